@@ -1,0 +1,276 @@
+//! The report: one machine, one run. What is written here is what `--format json` prints
+//! (schema `timermeter.report.v1`); its JSON Schema is generated from these types.
+//!
+//! Names carry their unit. What was not determined is `null`, never 0.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version of the document that this build writes and reads.
+pub const SCHEMA: &str = "timermeter.report.v1";
+
+/// A whole report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// Always `timermeter.report.v1`.
+    pub schema: String,
+    /// The program that wrote it.
+    pub tool: Tool,
+    /// When the measurement began, UTC (RFC 3339).
+    pub created: String,
+    /// The machine.
+    pub platform: Platform,
+    /// Frequencies of the machine's CPU, and which of them turned time into cycles.
+    pub frequency: Frequency,
+    /// How the measurement was made.
+    pub settings: Settings,
+    /// What concerns the whole run.
+    pub warnings: Vec<Warning>,
+    /// One row a timer: those with a Quality first, best first.
+    pub timers: Vec<TimerRow>,
+}
+
+/// The program that wrote the report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// `timermeter`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// Who this machine is. Anything the machine did not tell is null.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Platform {
+    /// The processor.
+    pub cpu: Cpu,
+    /// The operating system.
+    pub os: Os,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The hypervisor as it names itself (CPUID leaf 0x40000000), null on bare metal.
+    pub hypervisor: Option<String>,
+    /// The clock source of the kernel.
+    pub clocksource: ClockSource,
+}
+
+/// The processor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cpu {
+    /// Instruction set architecture, as in `x86_64`.
+    pub architecture: String,
+    /// Vendor string.
+    pub vendor: Option<String>,
+    /// Brand string.
+    pub model: Option<String>,
+    /// Family, on x86.
+    pub family: Option<u32>,
+    /// Model number, on x86.
+    pub model_number: Option<u32>,
+    /// Stepping, on x86.
+    pub stepping: Option<u32>,
+    /// Microcode revision, as in `0xa101148`.
+    pub microcode: Option<String>,
+    /// CPUs that are online.
+    pub online: Option<u32>,
+    /// CPUs this process may run on.
+    pub allowed: Option<u32>,
+    /// Whether the TSC runs at a constant rate in all power states (CPUID 0x80000007 EDX bit 8).
+    pub invariant_tsc: Option<bool>,
+    /// The cpufreq governor of the CPU that measured.
+    pub governor: Option<String>,
+}
+
+/// The operating system.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Os {
+    /// `linux`.
+    pub family: String,
+    /// The distribution's own name for itself.
+    pub name: Option<String>,
+}
+
+/// The kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Kernel {
+    /// As `uname -s`.
+    pub name: Option<String>,
+    /// As `uname -r`.
+    pub release: Option<String>,
+    /// As `uname -v`.
+    pub version: Option<String>,
+}
+
+/// The clock source of the kernel (`/sys/devices/system/clocksource`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClockSource {
+    /// The one in use.
+    pub current: Option<String>,
+    /// All that could be used.
+    pub available: Vec<String>,
+}
+
+/// Frequencies of the CPU.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Frequency {
+    /// What the vendor declares (CPUID leaf 0x16 or the brand string).
+    pub nominal_hz: Option<f64>,
+    /// Where the nominal frequency comes from.
+    pub nominal_source: Option<String>,
+    /// The rate of the time stamp counter, measured against the kernel's monotonic clock.
+    pub tsc_hz: Option<f64>,
+    /// The rate at which the core really ran: dependent additions, one a cycle.
+    pub effective_hz: Option<f64>,
+    /// Lower end of the 95 % interval of the effective frequency, before and after together.
+    pub effective_hz_low: Option<f64>,
+    /// Upper end of the 95 % interval of the effective frequency, before and after together.
+    pub effective_hz_high: Option<f64>,
+    /// The effective frequency before the measurement.
+    pub effective_hz_before: Option<f64>,
+    /// The effective frequency after the measurement.
+    pub effective_hz_after: Option<f64>,
+    /// Which of them turned time into cycles: `effective`, `nominal` or `given`.
+    pub cycles_from: String,
+    /// The frequency that turned time into cycles.
+    pub cycles_hz: Option<f64>,
+}
+
+/// How the measurement was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Settings {
+    /// `quick`, `default` or `thorough`.
+    pub profile: String,
+    /// The CPU the workers were pinned to; null when they could not be pinned.
+    pub cpu: Option<u32>,
+    /// The seed of all random choices.
+    pub seed: u64,
+    /// Fresh processes a timer.
+    pub processes: u32,
+    /// Seconds a timer may take.
+    pub timeout_seconds: u64,
+}
+
+/// How the characterisation of a timer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// All figures were determined.
+    Ok,
+    /// It could be read, but its resolution could not be determined.
+    Unresolved,
+    /// The machine does not let it be read.
+    Unavailable,
+    /// It crashed, hung or answered rubbish.
+    Failed,
+}
+
+/// One timer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimerRow {
+    /// Unique in the report.
+    pub id: String,
+    /// The call itself.
+    pub label: String,
+    /// `native`, or the name of the runtime that hosts it.
+    pub runtime: String,
+    /// How the characterisation ended.
+    pub status: Status,
+    /// Why, when it is not `ok`.
+    pub reason: Option<String>,
+    /// What to do about it, when it is not `ok` and something can be done.
+    pub remedy: Option<String>,
+    /// Nanoseconds in a tick of this timer, declared or found.
+    pub ns_per_tick: Option<f64>,
+    /// The resolution of the counter as seen through this method.
+    pub accuracy: Option<Accuracy>,
+    /// What an invocation costs.
+    pub cost: Option<Cost>,
+    /// Share of single invocations within ±1 accuracy of the median cost, in (0, 1].
+    pub spread: Option<f64>,
+    /// Formula (1), in [0, 1]; 0 is kept for timers that are not monotonic, unstable or not thread-safe.
+    pub quality: Option<f64>,
+    /// Lower end of the 95 % interval of Quality.
+    pub quality_low: Option<f64>,
+    /// Upper end of the 95 % interval of Quality.
+    pub quality_high: Option<f64>,
+    /// What the figures rest on.
+    pub observations: Option<Observations>,
+    /// What the reader should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// Whether an accuracy is a value or a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AccuracyKind {
+    /// The step was determined.
+    Resolved,
+    /// The step is not known; it is at most this.
+    AtMost,
+}
+
+/// The resolution of the counter as seen through the method (TimerMeter's accuracy).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Accuracy {
+    /// One step (or the bound), in nanoseconds.
+    pub ns: Option<f64>,
+    /// Lower end of its 95 % interval.
+    pub low_ns: Option<f64>,
+    /// Upper end of its 95 % interval.
+    pub high_ns: Option<f64>,
+    /// One step (or the bound), in ticks of the timer.
+    pub ticks: f64,
+    /// One step (or the bound), in CPU cycles.
+    pub cycles: Option<f64>,
+    /// Value or bound.
+    pub kind: AccuracyKind,
+}
+
+/// What an invocation costs. Floors of loop and reference are taken off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cost {
+    /// Median cost of a single invocation, in nanoseconds.
+    pub median_ns: Option<f64>,
+    /// Lower end of its 95 % interval over fresh processes.
+    pub low_ns: Option<f64>,
+    /// Upper end of its 95 % interval over fresh processes.
+    pub high_ns: Option<f64>,
+    /// Median cost of a single invocation, in CPU cycles.
+    pub median_cycles: Option<f64>,
+    /// Median of single invocations as the reference shows them, in whole steps of the reference.
+    pub single_median_ns: Option<f64>,
+    /// 99th percentile of single invocations as the reference shows them.
+    pub p99_ns: Option<f64>,
+    /// The timer that timed the invocations.
+    pub reference: String,
+}
+
+/// What the figures rest on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Observations {
+    /// Fresh processes that were asked.
+    pub processes: u32,
+    /// Intervals (two reads with work between them).
+    pub intervals: u64,
+    /// Invocations in batches.
+    pub batched_calls: u64,
+    /// Single invocations between two reads of the reference.
+    pub single_calls: u64,
+    /// Differences between successive readings that were negative.
+    pub backward_steps: u64,
+    /// Resolution of the reference, in nanoseconds.
+    pub reference_accuracy_ns: Option<f64>,
+    /// Which rule found the resolution.
+    pub resolution_rule: Option<String>,
+}
+
+/// Something the reader should know, with what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Warning {
+    /// Stable name of the warning, as in `read-dearer-than-step`.
+    pub code: String,
+    /// Cause.
+    pub message: String,
+    /// Advice.
+    pub advice: String,
+}

@@ -1,0 +1,82 @@
+//! The list of native timers. A new one is a file of its own and one line here.
+
+use crate::null::Null;
+use crate::{Info, Native, Subject, Timer, Unavailable};
+use crate::{perf_event, posix, quanta_clock, std_time, x86};
+
+/// A native timer as the catalogue knows it.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// Name, label and unit.
+    pub info: Info,
+    /// Whether it can be read on this machine, and if not, why.
+    pub availability: fn() -> Result<(), Unavailable>,
+    /// Opens it for the calling thread.
+    pub open: fn() -> Result<Box<dyn Subject>, Unavailable>,
+}
+
+impl Entry {
+    const fn of<T: Timer>() -> Self {
+        Self { info: T::INFO, availability: T::availability, open: || Ok(Box::new(Native::<T>::open()?)) }
+    }
+}
+
+macro_rules! list {
+    ($($timer:ty),* $(,)?) => { &[$(Entry::of::<$timer>()),*] };
+}
+
+/// The id of the timer that reads nothing.
+pub const FLOOR_ID: &str = Null::INFO.id;
+
+/// Every native timer this build knows, readable here or not.
+#[must_use]
+pub fn catalogue() -> &'static [Entry] {
+    const ALL: &[Entry] = list![
+        x86::Rdtsc,
+        x86::RdtscLfence,
+        x86::Rdtscp,
+        posix::Monotonic,
+        posix::MonotonicRaw,
+        posix::MonotonicCoarse,
+        posix::Realtime,
+        posix::RealtimeCoarse,
+        posix::Boottime,
+        posix::Tai,
+        posix::ProcessCputime,
+        posix::ThreadCputime,
+        posix::MonotonicSyscall,
+        posix::MonotonicRawSyscall,
+        posix::MonotonicCoarseSyscall,
+        posix::RealtimeSyscall,
+        posix::RealtimeCoarseSyscall,
+        posix::BoottimeSyscall,
+        posix::ProcessCputimeSyscall,
+        posix::ThreadCputimeSyscall,
+        posix::Gettimeofday,
+        posix::Time,
+        posix::Clock,
+        posix::Times,
+        posix::GetrusageSelf,
+        posix::GetrusageThread,
+        std_time::StdInstant,
+        std_time::StdSystemTime,
+        quanta_clock::Quanta,
+        quanta_clock::QuantaRaw,
+        perf_event::TaskClock,
+        perf_event::Cycles,
+        perf_event::RdpmcCycles,
+    ];
+    ALL
+}
+
+/// The timer that reads nothing. It is not in the [`catalogue`]: nobody picks it as a clock.
+#[must_use]
+pub fn floor() -> Entry {
+    Entry::of::<Null>()
+}
+
+/// The timer of that id, the floor included.
+#[must_use]
+pub fn find(id: &str) -> Option<Entry> {
+    catalogue().iter().copied().chain([floor()]).find(|entry| entry.info.id == id)
+}

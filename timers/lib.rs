@@ -1,0 +1,111 @@
+//! The timer methods that timermeter characterises, one file a family, and the hot loops that question them.
+//!
+//! A *timer method* is any call that reads a counter ([Kuperberg, Krogmann, Reussner 2011], section 2). The author
+//! of one writes a [`Timer`]: what it is called, how it is opened, how it is read. One line in [`catalogue`]
+//! makes it known. The prober sees it as a [`Subject`]: something that can be asked five questions.
+//!
+//! This crate is the only place of the project that reads real clocks and the only one that holds `unsafe` code.
+//!
+//! [Kuperberg, Krogmann, Reussner 2011]: https://doi.org/10.1145/1958746.1958776
+
+mod affinity;
+mod native;
+mod null;
+mod perf_event;
+mod posix;
+mod quanta_clock;
+pub mod simulated;
+mod std_time;
+mod subject;
+mod work;
+mod x86;
+
+mod catalogue;
+
+pub use affinity::{Affinity, AffinityError};
+pub use catalogue::{Entry, FLOOR_ID, catalogue, find, floor};
+pub use native::{Native, REFERENCES};
+pub use subject::{Advance, Answer, During, Fault, Subject};
+pub use work::{dependent_additions, dependent_multiplications};
+
+/// What a timer method is called and what it declares about itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Info {
+    /// The id by which the command line and the report know it: lower case, words joined by `-`.
+    pub id: &'static str,
+    /// The call itself, as its documentation writes it.
+    pub label: &'static str,
+    /// Nanoseconds in one tick of the values that [`Timer::ticks`] returns; `None` for a raw counter, whose rate
+    /// is not declared by anybody and has to be found.
+    pub ns_per_tick: Option<f64>,
+}
+
+/// Why a timer method cannot be read on this machine, and what would change that.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct Unavailable {
+    /// The cause, in the system's own words where it gave any.
+    pub reason: String,
+    /// What the user can do about it, if anything.
+    pub remedy: Option<String>,
+}
+
+impl Unavailable {
+    /// A cause nobody can do anything about on this machine.
+    pub fn because(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), remedy: None }
+    }
+
+    /// The same cause with something to try.
+    #[must_use]
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+}
+
+/// A value of a timer, in its own unit. Opaque: only differences mean something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticks(pub u64);
+
+impl Ticks {
+    /// How far the timer moved since `earlier`, negative when it went backwards. Differences are taken on the
+    /// integers, so they hold across the wrap of the counter.
+    #[must_use]
+    #[inline(always)]
+    pub fn since(self, earlier: Self) -> i64 {
+        self.0.wrapping_sub(earlier.0) as i64
+    }
+}
+
+/// What the author of a timer method writes.
+///
+/// [`read`](Timer::read) is all that ever stands in a timed region: it makes the call and keeps the result as the
+/// call gives it. [`ticks`](Timer::ticks) turns that into a number afterwards.
+pub trait Timer: Sized + Send + Sync + 'static {
+    /// Name, label and unit.
+    const INFO: Info;
+
+    /// The result of the call as it comes: a `timespec`, an `Instant`, a register.
+    type Reading: Copy + Send;
+
+    /// Makes the timer ready to be read on this machine, by the calling thread.
+    ///
+    /// # Errors
+    /// Says why this machine does not let the timer be read.
+    fn open() -> Result<Self, Unavailable>;
+
+    /// Whether [`open`](Timer::open) would succeed. To be written only where opening is slow.
+    ///
+    /// # Errors
+    /// As for [`open`](Timer::open).
+    fn availability() -> Result<(), Unavailable> {
+        Self::open().map(drop)
+    }
+
+    /// Reads the timer: the call under examination and nothing else. Implementations are `#[inline(always)]`.
+    fn read(&self) -> Self::Reading;
+
+    /// The reading as a number of ticks. Never called in a timed region.
+    fn ticks(&self, reading: Self::Reading) -> Ticks;
+}

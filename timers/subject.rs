@@ -1,0 +1,83 @@
+//! What can be asked of a timer, whoever hosts it: the five questions of the agent protocol.
+
+/// The answer to one question.
+pub type Answer<T> = Result<T, Fault>;
+
+/// Why a question was not answered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The subject cannot serve this request; others it still can.
+    #[error("{0}")]
+    Refused(String),
+    /// The subject is gone or cannot be believed any more: it crashed, hangs, or answers rubbish.
+    #[error("{0}")]
+    Lost(String),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// What the calling thread does while [`Subject::advance`] watches the timer move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum During {
+    /// It computes.
+    Spin,
+    /// It sleeps.
+    Sleep,
+    /// It sleeps while another thread of the same process computes.
+    OtherSpin,
+}
+
+/// How far a timer and the reference moved together, each in its own ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Advance {
+    /// Ticks of the timer.
+    pub timer: i64,
+    /// Ticks of the reference.
+    pub reference: i64,
+}
+
+/// A timer as the prober sees it: a black box that answers five questions, in ticks.
+///
+/// Implemented by the native timers of this process ([`Native`](crate::Native)), by the simulated ones
+/// ([`simulated`](crate::simulated)) and by the client of the agent protocol.
+pub trait Subject {
+    /// For each amount in `work`, `repeat` times: read the timer, do that many units of work, read it again.
+    /// Answers second − first, a row for each amount.
+    ///
+    /// # Errors
+    /// As every question: see [`Fault`].
+    fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>>;
+
+    /// `repeat` times: read `reference`, call the timer `calls` times, read `reference`. Answers second − first in
+    /// ticks of the reference. With no calls that is the floor of the bracket itself.
+    ///
+    /// # Errors
+    /// Refused when the host does not know the reference.
+    fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>>;
+
+    /// `count` successive readings.
+    ///
+    /// # Errors
+    /// Refused when a reading does not fit 63 bits.
+    fn readings(&mut self, count: u32) -> Answer<Vec<i64>>;
+
+    /// `count` times: one thread reads `a`, hands over to another thread (release, acquire), which reads `b`. The
+    /// roles alternate. `b < a` is a step backwards across threads.
+    ///
+    /// # Errors
+    /// Refused by hosts without threads.
+    fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
+        let _ = count;
+        Err(Fault::Refused("this host cannot hand over between threads".into()))
+    }
+
+    /// How far the timer and `reference` move while `milliseconds` pass in the way `during` says.
+    ///
+    /// # Errors
+    /// Refused by hosts that cannot do it, or do not know the reference.
+    fn advance(&mut self, reference: &str, during: During, milliseconds: u32) -> Answer<Advance> {
+        let _ = (reference, during, milliseconds);
+        Err(Fault::Refused("this host cannot watch a timer advance".into()))
+    }
+}
