@@ -1,0 +1,89 @@
+//! Invocation cost: the median of single invocations, exact also below the step of the reference.
+//!
+//! A batch of calls yields the *mean* cost, as finely as the batch is long, but is blind to modes. Single calls show the
+//! modes and so the median, but carry what it takes to order them with the reads of the reference around them, some
+//! nanoseconds. The means of both tell how much that is: it is taken off, as far as the two means are known well enough.
+
+use crate::analysis::spread::Singles;
+use crate::analysis::statistics::{median, midmean, midmean_but, quantile, robust_deviation, sorted};
+use crate::trace::{Batches, Reference, Run};
+
+/// The cost figures of one process, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// Median of single invocations, floors taken off. May come out slightly negative for a call that costs nothing.
+    pub median: f64,
+    /// Median of single invocations as the reference shows them, the bracket taken off.
+    pub single_median: f64,
+    /// 99th percentile of the same.
+    pub p99: f64,
+    /// Standard deviation of the middle of the single invocations.
+    pub deviation: f64,
+    /// How far the cheapest invocations lie below the median.
+    pub lower_width: f64,
+}
+
+/// How much ordering single calls with the reads around them takes, at most, in nanoseconds.
+const PLAUSIBLE_ORDERING_NS: f64 = 4.0;
+
+/// The cost figures of one process. `shape` is that of its single invocations.
+/// `None` when something was not observed.
+#[must_use]
+pub fn cost(run: &Run, reference: &Reference, shape: &Singles) -> Option<Cost> {
+    let ns = reference.ns_per_tick;
+    let bracket = midmean(&floats(&run.bracket))?;
+    let floor = floor(run, bracket)?;
+    // The batches that hold a rare interruption are the longest ones.
+    let disturbed = 1.0 - (1.0 - shape.rare()).powf(run.batches.calls as f64);
+    let mean = (midmean_but(&floats(&run.batches), disturbed)? - floor) / run.batches.calls as f64 * ns;
+    let own_bracket = if shape.of_intervals { 0.0 } else { bracket * ns };
+    let ordering = shape.core_mean() - own_bracket - mean;
+    let calls = (run.batches.calls * run.batches.deltas.len() as u64 / 2) as f64;
+    let error = shape.core_variance() * (1.0 / run.singles.deltas.len() as f64 + 1.0 / calls);
+    let known = PLAUSIBLE_ORDERING_NS.powi(2) / (PLAUSIBLE_ORDERING_NS.powi(2) + error);
+    let singles = sorted(&floats(&run.singles));
+    Some(Cost {
+        median: shape.median() - own_bracket - known * ordering,
+        single_median: (quantile(&singles, 0.5)? - bracket) * ns,
+        p99: (quantile(&singles, 0.99)? - bracket) * ns,
+        deviation: deviation(run, reference)?,
+        lower_width: shape.quantile(0.5) - shape.quantile(0.02),
+    })
+}
+
+/// What a batch costs without its calls: the same loop around a timer that reads nothing, else the bracket alone.
+fn floor(run: &Run, bracket: f64) -> Option<f64> {
+    if run.floor.deltas.is_empty() || run.floor.calls != run.batches.calls {
+        return Some(bracket);
+    }
+    midmean(&floats(&run.floor))
+}
+
+/// How much single invocations vary, in nanoseconds: what is left of the variation of singles after a step of the reference,
+/// or of that of batches, whichever is more.
+fn deviation(run: &Run, reference: &Reference) -> Option<f64> {
+    let step = reference.step / 1.349;
+    let singles = (robust_deviation(&floats(&run.singles))? - step).max(0.0) * reference.ns_per_tick;
+    Some(singles.max(batch_deviation(run, reference)?))
+}
+
+/// The standard deviation of an invocation as batches show it, in nanoseconds: theirs grows with the square root of the
+/// calls. Far below the step of the reference it is the only witness.
+#[must_use]
+pub fn batch_deviation(run: &Run, reference: &Reference) -> Option<f64> {
+    let batches = robust_deviation(&floats(&run.batches))?;
+    let quantisation = reference.step * reference.step / 6.0;
+    let one = ((batches * batches - quantisation).max(0.0) / run.batches.calls as f64).sqrt();
+    Some(one * reference.ns_per_tick)
+}
+
+/// The cost of a call, roughly: all that a plan needs. In ticks of the reference.
+#[must_use]
+pub fn rough(pilot: &Batches, bracket: &Batches) -> Option<f64> {
+    let calls = pilot.calls.max(1) as f64;
+    Some(((median(&floats(pilot))? - median(&floats(bracket))?) / calls).max(0.0))
+}
+
+fn floats(batches: &Batches) -> Vec<f64> {
+    batches.deltas.iter().map(|&delta| delta as f64).collect()
+}

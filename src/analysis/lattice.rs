@@ -1,0 +1,174 @@
+//! The lattice of intervals: a counter that moves in equal steps shows only multiples of its step, give or take the
+//! truncation to whole ticks.
+
+/// Steps shorter than this many ticks blur into each other; they are the business of the spectrum.
+pub(super) const SHORTEST: f64 = 4.0;
+
+/// The share of intervals that must lie on the lattice.
+const ON_LATTICE: f64 = 0.95;
+
+/// A lattice that explains the intervals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Lattice {
+    /// Its step, in ticks.
+    pub step: f64,
+    /// Standard error of the step, in ticks.
+    pub error: f64,
+}
+
+/// How far from a multiple of `step` an interval may lie, in ticks: the truncation of two readings, a tick for
+/// those that were made unique, and a little for counters that are steered.
+pub(super) fn tolerance(step: f64) -> f64 {
+    let truncation = if step >= 12.0 { 2.2_f64 } else { 1.3 };
+    truncation.max(0.03 * step)
+}
+
+/// The coarsest lattice of at least four ticks that at least 95 % of the intervals lie on. `intervals` are sorted, not negative.
+pub(super) fn find(intervals: &[i64]) -> Option<Lattice> {
+    let counted = count(intervals);
+    let mut candidates = candidates(&counted);
+    candidates.sort_unstable_by(|a, b| b.total_cmp(a));
+    candidates.into_iter().find_map(|candidate| accept(&counted, candidate))
+}
+
+/// Distinct values with their counts; far outliers, which say nothing about a step, are left out.
+fn count(intervals: &[i64]) -> Vec<(f64, f64)> {
+    let kept = intervals.len() - intervals.len() / 20;
+    intervals[..kept].chunk_by(|a, b| a == b).map(|same| (same[0] as f64, same.len() as f64)).collect()
+}
+
+/// Step lengths worth a try: differences between near neighbours that occur often.
+fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
+    const LAGS: usize = 10;
+    const MOST: usize = 28;
+    const WIDTH: f64 = 1.02;
+    let bin = |length: f64| (length.ln() / WIDTH.ln()).round() as i64;
+    let mut bins = std::collections::BTreeMap::<i64, (f64, f64)>::new();
+    for (index, &(low, low_count)) in counted.iter().enumerate() {
+        for &(high, high_count) in counted[index + 1..].iter().take(LAGS) {
+            let length = high - low;
+            if length >= SHORTEST - 1.0 {
+                let weight = (1.0 + low_count.min(high_count)).log2();
+                let entry = bins.entry(bin(length)).or_default();
+                entry.0 += weight;
+                entry.1 += weight * length;
+            }
+        }
+    }
+    let mut weighed: Vec<(f64, f64)> = bins.into_values().map(|(weight, sum)| (weight, sum / weight)).collect();
+    weighed.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    weighed.into_iter().take(MOST).map(|(_, length)| length).collect()
+}
+
+/// Refines a candidate and accepts it if the intervals lie on its lattice.
+fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
+    let anchor = counted.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
+    let start = refine_near(counted, anchor, candidate)?;
+    let line = extend(counted, anchor, start)?;
+    let step = line.step;
+    if step < SHORTEST {
+        return None;
+    }
+    // A counter's intervals are multiples of its step, so the lattice goes through zero. Where the step is not known
+    // well enough to tell, that is not asked.
+    let origin = line.at_anchor / step;
+    let uncertain = line.error * origin.abs() > 0.15 * step;
+    let offset = line.at_anchor - origin.round() * step;
+    if !uncertain && offset.abs() > (0.5 * tolerance(step)).max(0.1 * step) {
+        return None;
+    }
+    let (mut on, mut all) = (0.0, 0.0);
+    let mut levels = std::collections::BTreeMap::<i64, f64>::new();
+    let (mut product, mut square) = (0.0, 0.0);
+    for &(value, times) in counted {
+        let base = if uncertain { line.at_anchor } else { 0.0 };
+        let level = ((value - base) / step).round();
+        all += times;
+        if (value - base - level * step).abs() <= tolerance(step) {
+            on += times;
+            *levels.entry(level as i64).or_default() += times;
+            product += times * level * value;
+            square += times * level * level;
+        }
+    }
+    let through_zero = if uncertain { step } else { product / square };
+    (on >= ON_LATTICE * all && occupied(&levels) && through_zero.is_finite())
+        .then_some(Lattice { step: through_zero, error: line.error })
+}
+
+/// Whether enough neighbouring levels are occupied: three that were seen three times, most without a gap.
+fn occupied(levels: &std::collections::BTreeMap<i64, f64>) -> bool {
+    let seen: Vec<i64> = levels.iter().filter(|(_, times)| **times >= 3.0).map(|(level, _)| *level).collect();
+    let adjacent = seen.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
+    seen.len() >= 3 && adjacent as f64 >= 0.6 * (seen.len() - 1) as f64
+}
+
+/// The step near a candidate that gathers most intervals close to the anchor.
+fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f64> {
+    let near: Vec<&(f64, f64)> =
+        counted.iter().filter(|(value, _)| (value - anchor).abs() <= 4.5 * candidate).collect();
+    let reach = 1.5_f64.max(0.04 * candidate);
+    let mut best = None;
+    let mut highest = 0.0;
+    for index in -12..=12_i32 {
+        let step = candidate + reach * f64::from(index) / 12.0;
+        let score: f64 = near
+            .iter()
+            .map(|(value, times)| times * (std::f64::consts::TAU * (value - anchor) / step).cos())
+            .sum();
+        if score > highest {
+            (best, highest) = (Some(step), score);
+        }
+    }
+    best
+}
+
+struct Line {
+    step: f64,
+    at_anchor: f64,
+    error: f64,
+}
+
+/// Fits `value = at_anchor + level · step` in windows that double around the anchor, so that no level is miscounted.
+fn extend(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<Line> {
+    let farthest = counted.iter().map(|(value, _)| (value - anchor).abs()).fold(0.0, f64::max);
+    let mut line = Line { step: start, at_anchor: anchor, error: 0.0 };
+    let mut window = 3.2 * start;
+    loop {
+        line = fit(counted, anchor, window, &line)?;
+        if window >= farthest {
+            return Some(line);
+        }
+        window *= 2.0;
+    }
+}
+
+/// One weighted least-squares line through the intervals of the window that lie on the lattice so far.
+fn fit(counted: &[(f64, f64)], anchor: f64, window: f64, before: &Line) -> Option<Line> {
+    let reach = tolerance(before.step);
+    let (mut all, mut on) = (0.0, 0.0);
+    let mut sums = [0.0; 5];
+    for &(value, times) in counted.iter().filter(|(value, _)| (value - anchor).abs() <= window) {
+        let level = ((value - before.at_anchor) / before.step).round();
+        all += times;
+        if (value - before.at_anchor - level * before.step).abs() <= reach {
+            on += times;
+            sums[0] += times * level;
+            sums[1] += times * value;
+            sums[2] += times * level * level;
+            sums[3] += times * level * value;
+            sums[4] += times * value * value;
+        }
+    }
+    if on < 0.7 * all || on < 8.0 {
+        return None;
+    }
+    let [level, value, level_level, level_value, value_value] = sums.map(|sum| sum / on);
+    let spread = level_level - level * level;
+    if spread < 0.05 {
+        return None;
+    }
+    let step = (level_value - level * value) / spread;
+    let residual = (value_value - value * value - step * step * spread).max(1.0 / 12.0);
+    Some(Line { step, at_anchor: value - step * level, error: (residual / (on * spread)).sqrt() })
+}

@@ -1,0 +1,34 @@
+//! Pure functions from raw observations to figures, one question a file. Nothing here sees a subject, a clock, a
+//! file or the terminal.
+
+pub mod cost;
+mod lattice;
+pub mod order;
+pub mod profile;
+pub mod rate;
+pub mod resolution;
+pub mod shape;
+mod spectrum;
+pub mod spread;
+pub mod statistics;
+
+/// A figure with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The figure.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+    /// What it rests on.
+    pub samples: usize,
+}
+
+impl Estimate {
+    /// The same estimate in another unit.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        Self { value: self.value * factor, low: self.low * factor, high: self.high * factor, ..self }
+    }
+}

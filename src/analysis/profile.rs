@@ -1,0 +1,104 @@
+//! The profile of a timer: all figures, from its trace.
+
+use crate::analysis::cost::{Cost, cost};
+use crate::analysis::order::Backward;
+use crate::analysis::resolution::{Context, Resolution, resolve};
+use crate::analysis::spread::{Singles, successive};
+use crate::analysis::statistics::{median, over_processes};
+use crate::analysis::Estimate;
+use crate::trace::{Intervals, Trace};
+
+/// What a trace says about its timer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// The step, in ticks of the timer.
+    pub resolution: Resolution,
+    /// Nanoseconds in a tick.
+    pub ns_per_tick: Option<f64>,
+    /// Median invocation cost in nanoseconds, over processes.
+    pub cost: Option<Estimate>,
+    /// Median of single invocations as the reference shows them, in nanoseconds.
+    pub single_median: Option<f64>,
+    /// Their 99th percentile, in nanoseconds.
+    pub p99: Option<f64>,
+    /// Share of single invocations within ±1 accuracy of the median, over processes.
+    pub spread: Option<Estimate>,
+    /// Cost in nanoseconds and spread, one pair a process.
+    pub processes: Vec<(f64, f64)>,
+    /// Steps backwards in successive readings.
+    pub backward: Backward,
+}
+
+impl Profile {
+    /// The resolved step in nanoseconds.
+    #[must_use]
+    pub fn accuracy_ns(&self) -> Option<Estimate> {
+        match (&self.resolution, self.ns_per_tick) {
+            (Resolution::Resolved { step, .. }, Some(ns)) => Some(step.scaled(ns)),
+            _ => None,
+        }
+    }
+}
+
+/// Computes the profile.
+#[must_use]
+pub fn profile(trace: &Trace) -> Profile {
+    let tight: Vec<Vec<i64>> = trace.runs.iter().map(|run| successive(&run.readings)).collect();
+    let resolution = resolve(&groups(trace), &tight, &context(trace));
+    let step = match &resolution {
+        Resolution::Resolved { step, .. } => Some(step.value),
+        _ => None,
+    };
+    let accuracy_ns = step.zip(trace.ns_per_tick).map(|(step, ns)| step * ns);
+    let mut costs: Vec<Cost> = Vec::new();
+    let mut spreads = Vec::new();
+    for run in &trace.runs {
+        let Some(singles) = Singles::of(run, &trace.reference, step, trace.ns_per_tick) else { continue };
+        let Some(cost) = cost(run, &trace.reference, &singles) else { continue };
+        costs.push(cost);
+        spreads.extend(accuracy_ns.map(|accuracy| singles.spread(accuracy)));
+    }
+    let column = |figure: fn(&Cost) -> f64| costs.iter().map(figure).collect::<Vec<_>>();
+    Profile {
+        resolution,
+        ns_per_tick: trace.ns_per_tick,
+        cost: over_processes(&column(|cost| cost.median)),
+        single_median: median(&column(|cost| cost.single_median)),
+        p99: median(&column(|cost| cost.p99)),
+        spread: over_processes(&spreads),
+        processes: column(|cost| cost.median).into_iter().zip(spreads).collect(),
+        backward: backward(trace),
+    }
+}
+
+/// All intervals, those of long observations included.
+fn groups(trace: &Trace) -> Vec<Intervals> {
+    trace.runs.iter().flat_map(|run| &run.intervals).chain(&trace.slow).cloned().collect()
+}
+
+fn context(trace: &Trace) -> Context {
+    let Some(ns) = trace.ns_per_tick else { return Context::default() };
+    let costs: Vec<Cost> = trace
+        .runs
+        .iter()
+        .filter_map(|run| {
+            cost(run, &trace.reference, &Singles::of(run, &trace.reference, None, None)?)
+        })
+        .collect();
+    let of = |figure: fn(&Cost) -> f64| median(&costs.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0);
+    Context {
+        cost_deviation: of(|cost| cost.deviation) / ns,
+        cost_lower_width: of(|cost| cost.lower_width) / ns,
+        cost: of(|cost| cost.median) / ns,
+        work_unit: trace.reference.ns_per_work / ns,
+    }
+}
+
+fn backward(trace: &Trace) -> Backward {
+    let intervals = trace.runs.iter().flat_map(|run| &run.intervals).chain(&trace.slow);
+    let between_reads = Backward::among(intervals.flat_map(|group| &group.deltas).copied());
+    let readings = trace.runs.iter().map(|run| &run.readings);
+    readings.fold(between_reads, |so_far, readings| {
+        so_far.and(Backward::among(successive(readings)))
+    })
+}

@@ -1,0 +1,270 @@
+//! Accuracy: the resolution of the underlying counter as seen through the method (TimerMeter; ICPE 2011 section 2).
+//!
+//! Growing work between two reads makes the interval jump from one multiple of the step to the next. Three rules look
+//! for the step; a rule that another contradicts gives no number, and neither does a clock that moves irregularly.
+
+use crate::analysis::statistics::{quantile, robust_deviation, sorted};
+use crate::analysis::{Estimate, lattice, spectrum};
+use crate::trace::Intervals;
+
+/// What is known besides the intervals.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Context {
+    /// Standard deviation of single invocations, in ticks of the timer: how much of the variation of intervals the
+    /// cost explains.
+    pub cost_deviation: f64,
+    /// How far the cheapest invocations lie below the median one, in ticks of the timer.
+    pub cost_lower_width: f64,
+    /// Median cost of an invocation, in ticks of the timer.
+    pub cost: f64,
+    /// Length of a unit of work, in ticks of the timer; 0 when unknown.
+    pub work_unit: f64,
+}
+
+/// What the intervals say about the step, in ticks of the timer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Resolution {
+    /// The step.
+    Resolved {
+        /// Its length.
+        step: Estimate,
+        /// The rule that found it.
+        rule: Rule,
+    },
+    /// The step could not be determined.
+    AtMost {
+        /// It is no longer than this.
+        bound: f64,
+        /// Why.
+        reason: &'static str,
+    },
+    /// The timer showed the same value throughout.
+    Unmoved,
+}
+
+/// Which rule found the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Intervals jump from zero to one step.
+    Jump,
+    /// Intervals lie on multiples of the step.
+    Lattice,
+    /// The intervals repeat with the step, between one and four ticks.
+    Spectrum,
+    /// Every tick is counted: the step is the unit itself.
+    Unit,
+}
+
+impl Rule {
+    /// The name of the rule in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Jump => "jump",
+            Self::Lattice => "lattice",
+            Self::Spectrum => "spectrum",
+            Self::Unit => "unit",
+        }
+    }
+}
+
+/// Fewest steps from which a step longer than one tick is believed.
+const FEWEST_STEPS: usize = 8;
+
+/// Finds the step from intervals with growing and random work, and from the differences of successive readings of each
+/// process (`tight`), which hold no work at all.
+#[must_use]
+pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
+    let forward: Vec<Intervals> = groups
+        .iter()
+        .map(|group| Intervals {
+            work: group.work,
+            deltas: group.deltas.iter().copied().filter(|&delta| delta >= 0).collect(),
+        })
+        .collect();
+    let mut all: Vec<i64> = forward.iter().flat_map(|group| &group.deltas).copied().collect();
+    all.sort_unstable();
+    if all.iter().all(|&delta| delta == 0) {
+        return Resolution::Unmoved;
+    }
+    let at_most = |reason| Resolution::AtMost { bound: bound(&forward), reason };
+    let jump = Jump::of(&forward);
+    let lattice = lattice::find(&all).filter(|found| !follows_work(&forward, found.step, context.work_unit));
+    match (jump, lattice) {
+        (Jump::Unit, _) => unit(),
+        (Jump::Uneven, _) => at_most("its steps are of different lengths"),
+        (Jump::Step(jump), Some(found)) if (jump.value / found.step - 1.0).abs() > 0.02 => {
+            at_most("two ways to find the step disagree")
+        }
+        (_, Some(found)) => resolved(found, all.len(), Rule::Lattice),
+        (Jump::Step(step), None) => {
+            // With only zero and one step seen, other steps may still be hidden.
+            if step.samples < FEWEST_STEPS { at_most("too few steps were seen") } else { Resolution::Resolved { step, rule: Rule::Jump } }
+        }
+        (Jump::None, None) => {
+            if !counts_finely(&forward, context) {
+                return at_most("it stands still for longer than its cost, and its steps fit no length");
+            }
+            // Intervals with random work only: the same work again and again shows just one place of a lattice.
+            let mut random: Vec<i64> =
+                forward.iter().filter(|group| group.deltas.len() < 4).flat_map(|group| &group.deltas).copied().collect();
+            random.sort_unstable();
+            match spectrum::find(&random, context.work_unit) {
+                Some(found) => resolved(found, random.len(), Rule::Spectrum),
+                None if cost_explains(tight, context) => unit(),
+                None => at_most("its intervals vary more than its cost explains and fit no step"),
+            }
+        }
+    }
+}
+
+fn unit() -> Resolution {
+    Resolution::Resolved { step: Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 0 }, rule: Rule::Unit }
+}
+
+fn resolved(found: lattice::Lattice, samples: usize, rule: Rule) -> Resolution {
+    let half = 1.96 * found.error;
+    let step = Estimate { value: found.step, low: found.step - half, high: found.step + half, samples };
+    Resolution::Resolved { step, rule }
+}
+
+/// An upper bound: intervals with the least work that moved at all crossed at least one step.
+fn bound(groups: &[Intervals]) -> f64 {
+    let mut moved: Vec<f64> = Vec::new();
+    for group in by_work(groups) {
+        moved.extend(group.deltas.iter().filter(|&&delta| delta > 0).map(|&delta| delta as f64));
+        if moved.len() >= 20 {
+            break;
+        }
+    }
+    quantile(&sorted(&moved), 0.95).unwrap_or(f64::INFINITY)
+}
+
+fn by_work(groups: &[Intervals]) -> Vec<&Intervals> {
+    let mut ordered: Vec<&Intervals> = groups.iter().collect();
+    ordered.sort_by_key(|group| group.work);
+    ordered
+}
+
+/// Whether a lattice is that of the work and not of the counter: its step is the length of a unit of work, and with the
+/// amount of work held fixed the intervals do not jump by it.
+fn follows_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
+    if work_unit <= 0.0 {
+        return false;
+    }
+    let ratio = step / work_unit;
+    let multiple = ratio.round().max(1.0);
+    if multiple > 2.0 || (ratio / multiple - 1.0).abs() > 0.03 {
+        return false;
+    }
+    let (mut jumps, mut pairs) = (0, 0);
+    for group in groups {
+        for pair in group.deltas.windows(2) {
+            pairs += 1;
+            jumps += usize::from(((pair[1] - pair[0]).abs() as f64 / step - 1.0).abs() < 0.3);
+        }
+    }
+    pairs == 0 || (jumps as f64) < 0.02 * pairs as f64
+}
+
+/// What the jumps from zero say.
+enum Jump {
+    /// Intervals are hardly ever zero: the work is never shorter than a step.
+    None,
+    /// Steps of one tick.
+    Unit,
+    /// Steps of equal length.
+    Step(Estimate),
+    /// Steps of different lengths.
+    Uneven,
+}
+
+impl Jump {
+    /// From the intervals with so little work that half of them are zero.
+    fn of(groups: &[Intervals]) -> Self {
+        // Clocks that make readings unique never show zero, but one tick.
+        let zero = i64::from(!groups.iter().flat_map(|group| &group.deltas).any(|&delta| delta == 0));
+        let ordered: Vec<(u64, i64)> = by_work(groups)
+            .into_iter()
+            .flat_map(|group| group.deltas.iter().map(|&delta| (group.work, delta)))
+            .collect();
+        let mut steps: Vec<f64> = Vec::new();
+        for chunk in ordered.chunks(16) {
+            let still = chunk.iter().filter(|(_, delta)| *delta <= zero).count();
+            if 5 * still < 2 * chunk.len() {
+                break;
+            }
+            steps.extend(chunk.iter().filter(|(_, delta)| *delta > zero).map(|&(_, delta)| delta as f64));
+        }
+        // Where "zero" is one tick, a counter that moves one tick at every read would look like one that stands still.
+        if steps.is_empty() || (zero == 1 && steps.iter().all(|&step| step <= 3.0)) {
+            return Self::None;
+        }
+        Self::judge(&steps)
+    }
+
+    fn judge(steps: &[f64]) -> Self {
+        let count = steps.len() as f64;
+        let ones = steps.iter().filter(|&&step| step == 1.0).count() as f64;
+        let twos = steps.iter().filter(|&&step| step == 2.0).count() as f64;
+        // A counter of one to two ticks a step shows one or two ticks; longer intervals are interruptions.
+        if ones >= 2.0 && ones >= 0.5 * count && twos <= 0.05 * (ones + twos) {
+            return Self::Unit;
+        }
+        let Some(typical) = quantile(&sorted(steps), 0.5) else { return Self::None };
+        if typical < lattice::SHORTEST {
+            // So short that neighbouring values are all that truncation can make of one step.
+            let (low, high) = (typical.floor() - 1.0, typical.ceil() + 1.0);
+            let mean = steps.iter().sum::<f64>() / count;
+            let near = steps.iter().filter(|step| (low..=high).contains(*step) && (**step - mean).abs() < 1.0).count();
+            return if near as f64 >= 0.95 * count { Self::mean_of(steps, typical) } else { Self::Uneven };
+        }
+        let reach = lattice::tolerance(typical);
+        let fits = steps.iter().filter(|step| {
+            let multiple = (**step / typical).round().max(1.0);
+            (**step - multiple * typical).abs() <= reach * multiple.sqrt() + 0.5
+        });
+        if fits.count() as f64 >= 0.9 * count { Self::mean_of(steps, typical) } else { Self::Uneven }
+    }
+
+    /// The mean of the steps, those of several steps in one included.
+    fn mean_of(steps: &[f64], typical: f64) -> Self {
+        let multiple = |step: f64| (step / typical).round().max(1.0);
+        let fits = |step: &&f64| (**step - multiple(**step) * typical).abs() <= 1.5 * lattice::tolerance(typical);
+        let kept: Vec<f64> = steps.iter().filter(fits).copied().collect();
+        let multiples: f64 = kept.iter().map(|&step| multiple(step)).sum();
+        let value = kept.iter().sum::<f64>() / multiples;
+        let residual = kept.iter().map(|&step| (step - multiple(step) * value).powi(2)).sum::<f64>();
+        let half = 1.96 * residual.sqrt() / multiples;
+        Self::Step(Estimate { value, low: value - half, high: value + half, samples: kept.len() })
+    }
+}
+
+/// Whether the timer moves nearly as finely as its ticks: it does not show zero where the read alone takes ticks, and it
+/// keeps up with the work, which a clock that merely makes its readings unique does not.
+fn counts_finely(groups: &[Intervals], context: &Context) -> bool {
+    let deltas = || groups.iter().flat_map(|group| &group.deltas);
+    let all = deltas().count() as f64;
+    let zeros = deltas().filter(|&&delta| delta == 0).count() as f64;
+    let stood_still = context.cost >= 6.0 && zeros > 0.005 * all;
+    let work: f64 = groups.iter().map(|group| group.work as f64 * group.deltas.len() as f64).sum();
+    let ticks: f64 = deltas().map(|&delta| delta as f64).sum();
+    !stood_still && ticks >= 0.3 * (work * context.work_unit + all * context.cost)
+}
+
+/// Whether successive readings vary no more than truncation and the cost of the read explain, around the middle and
+/// towards the cheapest reads.
+fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
+    let figure = |of: fn(&[f64]) -> Option<f64>| {
+        let figures: Vec<f64> = tight
+            .iter()
+            .filter_map(|deltas| of(&sorted(&deltas.iter().map(|&delta| delta as f64).collect::<Vec<_>>())))
+            .collect();
+        quantile(&sorted(&figures), 0.5)
+    };
+    let deviation = figure(robust_deviation);
+    let lower_width = figure(|sorted| Some(quantile(sorted, 0.5)? - quantile(sorted, 0.02)?));
+    let explained = |seen: Option<f64>, by: f64, truncation: f64| seen.is_some_and(|seen| seen <= truncation + by);
+    explained(deviation, 1.5 * context.cost_deviation, 1.0)
+        && explained(lower_width, 1.2 * context.cost_lower_width, 2.0)
+}

@@ -1,0 +1,101 @@
+//! Steps between one and four ticks. Truncation to whole ticks occupies every value, so no gap shows; the spectrum of
+//! the intervals still does. For a counter of step `p` (in ticks), truncated to whole ticks, the mean of
+//! `exp(2πi·d/p)` over intervals `d` of random length has the magnitude `sinc²(1/p)`: each of the two truncations is uniform
+//! over one tick. Whole ticks cannot tell the frequency `f` from `1 − f`, but the two have different magnitudes.
+
+use std::f64::consts::TAU;
+
+use super::lattice::Lattice;
+
+/// Fewest intervals that a spectrum is taken of.
+const FEWEST: usize = 600;
+
+/// The step of the counter, if it lies between 1.05 and 4.5 ticks and stands out. `intervals` are sorted, not negative,
+/// and come from random amounts of work whose unit takes `work_unit` ticks: a peak at that length is the work's.
+pub(super) fn find(intervals: &[i64], work_unit: f64) -> Option<Lattice> {
+    let window = densest_window(intervals)?;
+    let span = (window[window.len() - 1] - window[0]) as f64;
+    let noise = 1.0 / (window.len() as f64).sqrt();
+    // A smooth distribution over the window leaks this much into the frequencies looked at.
+    let floor = 5.0 * noise + 4.0 / span;
+    let stride = 0.2 / span;
+    let mut frequency = 0.22;
+    while frequency <= 0.5 {
+        let magnitude = magnitude(&window, frequency);
+        if magnitude > floor && is_peak(&window, frequency, stride, magnitude) {
+            let exact = climb(&window, frequency, stride);
+            let top = self::magnitude(&window, exact);
+            let octave = self::magnitude(&window, 2.0 * exact);
+            let matches = |frequency: f64| {
+                (top / squared_sinc(frequency) - 1.0).abs() < 0.15
+                    && (octave - squared_sinc(2.0 * frequency)).abs() < 0.1
+            };
+            for candidate in [exact, 1.0 - exact] {
+                if matches(candidate) && candidate < 0.95 && !is_of_work(exact, work_unit) {
+                    let error = noise / top / span / candidate;
+                    return Some(Lattice { step: 1.0 / candidate, error: error / candidate });
+                }
+            }
+        }
+        frequency += stride;
+    }
+    None
+}
+
+/// Whether durations that grow in whole units of work would make this peak themselves.
+fn is_of_work(frequency: f64, work_unit: f64) -> bool {
+    // Whole ticks cannot tell these four frequencies apart.
+    [frequency, 1.0 - frequency, 1.0 + frequency, 2.0 - frequency].into_iter().any(|frequency| {
+        let turns = frequency * work_unit;
+        work_unit > 0.0 && turns > 0.5 && (turns - turns.round()).abs() < 0.03
+    })
+}
+
+/// The largest share of intervals that lies within 256 ticks, if it spans at least 24.
+fn densest_window(intervals: &[i64]) -> Option<Vec<i64>> {
+    const WIDTH: i64 = 256;
+    let mut best = 0..0;
+    let mut end = 0;
+    for start in 0..intervals.len() {
+        while end < intervals.len() && intervals[end] < intervals[start] + WIDTH {
+            end += 1;
+        }
+        if end - start > best.len() {
+            best = start..end;
+        }
+    }
+    let window = intervals[best].to_vec();
+    (window.len() >= FEWEST && window[window.len() - 1] - window[0] >= 24).then_some(window)
+}
+
+fn magnitude(window: &[i64], frequency: f64) -> f64 {
+    let (mut sine, mut cosine) = (0.0, 0.0);
+    for same in window.chunk_by(|a, b| a == b) {
+        let (s, c) = (TAU * frequency * same[0] as f64).sin_cos();
+        sine += s * same.len() as f64;
+        cosine += c * same.len() as f64;
+    }
+    sine.hypot(cosine) / window.len() as f64
+}
+
+fn is_peak(window: &[i64], frequency: f64, stride: f64, here: f64) -> bool {
+    here >= magnitude(window, frequency - stride) && here >= magnitude(window, frequency + stride)
+}
+
+fn climb(window: &[i64], from: f64, mut stride: f64) -> f64 {
+    let mut best = from;
+    for _ in 0..24 {
+        stride /= 2.0;
+        for candidate in [best - stride, best + stride] {
+            if magnitude(window, candidate) > magnitude(window, best) {
+                best = candidate;
+            }
+        }
+    }
+    best
+}
+
+fn squared_sinc(frequency: f64) -> f64 {
+    let angle = std::f64::consts::PI * frequency;
+    (angle.sin() / angle).powi(2)
+}

@@ -1,0 +1,14 @@
+//! timermeter tells how good the clocks of a machine are.
+//!
+//! Timers are black boxes; a [`prober`] asks them questions; pure functions ([`analysis`]) turn the answers
+//! ([`trace`]) into a profile; a [`report`] shows it. Everything flows that way and never back.
+
+#![forbid(unsafe_code)]
+
+pub mod analysis;
+pub mod prober;
+pub mod quality;
+pub mod report;
+pub mod selftest;
+pub mod trace;
+pub mod units;

@@ -1,0 +1,123 @@
+//! What one fresh process is asked about its timer.
+
+use rand::RngExt;
+use rand::rngs::StdRng;
+use timers::Answer;
+
+use crate::analysis::cost;
+use crate::analysis::shape::Shape;
+use crate::analysis::statistics::median;
+use crate::prober::bench::Bench;
+use crate::prober::introduce::watched_rate;
+use crate::prober::plan::Plan;
+use crate::trace::{Batches, Intervals, Reference, Run};
+
+/// What a process observed, and what the others need to know of it.
+#[derive(Clone, Debug)]
+pub struct Exploration {
+    /// The observations.
+    pub run: Run,
+    /// Nanoseconds in a tick of the timer, declared or found.
+    pub ns_per_tick: Option<f64>,
+    /// Whether its steps are too long for a run like this one.
+    pub slow: bool,
+}
+
+/// Most successive readings a process.
+const READINGS: f64 = 6_000.0;
+
+/// Intervals of one amount of work that a growth stage takes.
+const STAGE: usize = 24;
+
+/// Questions the timer on the bench: cost first, then its step.
+///
+/// # Errors
+/// As the subjects on the bench.
+pub fn explore(bench: &mut Bench, reference: &Reference, plan: &Plan, random: &mut StdRng) -> Answer<Exploration> {
+    let mut run = Run::default();
+    let ns_per_tick = match bench.ns_per_tick {
+        Some(ns) => Some(ns),
+        None => watched_rate(bench.timer.as_mut(), &bench.reference_id, reference.ns_per_tick)?,
+    };
+    let cost_ns = ask_cost(bench, reference, plan, &mut run)?;
+    let readings = (0.2 * plan.interval_ns / (cost_ns + 20.0)).clamp(500.0, READINGS);
+    run.readings = bench.timer.readings(readings as u32)?;
+    let slow = ask_step(bench, reference, plan, cost_ns, ns_per_tick, &mut run.intervals, random)?;
+    Ok(Exploration { run, ns_per_tick, slow })
+}
+
+/// Single calls and batches; returns the cost of a call, roughly, in nanoseconds.
+fn ask_cost(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run) -> Answer<f64> {
+    /// How long a batch should take: long against the step of any reference, short against interruptions.
+    const BATCH_NS: f64 = 20_000.0;
+    let id = bench.reference_id.as_str();
+    // The first calls find cold caches and are not kept.
+    bench.timer.batches(id, 8, 3)?;
+    run.bracket = Batches { calls: 0, deltas: bench.timer.batches(id, 0, 400)? };
+    let pilot = Batches { calls: 8, deltas: bench.timer.batches(id, 8, 15)? };
+    let cost_ns = cost::rough(&pilot, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick;
+    let singles = (plan.interval_ns / (cost_ns + 50.0)).clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
+    run.singles = Batches { calls: 1, deltas: bench.timer.batches(id, 1, singles as u32)? };
+    let rare = Shape::of(&run.singles.deltas, reference.step, false).map_or(0.0, |shape| shape.rare());
+    // At most one batch in eight is to hold a rare interruption.
+    let undisturbed = if rare > 0.0 { 0.13 / rare } else { f64::INFINITY };
+    let calls = (BATCH_NS / cost_ns.max(0.1)).clamp(16.0, 512.0).min(undisturbed).max(8.0) as u64;
+    // Short batches are quantised more coarsely, so there are more of them.
+    let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
+    run.batches = Batches { calls, deltas: bench.timer.batches(id, calls, repeat)? };
+    if let Some(floor) = &mut bench.floor {
+        run.floor = Batches { calls, deltas: floor.batches(id, calls, repeat)? };
+    }
+    Ok(cost_ns)
+}
+
+/// Growing work until the timer jumps at nearly every interval, then random work around there. Returns whether the
+/// timer is too slow for that.
+fn ask_step(
+    bench: &mut Bench,
+    reference: &Reference,
+    plan: &Plan,
+    cost_ns: f64,
+    ns_per_tick: Option<f64>,
+    groups: &mut Vec<Intervals>,
+    random: &mut StdRng,
+) -> Answer<bool> {
+    let work_ns = reference.ns_per_work;
+    let tight_ns = cost_ns + 20.0;
+    let repeat = (0.2 * plan.interval_ns / tight_ns).clamp(100.0, 2_000.0) as u32;
+    let tight = bench.timer.intervals(&[0], repeat)?.pop().unwrap_or_default();
+    let still = i64::from(median(&tight.iter().map(|&delta| delta as f64).collect::<Vec<_>>()) == Some(1.0));
+    groups.push(Intervals { work: 0, deltas: tight });
+    let mut top_ns = (16.0 * work_ns).max(0.5 * cost_ns).max(8.0 * ns_per_tick.unwrap_or(0.0).min(100.0));
+    loop {
+        let stage = random_work(bench, top_ns / work_ns, STAGE, random)?;
+        let moved = stage.iter().filter(|group| group.deltas.iter().any(|delta| delta.abs() > still)).count();
+        groups.extend(stage);
+        if 10 * moved >= 9 * STAGE {
+            break;
+        }
+        top_ns *= 2.0;
+        if top_ns > plan.growth_ns {
+            return Ok(true);
+        }
+    }
+    for scale in [1.0, 2.0, 4.0] {
+        let span_ns = scale * top_ns;
+        let count = (plan.interval_ns / 3.0 / (cost_ns + span_ns / 2.0)).clamp(20.0, 500.0);
+        groups.extend(random_work(bench, span_ns / work_ns, count as usize, random)?);
+    }
+    // The same amount again and again: what varies now is the timer, not the work.
+    for scale in [0.3, 0.7] {
+        let work = (scale * top_ns / work_ns) as u64 + random.random_range(0..4_u64);
+        let repeat = (0.1 * plan.interval_ns / (cost_ns + scale * top_ns)).clamp(10.0, 100.0) as u32;
+        let deltas = bench.timer.intervals(&[work], repeat)?.pop().unwrap_or_default();
+        groups.push(Intervals { work, deltas });
+    }
+    Ok(false)
+}
+
+fn random_work(bench: &mut Bench, most: f64, count: usize, random: &mut StdRng) -> Answer<Vec<Intervals>> {
+    let work: Vec<u64> = (0..count).map(|_| random.random_range(0..=most as u64)).collect();
+    let rows = bench.timer.intervals(&work, 1)?;
+    Ok(work.into_iter().zip(rows).map(|(work, deltas)| Intervals { work, deltas }).collect())
+}

@@ -1,0 +1,7 @@
+//! The only code that spends time: it questions timers and keeps what they answer.
+
+pub mod bench;
+pub mod explore;
+pub mod introduce;
+pub mod plan;
+pub mod wait;

@@ -1,0 +1,50 @@
+//! Waiting for slow clocks: those whose steps are longer than the work a run can afford. All of them wait together.
+
+use rand::RngExt;
+use rand::rngs::StdRng;
+use timers::{Answer, Fault};
+
+use crate::prober::bench::Bench;
+use crate::prober::plan::Plan;
+use crate::trace::{Intervals, Reference};
+
+/// Steps after which nothing more is learned.
+const ENOUGH_STEPS: usize = 48;
+/// Steps of exactly one tick after which nothing more is learned: a step cannot be shorter than a tick.
+const ENOUGH_TICKS: usize = 3;
+/// Length of an interval, in nanoseconds: far below any step that comes here.
+const INTERVAL_NS: f64 = 60_000.0;
+/// Intervals in a question.
+const REPEAT: u32 = 25;
+
+/// Watches the timer on the bench until it stepped often enough or the time of the plan is over.
+///
+/// # Errors
+/// As the subjects on the bench.
+pub fn wait(bench: &mut Bench, reference: &Reference, plan: &Plan, random: &mut StdRng) -> Answer<Vec<Intervals>> {
+    let mut groups = Vec::new();
+    let (mut steps, mut ticks, mut zeros) = (0, 0, 0);
+    let start = now(bench)?;
+    // Should the reference stand still, the work itself says how much time has passed.
+    let most_questions = (plan.slow_ns / (0.5 * INTERVAL_NS * f64::from(REPEAT))) as usize;
+    loop {
+        let work = (INTERVAL_NS / reference.ns_per_work * random.random_range(0.5..1.5)) as u64;
+        let deltas = bench.timer.intervals(&[work], REPEAT)?.pop().unwrap_or_default();
+        steps += deltas.iter().filter(|&&delta| delta > 0).count();
+        ticks += deltas.iter().filter(|&&delta| delta == 1).count();
+        zeros += deltas.iter().filter(|&&delta| delta == 0).count();
+        groups.push(Intervals { work, deltas });
+        let elapsed_ns = (now(bench)? - start) as f64 * reference.ns_per_tick;
+        let only_ticks = ticks == steps && ticks >= ENOUGH_TICKS && zeros > ticks;
+        let over = elapsed_ns >= plan.slow_ns || groups.len() >= most_questions;
+        // Readings made unique move by one tick at every read, which is no step.
+        let enough = steps - ticks.min(steps) >= ENOUGH_STEPS || (zeros > 0 && steps >= ENOUGH_STEPS);
+        if enough || only_ticks || over {
+            return Ok(groups);
+        }
+    }
+}
+
+fn now(bench: &mut Bench) -> Answer<i64> {
+    bench.reference.readings(1)?.pop().ok_or_else(|| Fault::Lost("the reference gave no reading".into()))
+}

@@ -1,0 +1,66 @@
+//! Raw observations: integers, saved as they were read. All analysis begins here and needs nothing else.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that was observed of one timer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// Nanoseconds in a tick of the timer, declared or found from its rate; unknown for a counter that stands still.
+    pub ns_per_tick: Option<f64>,
+    /// Whether `ns_per_tick` was declared by the timer.
+    pub declared: bool,
+    /// The timer that timed the invocations.
+    pub reference: Reference,
+    /// One entry a fresh process.
+    pub runs: Vec<Run>,
+    /// Long observations of a timer whose steps are too long for the other runs.
+    pub slow: Vec<Intervals>,
+}
+
+/// What is known of the reference.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reference {
+    /// Its id.
+    pub id: String,
+    /// Nanoseconds in one of its ticks.
+    pub ns_per_tick: f64,
+    /// Its resolution, in its ticks.
+    pub step: f64,
+    /// Nanoseconds in a unit of work.
+    pub ns_per_work: f64,
+}
+
+/// Intervals with one amount of work between two reads, in ticks of the timer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Intervals {
+    /// Units of work.
+    pub work: u64,
+    /// Second reading minus first.
+    pub deltas: Vec<i64>,
+}
+
+/// Batches of calls between two reads of the reference, in ticks of the reference.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Batches {
+    /// Calls in a batch.
+    pub calls: u64,
+    /// Second reading of the reference minus first.
+    pub deltas: Vec<i64>,
+}
+
+/// What one process observed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Intervals with growing and random work.
+    pub intervals: Vec<Intervals>,
+    /// Successive readings.
+    pub readings: Vec<i64>,
+    /// The bracket itself: no calls.
+    pub bracket: Batches,
+    /// Single calls.
+    pub singles: Batches,
+    /// Many calls.
+    pub batches: Batches,
+    /// As many calls of a timer that reads nothing; empty where the host has none.
+    pub floor: Batches,
+}
