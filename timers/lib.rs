@@ -1,7 +1,7 @@
 //! The timer methods that timermeter characterises, one file a family, and the hot loops that question them.
 //!
 //! A *timer method* is any call that reads a counter ([Kuperberg, Krogmann, Reussner 2011], section 2). The author
-//! of one writes a [`Timer`]: what it is called, how it is opened, how it is read. One line in [`catalogue`]
+//! of one writes a [`Timer`]: what it is called, how it is opened, how it is read. One line in [`catalogue()`]
 //! makes it known. The prober sees it as a [`Subject`]: something that can be asked five questions.
 //!
 //! This crate is the only place of the project that reads real clocks and the only one that holds `unsafe` code.
@@ -22,7 +22,7 @@ mod x86;
 
 mod catalogue;
 
-pub use affinity::{Affinity, AffinityError};
+pub use affinity::{AffinityError, allowed_cpus, pin_to};
 pub use catalogue::{Entry, FLOOR_ID, catalogue, find, floor};
 pub use native::{Native, REFERENCES};
 pub use subject::{Advance, Answer, During, Fault, Subject};
@@ -85,6 +85,9 @@ impl Ticks {
 pub trait Timer: Sized + Send + Sync + 'static {
     /// Name, label and unit.
     const INFO: Info;
+
+    /// Whether it counts for one thread only, so that readings taken by two threads cannot be compared.
+    const PER_THREAD: bool = false;
 
     /// The result of the call as it comes: a `timespec`, an `Instant`, a register.
     type Reading: Copy + Send;

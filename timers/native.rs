@@ -3,11 +3,11 @@
 //! One dynamic call reaches a loop; inside it there is none. Between two reads stand only the work that was asked
 //! for and the read itself; results are turned into numbers after the second read.
 
-use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
 use crate::posix::{Monotonic, MonotonicRaw};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 use crate::x86::{Rdtsc, RdtscLfence};
@@ -69,7 +69,14 @@ impl<T: Timer> Subject for Native<T> {
     }
 
     fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
+        if T::PER_THREAD {
+            return Err(Fault::Refused(format!(
+                "{} counts for one thread only; readings of two threads cannot be compared",
+                T::INFO.id
+            )));
+        }
         handoff_loop(&self.timer, count)
+            .map_err(|error| Fault::Refused(format!("the second thread cannot be started: {error}")))?
             .into_iter()
             .map(|[a, b]| Ok([signed(self.timer.ticks(a))?, signed(self.timer.ticks(b))?]))
             .collect()
@@ -107,29 +114,30 @@ impl<T: Timer> Native<T> {
 /// Reads, works, reads, keeps the difference.
 #[inline(never)]
 fn interval_loop<T: Timer>(timer: &T, amount: u64, repeat: u32) -> Vec<i64> {
-    let mut deltas = Vec::with_capacity(repeat as usize);
-    for _ in 0..repeat {
+    let mut deltas = vec![0; repeat as usize];
+    for delta in &mut deltas {
         let first = timer.read();
         work::units(amount);
         let second = timer.read();
-        deltas.push(timer.ticks(second).since(timer.ticks(first)));
+        *delta = timer.ticks(second).since(timer.ticks(first));
     }
     deltas
 }
 
-/// Brackets `calls` reads of the timer between two reads of the reference.
+/// Brackets `calls` reads of the timer between two reads of the reference. No part of a call may move out of the
+/// loop, and its result has to be somewhere, as if it were used.
 #[inline(never)]
 fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, repeat: u32) -> Vec<i64> {
-    let mut deltas = Vec::with_capacity(repeat as usize);
-    for _ in 0..repeat {
-        let mut left = black_box(calls);
+    let mut deltas = vec![0; repeat as usize];
+    for delta in &mut deltas {
+        let mut left = work::opaque(calls);
         let first = reference.read();
         while left != 0 {
-            black_box(timer.read());
+            work::keep(&work::afresh(timer).read());
             left -= 1;
         }
         let second = reference.read();
-        deltas.push(reference.ticks(second).since(reference.ticks(first)));
+        *delta = reference.ticks(second).since(reference.ticks(first));
     }
     deltas
 }
@@ -137,39 +145,60 @@ fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, repeat: 
 /// Reads as fast as it can and keeps everything.
 #[inline(never)]
 fn reading_loop<T: Timer>(timer: &T, count: u32) -> Vec<T::Reading> {
-    let mut readings = Vec::with_capacity(count as usize);
-    for _ in 0..count {
-        readings.push(timer.read());
+    // Written once beforehand: memory that is touched for the first time costs a page fault, and that would show up
+    // as a jump of the timer every few hundred readings.
+    let mut readings = vec![timer.read(); count as usize];
+    for reading in &mut readings {
+        *reading = work::afresh(timer).read();
     }
     readings
 }
 
 /// Two threads pass a baton; the one that lets go reads before, the one that takes over reads after.
-fn handoff_loop<T: Timer>(timer: &T, count: u32) -> Vec<[T::Reading; 2]> {
+///
+/// They run on two CPUs if the process has two, as counters of different CPUs are what may disagree.
+fn handoff_loop<T: Timer>(timer: &T, count: u32) -> std::io::Result<Vec<[T::Reading; 2]>> {
     let turn = AtomicU32::new(0);
-    let first_half = std::sync::Mutex::new(None);
-    let pairs = std::sync::Mutex::new(Vec::with_capacity(count as usize));
-    // Thread `parity` reads `a` in its own turns and `b` in the turns after the other's.
-    let play = |parity: u32| {
-        for number in 0..count {
-            if number % 2 == parity {
-                wait_for(&turn, 2 * number);
-                *first_half.lock().expect("no panic while held") = Some(timer.read());
-                turn.store(2 * number + 1, Ordering::Release);
-            } else {
-                wait_for(&turn, 2 * number + 1);
-                let b = timer.read();
-                let a = first_half.lock().expect("no panic while held").take().expect("just written");
-                pairs.lock().expect("no panic while held").push([a, b]);
-                turn.store(2 * number + 2, Ordering::Release);
-            }
-        }
-    };
+    let (here, there) = two_cpus().unzip();
     thread::scope(|scope| {
-        scope.spawn(|| play(1));
-        play(0);
-    });
-    pairs.into_inner().expect("both threads are done")
+        let other = thread::Builder::new().spawn_scoped(scope, || play(timer, &turn, count, 1, there))?;
+        let mine = play(timer, &turn, count, 0, here);
+        let theirs = other.join().expect("the other thread does not panic");
+        // What was read first in one list was read second in the other.
+        Ok((0..count as usize)
+            .map(|number| {
+                let (first, second) = if number % 2 == 0 { (&mine, &theirs) } else { (&theirs, &mine) };
+                [first[number], second[number]]
+            })
+            .collect())
+    })
+}
+
+/// The part of one of the two threads, with a reading for each handing-over: the first of the pair when the number's
+/// parity is its own, else the second. Each keeps a list of its own, so that nothing but the baton is shared.
+fn play<T: Timer>(timer: &T, turn: &AtomicU32, count: u32, parity: u32, cpu: Option<u32>) -> Vec<T::Reading> {
+    let _pinned = cpu.and_then(Pinned::to);
+    let mut readings = vec![timer.read(); count as usize];
+    for (number, slot) in (0..count).zip(&mut readings) {
+        let mine_first = number % 2 == parity;
+        let awaited = number.wrapping_mul(2).wrapping_add(u32::from(!mine_first));
+        wait_for(turn, awaited);
+        // Nothing stands between the baton's arrival and `b`, nor between `a` and its departure. The one who holds
+        // the baton is alone in writing it.
+        let reading = timer.read();
+        turn.store(awaited.wrapping_add(1), Ordering::Release);
+        *slot = reading;
+    }
+    readings
+}
+
+/// The CPU the calling thread is on and the one numbered farthest from it, which on most machines belongs to another
+/// core and, where there are two, to another socket.
+fn two_cpus() -> Option<(u32, u32)> {
+    let cpus = cpus_before_pinning();
+    let here = current_cpu().filter(|cpu| cpus.contains(cpu)).or(cpus.first().copied())?;
+    let there = cpus.iter().copied().max_by_key(|cpu| cpu.abs_diff(here)).filter(|&cpu| cpu != here)?;
+    Some((here, there))
 }
 
 fn wait_for(turn: &AtomicU32, value: u32) {

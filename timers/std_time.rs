@@ -1,1 +1,70 @@
-//! (to be written)
+//! The two clocks of Rust's standard library.
+//!
+//! What ticks: on Linux `Instant` is CLOCK_MONOTONIC and `SystemTime` is CLOCK_REALTIME ([std::time]). At what
+//! rate: in nanoseconds, as those clocks; the library asks for them through libc, so through the vDSO where the
+//! clock source allows. Who may read them: everybody. How they lie: as the clocks beneath them; the cost is theirs
+//! plus the check of the result. `Instant` never goes backwards by promise, `SystemTime` follows whoever sets the
+//! clock.
+//!
+//! [std::time]: https://doc.rust-lang.org/std/time/struct.Instant.html#underlying-system-calls
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::{Info, Ticks, Timer, Unavailable, x86};
+
+/// `Instant`: opaque, so it is counted from one that lies before all readings.
+pub(crate) struct StdInstant {
+    origin: Instant,
+}
+
+impl Timer for StdInstant {
+    const INFO: Info = Info { id: "instant", label: "std::time::Instant::now()", ns_per_tick: Some(1.0) };
+    type Reading = Instant;
+
+    #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
+    fn open() -> Result<Self, Unavailable> {
+        x86::vdso_permitted()?;
+        // An hour before the opening: differences saturate at zero, and a clock that steps backwards at once shall
+        // not hide behind that.
+        let now = Instant::now();
+        Ok(Self { origin: now.checked_sub(Duration::from_secs(3600)).unwrap_or(now) })
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
+    #[inline(always)]
+    fn read(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn ticks(&self, reading: Instant) -> Ticks {
+        Ticks(reading.saturating_duration_since(self.origin).as_nanos() as u64)
+    }
+}
+
+/// `SystemTime`, counted from 1970.
+pub(crate) struct StdSystemTime;
+
+impl Timer for StdSystemTime {
+    const INFO: Info =
+        Info { id: "system-time", label: "std::time::SystemTime::now()", ns_per_tick: Some(1.0) };
+    type Reading = SystemTime;
+
+    fn open() -> Result<Self, Unavailable> {
+        x86::vdso_permitted()?;
+        Ok(Self)
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
+    #[inline(always)]
+    fn read(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn ticks(&self, reading: SystemTime) -> Ticks {
+        // A clock that stands before 1970 counts down to it, in two's complement.
+        Ticks(match reading.duration_since(UNIX_EPOCH) {
+            Ok(after) => after.as_nanos() as u64,
+            Err(before) => (before.duration().as_nanos() as u64).wrapping_neg(),
+        })
+    }
+}

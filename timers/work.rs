@@ -8,15 +8,65 @@ const MULTIPLIER: u64 = 0xd134_2543_de82_ef95;
 
 /// Does `amount` units of work: a chain of multiply-and-add steps, each of which waits for the one before it, so
 /// that a unit takes a few CPU cycles whatever else the core does. The path is the same for an amount of zero.
+///
+/// Each step is hidden from the compiler: it knows that eight steps of such a generator are one step of another, and
+/// would make seven units dearer than eight.
 #[inline(always)]
 pub(crate) fn units(amount: u64) {
-    let mut state = black_box(1_u64);
-    let mut left = black_box(amount);
+    let mut state = opaque(1);
+    let mut left = opaque(amount);
     while left != 0 {
-        state = state.wrapping_mul(MULTIPLIER).wrapping_add(left);
+        state = opaque(state.wrapping_mul(MULTIPLIER).wrapping_add(left));
         left -= 1;
     }
-    black_box(state);
+    opaque(state);
+}
+
+/// The same value, of which the compiler knows nothing any more; computed even if nobody uses it. Unlike `black_box`
+/// it leaves the value in its register, so that no loop waits for memory.
+#[inline(always)]
+pub(crate) fn opaque(value: u64) -> u64 {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    {
+        let mut value = value;
+        // SAFETY: no instruction at all. Hence `nomem`, `nostack` and `preserves_flags` hold; `pure` is not given, so
+        // that it stays where it is and happens each time.
+        unsafe { std::arch::asm!("/* {0} */", inout(reg) value, options(nomem, nostack, preserves_flags)) };
+        value
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    black_box(value)
+}
+
+/// The same reference, of which the compiler does not know that it is the same: what is found through it has to be
+/// fetched again, as by a caller that reads a timer once in a while.
+#[inline(always)]
+pub(crate) fn afresh<T>(value: &T) -> &T {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    {
+        let mut pointer: *const T = value;
+        // SAFETY: no instruction at all. `nomem` is not given: what lies behind the pointer counts as touched.
+        unsafe { std::arch::asm!("/* {0} */", inout(reg) pointer, options(nostack, preserves_flags)) };
+        // SAFETY: the pointer is still that of the reference.
+        unsafe { &*pointer }
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    black_box(value)
+}
+
+/// Has a value written to memory as if somebody looked at it. Unlike `black_box` it does not move the value, which
+/// for one that was just written by halves would be a wait of a dozen cycles (the failed forwarding of a
+/// store).
+#[inline(always)]
+pub(crate) fn keep<T>(value: &T) {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    {
+        let pointer: *const T = value;
+        // SAFETY: no instruction at all. `nomem` is not given: that is the purpose.
+        unsafe { std::arch::asm!("/* {0} */", in(reg) pointer, options(nostack, preserves_flags, readonly)) };
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    black_box(value);
 }
 
 /// A chain of `count` dependent additions, rounded up to a multiple of 16: one core cycle each on every core this
@@ -63,12 +113,12 @@ pub fn dependent_additions(count: u64) {
 #[inline(never)]
 pub fn dependent_multiplications(count: u64) {
     let mut left = count.div_ceil(8).max(1);
-    let mut state = black_box(3_u64);
+    let mut state = opaque(3);
     while left != 0 {
         for _ in 0..8 {
-            state = state.wrapping_mul(state | 1);
+            state = opaque(state.wrapping_mul(MULTIPLIER));
         }
         left -= 1;
     }
-    black_box(state);
+    opaque(state);
 }

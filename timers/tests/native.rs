@@ -1,0 +1,269 @@
+//! What real clocks may be asked for: invariants, never magnitudes.
+
+use std::collections::HashSet;
+use std::thread;
+
+use timers::{
+    Advance, AffinityError, During, Entry, Fault, REFERENCES, Subject, allowed_cpus, catalogue, find, floor,
+    pin_to,
+};
+
+/// Every id that the command line promises.
+const PROMISED: &str = "
+    rdtsc rdtsc-lfence rdtscp monotonic monotonic-raw monotonic-coarse realtime realtime-coarse boottime tai
+    process-cputime thread-cputime monotonic-syscall monotonic-raw-syscall monotonic-coarse-syscall
+    realtime-syscall realtime-coarse-syscall boottime-syscall process-cputime-syscall thread-cputime-syscall
+    gettimeofday time clock times getrusage-self getrusage-thread instant system-time quanta quanta-raw
+    perf-task-clock perf-cycles rdpmc-cycles";
+
+/// Those that follow whoever sets the clock, so that even a step backwards would be right.
+const SETTABLE: [&str; 9] = [
+    "realtime",
+    "realtime-coarse",
+    "realtime-syscall",
+    "realtime-coarse-syscall",
+    "tai",
+    "gettimeofday",
+    "time",
+    "system-time",
+    "null",
+];
+
+/// Those that move with real time and in steps well below the spans used here.
+const FAST_WALL: [&str; 11] = [
+    "rdtsc",
+    "rdtsc-lfence",
+    "rdtscp",
+    "monotonic",
+    "monotonic-raw",
+    "monotonic-syscall",
+    "monotonic-raw-syscall",
+    "boottime",
+    "boottime-syscall",
+    "instant",
+    "quanta",
+];
+
+/// Those that count for one thread and refuse to be compared between two.
+const PER_THREAD: [&str; 6] = [
+    "thread-cputime",
+    "thread-cputime-syscall",
+    "getrusage-thread",
+    "perf-task-clock",
+    "perf-cycles",
+    "rdpmc-cycles",
+];
+
+fn readable() -> Vec<(Entry, Box<dyn Subject>)> {
+    catalogue().iter().chain([&floor()]).filter_map(|entry| Some((*entry, (entry.open)().ok()?))).collect()
+}
+
+fn readable_references() -> Vec<&'static str> {
+    REFERENCES.into_iter().filter(|id| find(id).is_some_and(|entry| (entry.availability)().is_ok())).collect()
+}
+
+fn median(mut values: Vec<i64>) -> i64 {
+    values.sort_unstable();
+    values[values.len() / 2]
+}
+
+#[test]
+fn the_catalogue_holds_what_is_promised_and_nothing_else() {
+    let known: Vec<_> = catalogue().iter().map(|entry| entry.info.id).collect();
+    assert_eq!(known, PROMISED.split_whitespace().collect::<Vec<_>>());
+}
+
+#[test]
+fn ids_are_unique_and_kebab_case() {
+    let mut seen = HashSet::new();
+    for entry in catalogue().iter().chain([&floor()]) {
+        let id = entry.info.id;
+        assert!(seen.insert(id), "{id} twice");
+        let words = id.split('-').all(|word| {
+            !word.is_empty()
+                && word.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
+        });
+        assert!(words, "{id} is not kebab-case");
+        assert!(!entry.info.label.is_empty());
+        assert!(entry.info.ns_per_tick.is_none_or(|length| length > 0.0));
+        assert_eq!(find(id).map(|found| found.info), Some(entry.info));
+    }
+    assert!(find("sundial").is_none());
+}
+
+#[test]
+fn every_timer_opens_or_explains_itself() {
+    for entry in catalogue().iter().chain([&floor()]) {
+        let (id, availability) = (entry.info.id, (entry.availability)());
+        match (entry.open)() {
+            Ok(_) => assert_eq!(availability, Ok(()), "{id}"),
+            Err(why) => {
+                println!("{id}: {why}; remedy: {:?}", why.remedy);
+                assert!(!why.reason.trim().is_empty(), "{id} gives no reason");
+                assert!(
+                    why.remedy.as_ref().is_none_or(|remedy| !remedy.trim().is_empty()),
+                    "{id}: empty remedy"
+                );
+                assert_eq!(availability, Err(why), "{id}");
+            }
+        }
+    }
+}
+
+#[test]
+fn monotonic_timers_never_decrease() {
+    // On one CPU: counters of different CPUs may disagree, which is for the prober to find and not for this test.
+    let _ = pin_to(allowed_cpus().expect("the kernel tells")[0]);
+    for (entry, mut subject) in readable() {
+        let readings = subject.readings(10_000).expect("readings are given");
+        assert_eq!(readings.len(), 10_000, "{}", entry.info.id);
+        if !SETTABLE.contains(&entry.info.id) {
+            let step = readings.windows(2).position(|pair| pair[1] < pair[0]);
+            assert_eq!(step, None, "{} went backwards", entry.info.id);
+        }
+    }
+}
+
+#[test]
+fn more_work_takes_longer() {
+    for (entry, mut subject) in readable() {
+        let rows = subject.intervals(&[0, 100_000], 51).expect("intervals are given");
+        assert_eq!(rows.iter().map(Vec::len).collect::<Vec<_>>(), [51, 51], "{}", entry.info.id);
+        if FAST_WALL.contains(&entry.info.id) {
+            // Medians: a few of the intervals may hold a moment in which the machine did something else.
+            let [little, much] = [0, 1].map(|row| median(rows[row].clone()));
+            assert!(much > little, "{}: {much} for much work, {little} for none", entry.info.id);
+        }
+    }
+}
+
+#[test]
+fn batches_come_in_the_number_asked_for() {
+    for (entry, mut subject) in readable() {
+        for reference in readable_references() {
+            for calls in [0, 1, 10] {
+                let batches = subject.batches(reference, calls, 7).expect("batches are given");
+                assert_eq!(batches.len(), 7, "{} by {reference}", entry.info.id);
+            }
+        }
+        assert_eq!(subject.batches("monotonic", 1, 0), Ok(vec![]));
+    }
+}
+
+#[test]
+fn more_calls_take_longer_even_for_the_floor() {
+    for (entry, mut subject) in readable() {
+        let [few, many] =
+            [1, 10_000].map(|calls| subject.batches("monotonic", calls, 21).expect("batches are given"));
+        assert!(median(many) > median(few), "the loop of {} was removed", entry.info.id);
+    }
+}
+
+#[test]
+fn unknown_references_are_refused_by_name() {
+    for (_, mut subject) in readable() {
+        let faults = [
+            subject.batches("sundial", 1, 1).map(drop),
+            subject.advance("sundial", During::Spin, 1).map(drop),
+        ];
+        for fault in faults {
+            let Err(Fault::Refused(message)) = fault else { panic!("not refused: {fault:?}") };
+            assert!(message.contains("sundial") && message.contains("monotonic"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn wall_clocks_move_while_the_thread_spins_sleeps_or_leaves_the_work_to_another() {
+    for (entry, mut subject) in readable() {
+        for during in [During::Spin, During::Sleep, During::OtherSpin] {
+            let Advance { timer, reference } =
+                subject.advance("monotonic", during, 5).expect("it can be watched");
+            assert!(reference > 0, "{}", entry.info.id);
+            if FAST_WALL.contains(&entry.info.id) {
+                assert!(timer > 0, "{} stood still in {during:?}", entry.info.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn handoffs_come_in_the_number_asked_for_and_leave_the_thread_its_cpus() {
+    let before = allowed_cpus().expect("the kernel tells");
+    for (entry, mut subject) in readable() {
+        for count in [0, 1, 2, 101] {
+            match subject.handoffs(count) {
+                Ok(pairs) => assert_eq!(pairs.len(), count as usize, "{}", entry.info.id),
+                Err(Fault::Refused(_)) => assert!(PER_THREAD.contains(&entry.info.id), "{}", entry.info.id),
+                Err(fault) => panic!("{}: {fault}", entry.info.id),
+            }
+        }
+    }
+    assert_eq!(allowed_cpus().expect("the kernel tells"), before);
+}
+
+#[test]
+fn handoffs_of_an_ordered_clock_go_forwards() {
+    let mut subject = (find("monotonic").expect("known").open)().expect("every Linux has it");
+    let pairs = subject.handoffs(1_000).expect("two threads");
+    assert!(pairs.iter().all(|[a, b]| a <= b));
+    // The order of the pairs is that of the handing-over, whoever of the two threads read first.
+    assert!(pairs.is_sorted());
+}
+
+#[test]
+fn a_thread_can_be_bound_to_each_cpu_it_may_run_on() {
+    thread::spawn(|| {
+        let cpus = allowed_cpus().expect("the kernel tells");
+        assert!(!cpus.is_empty() && cpus.is_sorted());
+        for cpu in cpus {
+            pin_to(cpu).expect("allowed");
+            assert_eq!(allowed_cpus().expect("the kernel tells"), [cpu]);
+        }
+    })
+    .join()
+    .expect("no panic");
+}
+
+#[test]
+fn a_cpu_that_does_not_exist_is_named_and_changes_nothing() {
+    let before = allowed_cpus().expect("the kernel tells");
+    for absent in [100_000, u32::MAX] {
+        let error = pin_to(absent).expect_err("no machine has that many");
+        assert!(matches!(error, AffinityError::Absent(cpu) if cpu == absent), "{error:?}");
+        assert!(error.to_string().contains(&absent.to_string()));
+    }
+    assert_eq!(allowed_cpus().expect("the kernel tells"), before);
+}
+
+#[test]
+fn opening_and_dropping_many_times_leaks_no_descriptors() {
+    let open_files = || std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+    let entry = find("perf-task-clock").expect("known");
+    let before = open_files();
+    for _ in 0..100 {
+        drop((entry.open)());
+    }
+    // Other tests of this process open a few meanwhile.
+    assert!(open_files() < before + 50);
+}
+
+/// Where the TSC faults, the vDSO faults too; a catalogue that found out by trying would take the program down.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_thread_that_may_not_read_the_tsc_is_told_so_instead_of_crashing() {
+    let rdtsc = thread::spawn(|| {
+        // SAFETY: this call takes plain integers and concerns the calling thread alone, which ends soon.
+        let status = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) };
+        assert_eq!(status, 0);
+        for entry in catalogue() {
+            let _ = ((entry.availability)(), (entry.open)());
+        }
+        let rdtsc = (find("rdtsc").expect("known").open)().map(drop);
+        // SAFETY: as above.
+        unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
+        rdtsc
+    });
+    let why = rdtsc.join().expect("no panic").expect_err("it would fault");
+    assert!(why.reason.contains("prctl(PR_SET_TSC, PR_TSC_SIGSEGV)") && why.remedy.is_some(), "{why:?}");
+}
