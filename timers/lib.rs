@@ -9,6 +9,7 @@
 //! [Kuperberg, Krogmann, Reussner 2011]: https://doi.org/10.1145/1958746.1958776
 
 mod affinity;
+mod chain;
 mod native;
 mod null;
 mod perf_event;
@@ -24,9 +25,9 @@ mod catalogue;
 
 pub use affinity::{AffinityError, allowed_cpus, pin_to};
 pub use catalogue::{Entry, FLOOR_ID, catalogue, find, floor};
+pub use chain::{time_additions, time_multiplications};
 pub use native::{Native, REFERENCES};
 pub use subject::{Advance, Answer, During, Fault, Subject};
-pub use work::{dependent_additions, dependent_multiplications};
 
 /// What a timer method is called and what it declares about itself.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,0 +1,222 @@
+//! The frequency at which a core really runs.
+//!
+//! A chain of additions, each of which waits for the one before, takes one cycle of the core an addition. No
+//! privilege is needed for that, and it holds in virtual machines, where the counters of cycles often cannot be read.
+
+use std::thread;
+
+use timers::{time_additions, time_multiplications};
+
+use crate::units::Hertz;
+
+/// Chains that give a frequency.
+const CHAINS: u32 = 60;
+/// Chains that give the ratio of a multiplication to an addition.
+const WITNESSES: u32 = 15;
+/// What a chain should last: long against the step of the clock (up to 1 µs) and its reads, short against the ticks of
+/// the kernel, which interrupt it.
+const CHAIN_NS: f64 = 100_000.0;
+/// Additions in a chain before its length is known: 0.1 to 1 ms on cores of 5 to 0.5 GHz.
+const WARM_UP: u64 = 1 << 19;
+/// Chains of that length that bring the core out of its saving states: 15 ms or more.
+const WARM_UPS: u32 = 150;
+/// Instructions in the shortest chain there is, which tells what the reads of the clock cost.
+const SHORTEST: u64 = 16;
+
+/// What chains of dependent instructions told about a core.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chains {
+    /// Additions a second, at the median of all chains: interruptions and stolen time make a chain longer only, so that
+    /// the mean would be too low a frequency.
+    pub hertz: Hertz,
+    /// Lower end of the 95 % interval of the median. It covers the scatter of these chains, which followed each other
+    /// within milliseconds, not what the core does later.
+    pub low: Hertz,
+    /// Upper end of the 95 % interval of the median.
+    pub high: Hertz,
+    /// How many times as long as an addition a 64-bit multiplication took, where it could be told.
+    pub multiplication_cycles: Option<f64>,
+    /// Chains that were timed.
+    pub samples: u32,
+}
+
+impl Chains {
+    /// Whether an addition can be believed to take one cycle: a multiplication takes three on x86-64 and two to four
+    /// on 64-bit Arm, and the chain may hold one more simple operation. Emulators show other ratios.
+    #[must_use]
+    pub fn plausible(&self) -> bool {
+        self.multiplication_cycles.is_none_or(|ratio| (1.8..=5.5).contains(&ratio))
+    }
+}
+
+/// The frequency of a core while it computes; takes some 30 ms. It is measured by a thread of its own on that CPU, or
+/// wherever the kernel likes it to run when none is given.
+///
+/// `None` when the clock cannot be read, the thread may not run there, or the chains make no sense.
+#[must_use]
+pub fn effective(cpu: Option<u32>) -> Option<Chains> {
+    let measure = move || {
+        if let Some(cpu) = cpu {
+            timers::pin_to(cpu).ok()?;
+        }
+        measure()
+    };
+    thread::Builder::new().name("chains".into()).spawn(measure).ok()?.join().ok()?
+}
+
+fn measure() -> Option<Chains> {
+    let warm = time_additions(WARM_UP, WARM_UPS).ok()?;
+    // The core may have sped up meanwhile: its later half tells how long a chain should be.
+    let count = additions_for(CHAIN_NS, median(&warm[warm.len() / 2..])?)?;
+    let empty = median(&time_additions(SHORTEST, CHAINS).ok()?)?;
+    let additions = time_additions(count, CHAINS).ok()?;
+
+    // A third as many multiplications take about as long.
+    let fewer = (count / 3).next_multiple_of(SHORTEST);
+    let multiplications = time_multiplications(fewer, WITNESSES).ok()?;
+    let chains = from_chains(count - SHORTEST, empty, &additions)?;
+    let multiplication_ns = (median(&multiplications)? - empty) / (fewer - SHORTEST) as f64;
+    let ratio = multiplication_ns * chains.hertz.0 * 1e-9;
+    Some(Chains { multiplication_cycles: (ratio > 0.0).then_some(ratio), ..chains })
+}
+
+/// How many additions last `wanted_ns`, when a chain of [`WARM_UP`] of them lasts `warm_ns`.
+fn additions_for(wanted_ns: f64, warm_ns: f64) -> Option<u64> {
+    let count = WARM_UP as f64 * wanted_ns / warm_ns;
+    // Beyond these, no core: less than 10 MHz, more than 100 GHz.
+    (1e3..=1e7).contains(&count).then(|| (count as u64).next_multiple_of(SHORTEST))
+}
+
+/// The frequency from chains of `additions` each, of which every one also holds `empty_ns` of reading the clock.
+fn from_chains(additions: u64, empty_ns: f64, chains_ns: &[i64]) -> Option<Chains> {
+    let mut sorted = chains_ns.to_vec();
+    sorted.sort_unstable();
+    let frequency = |ns: f64| (ns > empty_ns).then(|| Hertz(additions as f64 / (ns - empty_ns) * 1e9));
+    let (first, last) = median_ranks(sorted.len())?;
+    Some(Chains {
+        hertz: frequency(median(&sorted)?)?,
+        low: frequency(sorted[last] as f64)?,
+        high: frequency(sorted[first] as f64)?,
+        multiplication_cycles: None,
+        samples: u32::try_from(sorted.len()).ok()?,
+    })
+}
+
+/// Positions, in a sorted sample of that size, of the two values between which the median lies with 95 % confidence or
+/// a little more, whatever the distribution: as many of the values lie below it as coins show heads. `None` for samples
+/// of fewer than six, of which not even the extremes will do.
+fn median_ranks(size: usize) -> Option<(usize, usize)> {
+    let mut log_probability = -(size as f64) * std::f64::consts::LN_2;
+    let mut tail = 0.0;
+    let mut rank = None;
+    for heads in 0..size / 2 {
+        tail += log_probability.exp();
+        if tail > 0.025 {
+            break;
+        }
+        rank = Some(heads);
+        log_probability += ((size - heads) as f64 / (heads + 1) as f64).ln();
+    }
+    rank.map(|rank| (rank, size - 1 - rank))
+}
+
+fn median(values: &[i64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    let upper = *sorted.get(sorted.len() / 2)?;
+    let lower = sorted[(sorted.len() - 1) / 2];
+    Some((lower as f64 + upper as f64) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn ranks_of_the_median() {
+        // Conover, Practical Nonparametric Statistics, 3rd edition, table A3: the ranks are one higher there.
+        assert_eq!(median_ranks(5), None);
+        assert_eq!(median_ranks(6), Some((0, 5)));
+        assert_eq!(median_ranks(9), Some((1, 7)));
+        assert_eq!(median_ranks(20), Some((5, 14)));
+        assert_eq!(median_ranks(60), Some((21, 38)));
+        // For large samples n/2 ± 0.98 √n.
+        let (first, last) = median_ranks(1_000_000).expect("a large sample");
+        assert!((first.abs_diff(499_020) < 2) && (last.abs_diff(500_980) < 2), "{first} {last}");
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3]), Some(3.0));
+        assert_eq!(median(&[4, 1]), Some(2.5));
+        assert_eq!(median(&[i64::MAX, i64::MAX]), Some(i64::MAX as f64));
+    }
+
+    #[test]
+    fn stolen_time_does_not_move_the_frequency() {
+        let mut chains = vec![100_030; 60];
+        for stolen in &mut chains[..20] {
+            *stolen += 5_000_000;
+        }
+        let found = from_chains(260_000, 30.0, &chains).expect("they make sense");
+        assert_eq!((found.hertz, found.high, found.samples), (Hertz(2.6e9), Hertz(2.6e9), 60));
+        assert_eq!(found.low, Hertz(2.6e9));
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_order_statistics() {
+        let chains: Vec<i64> = (0..60).map(|n| 100_000 + n).collect();
+        let found = from_chains(100_000, 0.0, &chains).expect("they make sense");
+        assert_eq!(found.low, Hertz(100_000.0 / 100_038.0 * 1e9));
+        assert_eq!(found.high, Hertz(100_000.0 / 100_021.0 * 1e9));
+    }
+
+    #[test]
+    fn senseless_chains_give_nothing() {
+        assert_eq!(from_chains(1000, 0.0, &[]), None);
+        assert_eq!(from_chains(1000, 0.0, &[100; 5]), None);
+        assert_eq!(from_chains(1000, 100.0, &[100; 60]), None);
+        assert_eq!(additions_for(CHAIN_NS, 0.0), None);
+        assert_eq!(additions_for(CHAIN_NS, -5.0), None);
+        assert_eq!(additions_for(CHAIN_NS, 1e12), None);
+        assert_eq!(additions_for(CHAIN_NS, WARM_UP as f64 / 2.6), Some(260_000));
+    }
+
+    #[test]
+    fn a_core_is_plausible_or_not() {
+        let ratio = |multiplication_cycles| Chains {
+            hertz: Hertz(1.0),
+            low: Hertz(1.0),
+            high: Hertz(1.0),
+            multiplication_cycles,
+            samples: 60,
+        };
+        for (cycles, plausible) in [(None, true), (Some(3.0), true), (Some(4.0), true), (Some(1.0), false)] {
+            assert_eq!(ratio(cycles).plausible(), plausible, "{cycles:?}");
+        }
+    }
+
+    #[test]
+    fn this_machine_has_a_frequency_or_none() {
+        for cpu in [None, Some(0)] {
+            if let Some(chains) = effective(cpu) {
+                assert!(chains.low <= chains.hertz && chains.hertz <= chains.high, "{chains:?}");
+                assert!(chains.low.0 > 0.0);
+            }
+        }
+        assert_eq!(effective(Some(u32::MAX)), None, "there is no such CPU");
+    }
+
+    proptest! {
+        #[test]
+        fn any_chains_give_an_ordered_interval(chains in prop::collection::vec(any::<i64>(), 0..80),
+                                               empty in 0.0..1e6_f64, additions in 1_u64..1 << 40) {
+            if let Some(found) = from_chains(additions, empty, &chains) {
+                prop_assert!(found.low <= found.hertz && found.hertz <= found.high);
+            }
+        }
+    }
+}

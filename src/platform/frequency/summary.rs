@@ -1,0 +1,214 @@
+//! The frequencies as the report shows them, and which of them turns time into cycles.
+
+use std::str::FromStr;
+
+use super::{Chains, parse_frequency};
+use crate::report::{Frequency, Warning};
+use crate::units::Hertz;
+
+/// Effective frequencies before and after a measurement that differ by more than this share are a warning.
+const STEADY: f64 = 0.01;
+
+/// Which frequency turns time into cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum CyclesFrom {
+    /// That at which the core really ran.
+    #[default]
+    Effective,
+    /// That which the vendor declares.
+    Nominal,
+    /// One given by the user.
+    Given(Hertz),
+}
+
+/// A choice of [`CyclesFrom`] that nobody understands.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no frequency to count cycles by; give `effective`, `nominal` or a value like `2.8GHz`")]
+pub struct UnknownCycles(String);
+
+impl FromStr for CyclesFrom {
+    type Err = UnknownCycles;
+
+    fn from_str(text: &str) -> Result<Self, UnknownCycles> {
+        match text {
+            "effective" => Ok(Self::Effective),
+            "nominal" => Ok(Self::Nominal),
+            value => parse_frequency(value).map(Self::Given).ok_or_else(|| UnknownCycles(value.to_owned())),
+        }
+    }
+}
+
+/// The nominal frequency was asked for, but nothing on this machine declares one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the nominal frequency of this CPU is unknown: neither CPUID leaf 0x16 nor the brand string declares one; \
+     use `--cycles effective` or give a value like `--cycles 2.8GHz`"
+)]
+pub struct NominalUnknown;
+
+/// What was found out about the frequencies of the CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Parts {
+    /// The effective frequency before the measurement.
+    pub before: Option<Chains>,
+    /// The effective frequency after the measurement.
+    pub after: Option<Chains>,
+    /// The rate of the time stamp counter.
+    pub tsc: Option<Hertz>,
+    /// The nominal frequency and where it was found.
+    pub nominal: Option<(Hertz, &'static str)>,
+}
+
+/// The frequencies as the report shows them, with what the reader should know about them. The effective one is midway
+/// between that before and that after; its interval covers both of theirs.
+///
+/// # Errors
+/// When `from` is the nominal frequency and it is unknown. That can be found out before anything is measured, with
+/// parts that hold nothing else.
+pub fn summarise(parts: &Parts, from: CyclesFrom) -> Result<(Frequency, Vec<Warning>), NominalUnknown> {
+    let chains: Vec<Chains> = parts.before.into_iter().chain(parts.after).collect();
+    let effective = (!chains.is_empty())
+        .then(|| chains.iter().map(|each| each.hertz.0).sum::<f64>() / chains.len() as f64);
+    let (cycles_from, cycles_hz) = match from {
+        CyclesFrom::Effective => ("effective", effective),
+        CyclesFrom::Nominal => ("nominal", Some(parts.nominal.ok_or(NominalUnknown)?.0.0)),
+        CyclesFrom::Given(hertz) => ("given", Some(hertz.0)),
+    };
+    let frequency = Frequency {
+        nominal_hz: parts.nominal.map(|(hertz, _)| hertz.0),
+        nominal_source: parts.nominal.map(|(_, source)| source.to_owned()),
+        tsc_hz: parts.tsc.map(|hertz| hertz.0),
+        effective_hz: effective,
+        effective_hz_low: chains.iter().map(|each| each.low.0).min_by(f64::total_cmp),
+        effective_hz_high: chains.iter().map(|each| each.high.0).max_by(f64::total_cmp),
+        effective_hz_before: parts.before.map(|each| each.hertz.0),
+        effective_hz_after: parts.after.map(|each| each.hertz.0),
+        cycles_from: cycles_from.to_owned(),
+        cycles_hz,
+    };
+    let mut warnings = Vec::new();
+    warnings.extend(changed(parts));
+    warnings.extend(chains.iter().find(|each| !each.plausible()).and_then(implausible));
+    warnings.extend((from == CyclesFrom::Effective && effective.is_none()).then(unknown));
+    Ok((frequency, warnings))
+}
+
+fn changed(parts: &Parts) -> Option<Warning> {
+    let (before, after) = (parts.before?.hertz.0, parts.after?.hertz.0);
+    let change = (after - before) / before;
+    (change.abs() > STEADY).then(|| Warning {
+        code: "frequency-changed".into(),
+        message: format!(
+            "the core ran at {:.3} GHz before the measurement and at {:.3} GHz after it ({:+.1} %); \
+             figures in cycles are uncertain by as much",
+            before * 1e-9,
+            after * 1e-9,
+            change * 100.0
+        ),
+        advice: "fix the frequency (governor `performance`, turbo off), keep the machine idle, and repeat"
+            .into(),
+    })
+}
+
+fn implausible(chains: &Chains) -> Option<Warning> {
+    let ratio = chains.multiplication_cycles?;
+    Some(Warning {
+        code: "effective-frequency-doubtful".into(),
+        message: format!(
+            "a multiplication took {ratio:.1} times as long as an addition, where 2 to 5 are expected: \
+             an addition may not take one cycle here, as under an emulator"
+        ),
+        advice: "give the frequency, as in `--cycles 2.8GHz`, or trust nanoseconds only".into(),
+    })
+}
+
+fn unknown() -> Warning {
+    Warning {
+        code: "effective-frequency-unknown".into(),
+        message:
+            "the effective frequency of the core could not be measured, so there are no figures in cycles"
+                .into(),
+        advice: "use `--cycles nominal` or give a value like `--cycles 2.8GHz`".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chains(gigahertz: f64) -> Option<Chains> {
+        Some(Chains {
+            hertz: Hertz(gigahertz * 1e9),
+            low: Hertz((gigahertz - 0.01) * 1e9),
+            high: Hertz((gigahertz + 0.01) * 1e9),
+            multiplication_cycles: Some(3.0),
+            samples: 60,
+        })
+    }
+
+    fn codes(parts: &Parts, from: CyclesFrom) -> Vec<String> {
+        let (_, warnings) = summarise(parts, from).expect("a known frequency");
+        warnings.into_iter().map(|warning| warning.code).collect()
+    }
+
+    #[test]
+    fn before_and_after_together() {
+        let parts =
+            Parts { before: chains(3.0), after: chains(3.02), tsc: Some(Hertz(2.6e9)), nominal: None };
+        let (frequency, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
+        assert_eq!(warnings, []);
+        assert_eq!(frequency.effective_hz, Some(3.01e9));
+        assert_eq!(frequency.cycles_hz, frequency.effective_hz);
+        assert_eq!(frequency.cycles_from, "effective");
+        assert_eq!((frequency.effective_hz_before, frequency.effective_hz_after), (Some(3e9), Some(3.02e9)));
+        assert_eq!(frequency.effective_hz_low, Some((3.0 - 0.01) * 1e9));
+        assert_eq!(frequency.effective_hz_high, Some((3.02 + 0.01) * 1e9));
+        assert_eq!(frequency.tsc_hz, Some(2.6e9));
+        assert_eq!((frequency.nominal_hz, frequency.nominal_source), (None, None));
+    }
+
+    #[test]
+    fn a_change_of_more_than_one_percent_is_told() {
+        for (after, told) in [(3.029, false), (3.031, true), (2.971, false), (2.969, true)] {
+            let parts = Parts { before: chains(3.0), after: chains(after), ..Parts::default() };
+            assert_eq!(codes(&parts, CyclesFrom::Effective) == ["frequency-changed"], told, "{after}");
+        }
+        let parts = Parts { before: chains(3.0), after: chains(2.4), ..Parts::default() };
+        let (_, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
+        assert!(warnings[0].message.contains("3.000 GHz") && warnings[0].message.contains("2.400 GHz"));
+        assert!(warnings[0].message.contains("-20.0 %"), "{}", warnings[0].message);
+    }
+
+    #[test]
+    fn the_chosen_frequency() {
+        let parts = Parts { nominal: Some((Hertz(2.5e9), "brand string")), ..Parts::default() };
+        let chosen = |from| summarise(&parts, from).map(|(f, _)| (f.cycles_from, f.cycles_hz));
+        assert_eq!(chosen(CyclesFrom::Nominal), Ok(("nominal".into(), Some(2.5e9))));
+        assert_eq!(chosen(CyclesFrom::Given(Hertz(1e9))), Ok(("given".into(), Some(1e9))));
+        assert_eq!(chosen(CyclesFrom::Effective), Ok(("effective".into(), None)));
+        assert_eq!(codes(&parts, CyclesFrom::Effective), ["effective-frequency-unknown"]);
+        assert_eq!(codes(&parts, CyclesFrom::Nominal), [""; 0]);
+    }
+
+    #[test]
+    fn an_unknown_nominal_frequency_is_an_error_with_a_remedy() {
+        let error = summarise(&Parts::default(), CyclesFrom::Nominal).expect_err("it is unknown").to_string();
+        assert!(error.contains("--cycles effective") && error.contains("--cycles 2.8GHz"), "{error}");
+    }
+
+    #[test]
+    fn a_core_on_which_additions_are_odd_is_told() {
+        let odd = chains(3.0).map(|each| Chains { multiplication_cycles: Some(1.0), ..each });
+        let parts = Parts { before: odd, after: odd, ..Parts::default() };
+        assert_eq!(codes(&parts, CyclesFrom::Effective), ["effective-frequency-doubtful"]);
+    }
+
+    #[test]
+    fn choices_are_read() {
+        assert_eq!("effective".parse(), Ok(CyclesFrom::Effective));
+        assert_eq!("nominal".parse(), Ok(CyclesFrom::Nominal));
+        assert_eq!("2.5GHz".parse(), Ok(CyclesFrom::Given(Hertz(2.5e9))));
+        let error = "fast".parse::<CyclesFrom>().expect_err("no frequency").to_string();
+        assert!(error.contains("`fast`") && error.contains("2.8GHz"), "{error}");
+    }
+}

@@ -1,0 +1,143 @@
+//! The CPU to measure on: the one that others leave alone.
+
+use std::thread;
+use std::time::Duration;
+
+use super::beginning;
+
+/// How long the CPUs are watched. The kernel counts in steps of 10 ms.
+const WATCH: Duration = Duration::from_millis(60);
+
+/// What a CPU has spent its time on, in ticks of USER_HZ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuTime {
+    /// The number of the CPU.
+    pub cpu: u32,
+    /// Time without anything to run, waiting for input and output included.
+    pub idle: u64,
+    /// All time, that stolen by a hypervisor included.
+    pub total: u64,
+}
+
+/// The CPU among `allowed` with the largest share of idle time over 60 ms, so that a program that keeps another one
+/// busy does not share it with the measurement. Without `/proc/stat` it is the last one; `None` when none is allowed.
+#[must_use]
+pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
+    if allowed.len() < 2 {
+        return allowed.first().copied();
+    }
+    let before = times();
+    if !before.is_empty() {
+        thread::sleep(WATCH);
+    }
+    quietest(allowed, &before, &times())
+}
+
+/// The CPU among `allowed` that was idle for the largest share of the time between two looks. Equals go to the highest
+/// number, because CPU 0 takes most interrupts; CPUs nobody counted come last.
+#[must_use]
+pub fn quietest(allowed: &[u32], before: &[CpuTime], after: &[CpuTime]) -> Option<u32> {
+    allowed.iter().copied().max_by(|&a, &b| {
+        let share = |cpu| idle_share(cpu, before, after).unwrap_or(-1.0);
+        share(a).total_cmp(&share(b)).then(a.cmp(&b))
+    })
+}
+
+/// The lines `cpuN …` of `/proc/stat` (proc(5)).
+#[must_use]
+pub fn parse_stat(stat: &str) -> Vec<CpuTime> {
+    stat.lines().filter_map(parse_line).collect()
+}
+
+fn parse_line(line: &str) -> Option<CpuTime> {
+    let mut words = line.split_whitespace();
+    let cpu = words.next()?.strip_prefix("cpu")?.parse().ok()?;
+    // user, nice, system, idle, iowait, irq, softirq, steal; the guest times after them are part of user and nice.
+    let times = words.take(8).map(str::parse).collect::<Result<Vec<u64>, _>>().ok()?;
+    let idle = times.get(3)?.saturating_add(times.get(4).copied().unwrap_or(0));
+    Some(CpuTime { cpu, idle, total: times.iter().fold(0, |sum, &time| sum.saturating_add(time)) })
+}
+
+fn idle_share(cpu: u32, before: &[CpuTime], after: &[CpuTime]) -> Option<f64> {
+    let of = |times: &[CpuTime]| times.iter().copied().find(|time| time.cpu == cpu);
+    let (before, after) = (of(before)?, of(after)?);
+    // The kernel's idle times may step back a little.
+    let idle = after.idle.saturating_sub(before.idle);
+    let total = after.total.saturating_sub(before.total);
+    (total > 0).then(|| idle.min(total) as f64 / total as f64)
+}
+
+fn times() -> Vec<CpuTime> {
+    // A line of some 80 bytes a CPU stands before everything else.
+    parse_stat(&beginning("/proc/stat", 1 << 20).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn looks(times: &[(u64, u64)]) -> Vec<CpuTime> {
+        (0..).zip(times).map(|(cpu, &(idle, total))| CpuTime { cpu, idle, total }).collect()
+    }
+
+    #[test]
+    fn lines_of_stat() {
+        let stat = "cpu  855 0 1319 417596 471 0 23 110 0 0\ncpu0 300 0 547 209231 23 0 9 56 7 0\n\
+                    cpu12 1 2 3 4\nintr 103781 0 0\nctxt 208049\ncpux 1 2 3 4 5\ncpu3 1 2 3\ncpu4 1 2 3 -4\n";
+        assert_eq!(
+            parse_stat(stat),
+            [CpuTime { cpu: 0, idle: 209_254, total: 210_166 }, CpuTime { cpu: 12, idle: 4, total: 10 }]
+        );
+    }
+
+    #[test]
+    fn a_busy_cpu_is_avoided() {
+        let before = looks(&[(0, 0), (0, 0), (0, 0)]);
+        let after = looks(&[(6, 6), (3, 6), (0, 6)]);
+        assert_eq!(quietest(&[0, 1, 2], &before, &after), Some(0));
+        assert_eq!(quietest(&[1, 2], &before, &after), Some(1));
+    }
+
+    #[test]
+    fn equals_go_to_the_highest_number() {
+        let before = looks(&[(10, 20), (10, 20), (10, 20)]);
+        let after = looks(&[(16, 26), (15, 25), (10, 26)]);
+        assert_eq!(quietest(&[0, 1, 2], &before, &after), Some(1));
+        assert_eq!(quietest(&[1, 0], &before, &after), Some(1));
+    }
+
+    #[test]
+    fn without_counts_it_is_the_last() {
+        assert_eq!(quietest(&[0, 2, 5], &[], &[]), Some(5));
+        assert_eq!(quietest(&[], &[], &[]), None);
+        // Nothing was counted for CPU 1 between the two looks.
+        let before = looks(&[(0, 0), (9, 9)]);
+        assert_eq!(quietest(&[0, 1], &before, &looks(&[(1, 6), (9, 9)])), Some(0));
+    }
+
+    #[test]
+    fn only_allowed_cpus_are_chosen() {
+        assert_eq!(quietest_cpu(&[]), None);
+        assert_eq!(quietest_cpu(&[7]), Some(7));
+        assert!([0, 1].contains(&quietest_cpu(&[0, 1]).expect("one of them")));
+    }
+
+    proptest! {
+        #[test]
+        fn the_parser_never_panics(text in any::<String>(), line in "cpu[0-9]{0,11}( [0-9]{0,21}){0,12}") {
+            let _ = parse_stat(&text);
+            let _ = parse_stat(&line);
+        }
+
+        #[test]
+        fn the_choice_is_allowed(allowed in prop::collection::vec(0_u32..6, 0..6),
+                                 first in prop::collection::vec(any::<(u64, u64)>(), 0..6),
+                                 second in prop::collection::vec(any::<(u64, u64)>(), 0..6)) {
+            let choice = quietest(&allowed, &looks(&first), &looks(&second));
+            prop_assert_eq!(choice.is_none(), allowed.is_empty());
+            prop_assert!(choice.is_none_or(|cpu| allowed.contains(&cpu)));
+        }
+    }
+}
