@@ -25,3 +25,79 @@ pub fn quality(accuracy: Cycles, cost: Cycles, spread: f64) -> Option<f64> {
             * spread.powf(SPREAD_EXPONENT)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::quality;
+    use crate::units::Cycles;
+    use proptest::prelude::*;
+
+    const CYCLES: std::ops::Range<f64> = 1.0..1e12;
+    const SPREAD: std::ops::RangeInclusive<f64> = 1e-6..=1.0;
+
+    fn of(accuracy: f64, cost: f64, spread: f64) -> f64 {
+        quality(Cycles(accuracy), Cycles(cost), spread).expect("usable")
+    }
+
+    #[test]
+    fn the_best_timer_has_quality_one() {
+        assert_eq!(of(1.0, 1.0, 1.0), 1.0);
+    }
+
+    #[test]
+    fn what_is_no_figure_has_no_quality() {
+        for (accuracy, cost, spread) in [
+            (f64::NAN, 1.0, 1.0),
+            (1.0, f64::NAN, 1.0),
+            (f64::INFINITY, 1.0, 1.0),
+            (1.0, f64::INFINITY, 1.0),
+            (1.0, 1.0, f64::NAN),
+            (1.0, 1.0, 0.0),
+            (1.0, 1.0, -0.5),
+            (1.0, 1.0, 1.000_001),
+        ] {
+            assert_eq!(
+                quality(Cycles(accuracy), Cycles(cost), spread),
+                None,
+                "{accuracy} {cost} {spread}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_a_share(accuracy in 0.0..1e12, cost in -1e3..1e12, spread in SPREAD) {
+            let quality = of(accuracy, cost, spread);
+            prop_assert!(quality > 0.0 && quality <= 1.0);
+        }
+
+        #[test]
+        fn better_figures_are_never_worse(
+            accuracy in CYCLES, cost in CYCLES, spread in SPREAD, factor in 1.0..1e3,
+        ) {
+            let base = of(accuracy, cost, spread);
+            prop_assert!(of(accuracy * factor, cost, spread) <= base);
+            prop_assert!(of(accuracy, cost * factor, spread) <= base);
+            prop_assert!(of(accuracy, cost, spread / factor) <= base);
+        }
+
+        #[test]
+        fn ten_times_a_figure_scales_by_its_exponent(
+            accuracy in CYCLES, cost in CYCLES, spread in SPREAD,
+        ) {
+            let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 1e-9;
+            let base = of(accuracy, cost, spread);
+            let tenth_root = 10f64.powf(-0.1);
+            prop_assert!(near(of(accuracy * 10.0, cost, spread), base * tenth_root));
+            prop_assert!(near(of(accuracy, cost * 10.0, spread), base * tenth_root));
+            prop_assert!(near(of(accuracy, cost, spread / 10.0), base / 10f64.sqrt()));
+            prop_assert!(near(of(cost, accuracy, spread), base));
+        }
+
+        #[test]
+        fn below_one_cycle_counts_as_one(below in -10.0..1.0, other in CYCLES, spread in SPREAD) {
+            prop_assert_eq!(of(below, other, spread), of(1.0, other, spread));
+            prop_assert_eq!(of(other, below, spread), of(other, 1.0, spread));
+        }
+    }
+}

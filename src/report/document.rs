@@ -13,6 +13,7 @@ pub const SCHEMA: &str = "timermeter.report.v1";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// Always `timermeter.report.v1`.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
     /// The program that wrote it.
     pub tool: Tool,
@@ -188,10 +189,13 @@ pub struct TimerRow {
     /// Share of single invocations within ±1 accuracy of the median cost, in (0, 1].
     pub spread: Option<f64>,
     /// Formula (1), in [0, 1]; 0 is kept for timers that are not monotonic, unstable or not thread-safe.
+    #[schemars(range(min = 0, max = 1))]
     pub quality: Option<f64>,
     /// Lower end of the 95 % interval of Quality.
+    #[schemars(range(min = 0, max = 1))]
     pub quality_low: Option<f64>,
     /// Upper end of the 95 % interval of Quality.
+    #[schemars(range(min = 0, max = 1))]
     pub quality_high: Option<f64>,
     /// What the figures rest on.
     pub observations: Option<Observations>,

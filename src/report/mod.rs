@@ -1,5 +1,22 @@
 //! The report: the document and its formats, one a file.
 
+pub mod csv;
 mod document;
+pub mod figures;
+mod format;
+pub mod json;
+pub mod machine;
+pub mod markdown;
+mod output;
+mod read;
+mod schema;
+mod sections;
+pub mod table;
+pub mod text;
 
 pub use document::*;
+pub use format::{Format, UnknownEnding};
+pub use output::{OutputError, OutputFile};
+pub use read::ReadError;
+pub use schema::schema;
+pub use table::Style;

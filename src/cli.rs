@@ -1,0 +1,259 @@
+//! The command line: every command and flag, nothing about what they do.
+
+use std::path::PathBuf;
+
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::quantity::{self, Quantity};
+use crate::report::{Format, UnknownEnding};
+use crate::units::{Hertz, Nanos};
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  done
+  1  the command failed
+  2  wrong usage
+  3  done, but a timer that was asked for by name could not be characterised";
+
+const PROBE_EXAMPLES: &str = "\
+Examples:
+  timermeter probe                              all timers of this machine
+  timermeter probe --quick 'monotonic*' rdtsc   a first look at some of them
+  timermeter probe --output all.json --output all.md
+  timermeter probe --agent 'java -jar agent.jar' 'java:*'
+  timermeter probe --agent py='python3 agent.py' --cycles nominal";
+
+const SCORE_EXAMPLES: &str = "\
+Examples:
+  timermeter score --accuracy 1000ns --cost 2232ns --spread 0.999 --frequency 2.8GHz
+  timermeter score --accuracy 10ticks --cost 2ticks --tick 100ns --spread 1 --frequency 2.66GHz
+  timermeter score --accuracy 2400cycles --cost 4800cycles --spread 0.993";
+
+/// Tells how good the clocks of this machine are
+///
+/// Measures accuracy, invocation cost, spread and Quality of every timer method, and says what to beware of.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "timermeter", version, after_help = EXIT_STATUS, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Characterise the timers of this machine and print them, best Quality first
+    #[command(after_help = EXIT_STATUS, after_long_help = const_str(PROBE_EXAMPLES))]
+    Probe(ProbeArgs),
+    /// List every timer this build knows, whether it can be read here, and if not why
+    #[command(after_help = EXIT_STATUS)]
+    List(ListArgs),
+    /// Identify the machine: CPU, frequencies, hypervisor, kernel, clock source, OS
+    #[command(after_help = EXIT_STATUS)]
+    Platform(PlatformArgs),
+    /// Compute the Quality that follows from given figures
+    #[command(after_help = EXIT_STATUS, after_long_help = const_str(SCORE_EXAMPLES))]
+    Score(ScoreArgs),
+    /// Serve the native timers over the agent protocol (what probe starts as its worker)
+    #[command(after_help = EXIT_STATUS)]
+    Agent(AgentArgs),
+    /// Probe simulated timers of known truth and print declared against found
+    #[command(after_help = EXIT_STATUS)]
+    Selftest(SelftestArgs),
+}
+
+fn const_str(examples: &str) -> String {
+    format!("{examples}\n\n{EXIT_STATUS}")
+}
+
+/// Arguments of `probe`.
+#[derive(Clone, Debug, Args)]
+pub struct ProbeArgs {
+    /// Ids or globs of timers, as in 'monotonic*' or 'java:*'; all of them when none is given
+    #[arg(value_name = "TIMER")]
+    pub timers: Vec<String>,
+    /// Measure less: a first look
+    #[arg(long, conflicts_with = "thorough")]
+    pub quick: bool,
+    /// Measure more: narrower intervals
+    #[arg(long)]
+    pub thorough: bool,
+    /// Probe the timers of another runtime too, started by this command; its ids are NAME:ID
+    #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
+    pub agents: Vec<AgentSpec>,
+    /// Measure on this CPU
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub cpu: Option<u32>,
+    /// Frequency that turns time into cycles: effective, nominal, or a figure as in 2.8GHz
+    #[arg(long, value_name = "FREQUENCY", default_value = "effective", value_parser = CyclesFrom::parse)]
+    pub cycles: CyclesFrom,
+    /// Format on standard output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Write the report to this file as well; its ending says how: .json, .csv, .md or .txt (repeatable)
+    #[arg(long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
+    pub outputs: Vec<Output>,
+    /// Seed of all random choices
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Seconds that one timer may take
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: Option<u64>,
+    /// No progress, no hints
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Arguments of `list`.
+#[derive(Clone, Debug, Args)]
+pub struct ListArgs {
+    /// Ids or globs of timers; all of them when none is given
+    #[arg(value_name = "TIMER")]
+    pub timers: Vec<String>,
+    /// List the timers of another runtime too, started by this command; its ids are NAME:ID
+    #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
+    pub agents: Vec<AgentSpec>,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ShortFormat,
+}
+
+/// Arguments of `platform`.
+#[derive(Clone, Debug, Args)]
+pub struct PlatformArgs {
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ShortFormat,
+}
+
+/// Arguments of `score`.
+#[derive(Clone, Debug, Args)]
+pub struct ScoreArgs {
+    /// Accuracy: one step of the timer, as in 1000ns, 15.625ms, 2400cycles or 10ticks
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    pub accuracy: Quantity,
+    /// Median cost of an invocation, in the same units
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    pub cost: Quantity,
+    /// Share of invocations within ±1 accuracy of the median cost, above 0 and at most 1
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    pub spread: f64,
+    /// Frequency of the CPU, as in 2.8GHz; needed unless all is given in cycles
+    #[arg(long, value_name = "F", allow_hyphen_values = true, value_parser = quantity::frequency)]
+    pub frequency: Option<Hertz>,
+    /// Length of a tick, as in 100ns; needed where ticks are given
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = quantity::time)]
+    pub tick: Option<Nanos>,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `agent`.
+#[derive(Clone, Debug, Args)]
+pub struct AgentArgs {
+    /// Ids of the timers to open; all of them when none is given
+    #[arg(value_name = "TIMER")]
+    pub timers: Vec<String>,
+    /// Run on this CPU
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub cpu: Option<u32>,
+}
+
+/// Arguments of `selftest`.
+#[derive(Clone, Debug, Args)]
+pub struct SelftestArgs {
+    /// Seed of the simulated timers
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// How many timers to simulate
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub count: Option<u32>,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ShortFormat,
+}
+
+/// The formats of what is not a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ShortFormat {
+    /// A table for people
+    #[default]
+    Table,
+    /// JSON
+    Json,
+}
+
+/// Which frequency turns time into cycles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CyclesFrom {
+    /// The one at which the core really ran.
+    Effective,
+    /// The one that the vendor declares.
+    Nominal,
+    /// This one.
+    Given(Hertz),
+}
+
+impl CyclesFrom {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "effective" => Ok(Self::Effective),
+            "nominal" => Ok(Self::Nominal),
+            other => quantity::frequency(other)
+                .map(Self::Given)
+                .map_err(|error| format!("{error}; or effective or nominal")),
+        }
+    }
+}
+
+/// A file for the report, and the format that its ending stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The file.
+    pub path: PathBuf,
+    /// The format.
+    pub format: Format,
+}
+
+impl Output {
+    fn parse(path: PathBuf) -> Result<Self, UnknownEnding> {
+        Format::from_path(&path).map(|format| Self { path, format })
+    }
+}
+
+/// How to start an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentSpec {
+    /// The name that leads its ids; null means the runtime's own name.
+    pub name: Option<String>,
+    /// The program and its arguments, never empty.
+    pub command: Vec<String>,
+}
+
+impl AgentSpec {
+    /// Reads `COMMAND ARG…` or `NAME=COMMAND ARG…`, quoted as in a shell.
+    fn parse(text: &str) -> Result<Self, String> {
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '#' | '+'))
+        };
+        let (name, command) = match text.split_once('=') {
+            Some((name, command)) if is_name(name) => (Some(name.to_owned()), command),
+            _ => (None, text),
+        };
+        let command =
+            shell_words::split(command).map_err(|error| format!("{error}; quote as in a shell"))?;
+        match command.first() {
+            Some(program) if !program.is_empty() => Ok(Self { name, command }),
+            _ => Err("there is no command; give one as in 'java -jar agent.jar' or py='python3 agent.py'".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

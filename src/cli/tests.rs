@@ -1,0 +1,179 @@
+use super::{AgentSpec, Cli, Command, CyclesFrom, ProbeArgs};
+use crate::report::Format;
+use crate::units::Hertz;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+
+fn parse(words: &[&str]) -> Result<Command, clap::Error> {
+    Cli::try_parse_from([&["timermeter"], words].concat()).map(|cli| cli.command)
+}
+
+fn probe(words: &[&str]) -> ProbeArgs {
+    match parse(&[&["probe"], words].concat()) {
+        Ok(Command::Probe(args)) => args,
+        other => panic!("{words:?}: {other:?}"),
+    }
+}
+
+fn refused(words: &[&str]) -> String {
+    let error = parse(words).expect_err("it should be refused");
+    assert_eq!(error.exit_code(), 2);
+    error.to_string()
+}
+
+#[test]
+fn the_definition_is_sound() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn all_flags_of_probe() {
+    let args = probe(&[
+        "monotonic*",
+        "java:*",
+        "--thorough",
+        "--agent",
+        "java -cp 'a b' Agent",
+        "--agent",
+        "c#=mono agent.exe",
+        "--cpu",
+        "1",
+        "--cycles",
+        "2.8GHz",
+        "--format",
+        "csv",
+        "--output",
+        "a.json",
+        "--output",
+        "b.md",
+        "--seed",
+        "7",
+        "--timeout",
+        "5",
+        "--quiet",
+    ]);
+    assert_eq!(args.timers, ["monotonic*", "java:*"]);
+    assert!(args.thorough && !args.quick && args.quiet);
+    assert_eq!(
+        args.agents[0],
+        AgentSpec {
+            name: None,
+            command: ["java", "-cp", "a b", "Agent"].map(str::to_owned).to_vec()
+        }
+    );
+    assert_eq!(args.agents[1].name.as_deref(), Some("c#"));
+    assert_eq!(
+        (args.cpu, args.seed, args.timeout),
+        (Some(1), Some(7), Some(5))
+    );
+    assert_eq!(
+        (args.cycles, args.format),
+        (CyclesFrom::Given(Hertz(2.8e9)), Format::Csv)
+    );
+    assert_eq!(
+        args.outputs
+            .iter()
+            .map(|output| output.format)
+            .collect::<Vec<_>>(),
+        [Format::Json, Format::Markdown]
+    );
+}
+
+#[test]
+fn probe_needs_nothing() {
+    let args = probe(&[]);
+    assert!(args.timers.is_empty() && !args.quick && !args.thorough);
+    assert_eq!(
+        (args.cycles, args.format),
+        (CyclesFrom::Effective, Format::Table)
+    );
+}
+
+#[test]
+fn a_command_that_holds_an_equals_sign_is_not_a_name() {
+    let args = probe(&["--agent", "./run --mode=fast", "--agent", "/opt/a=b/run"]);
+    assert!(args.agents.iter().all(|agent| agent.name.is_none()));
+    assert_eq!(args.agents[0].command, ["./run", "--mode=fast"]);
+}
+
+#[test]
+fn wrong_usage_is_told_with_its_remedy() {
+    for (words, remedy) in [
+        (
+            &["probe", "--quick", "--thorough"][..],
+            "cannot be used with",
+        ),
+        (&["probe", "--output", "a.yaml"], ".json, .csv, .md or .txt"),
+        (&["probe", "--timeout", "0"], "1.."),
+        (&["probe", "--timeout", "-1"], "--timeout"),
+        (&["probe", "--cycles", "fast"], "effective or nominal"),
+        (&["probe", "--agent", ""], "--agent"),
+        (&["probe", "--agent", "py="], "there is no command"),
+        (&["probe", "--agent", "'open"], "quote"),
+        (&["probe", "--format", "xml"], "markdown"),
+        (&["platform", "--format", "csv"], "json"),
+        (&["selftest", "--count", "0"], "1.."),
+        (
+            &["score", "--accuracy", "5", "--cost", "1ns", "--spread", "1"],
+            "has no unit",
+        ),
+        (
+            &[
+                "score",
+                "--accuracy",
+                "-5ns",
+                "--cost",
+                "1ns",
+                "--spread",
+                "1",
+            ],
+            "is negative",
+        ),
+        (&["score", "--accuracy", "5ns", "--cost", "1ns"], "--spread"),
+        (&[], "Usage"),
+    ] {
+        let text = refused(words);
+        assert!(text.contains(remedy), "{words:?}: {text}");
+    }
+}
+
+#[test]
+fn help_tells_the_exit_status() {
+    for words in [
+        &["--help"][..],
+        &["probe", "-h"],
+        &["probe", "--help"],
+        &["score", "--help"],
+        &["agent", "-h"],
+    ] {
+        let error = parse(words).expect_err("help ends the program");
+        assert_eq!(error.kind(), ErrorKind::DisplayHelp);
+        assert!(
+            error.to_string().contains("Exit status:\n  0  done"),
+            "{error}"
+        );
+    }
+    assert!(
+        parse(&["probe", "--help"])
+            .unwrap_err()
+            .to_string()
+            .contains("--output all.json")
+    );
+}
+
+#[test]
+fn the_other_commands() {
+    assert!(matches!(
+        parse(&["list", "x*", "--format", "json", "--agent", "a"]),
+        Ok(Command::List(_))
+    ));
+    assert!(matches!(parse(&["platform"]), Ok(Command::Platform(_))));
+    assert!(matches!(
+        parse(&["agent", "rdtsc", "--cpu", "0"]),
+        Ok(Command::Agent(_))
+    ));
+    assert!(matches!(
+        parse(&["selftest", "--seed", "1", "--count", "3"]),
+        Ok(Command::Selftest(_))
+    ));
+}

@@ -1,0 +1,202 @@
+//! How figures are written for people: four significant digits and a unit that fits. JSON and CSV do not come here,
+//! they keep every digit.
+
+use super::{Accuracy, AccuracyKind};
+
+/// What stands where nothing was determined.
+pub const NOTHING: &str = "–";
+
+const TIMES: [(f64, &str); 4] = [(1.0, " ns"), (1e3, " µs"), (1e6, " ms"), (1e9, " s")];
+const COUNTS: [(f64, &str); 4] = [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")];
+const RATES: [(f64, &str); 4] = [(1.0, " Hz"), (1e3, " kHz"), (1e6, " MHz"), (1e9, " GHz")];
+
+/// `value` with `digits` significant digits, without an exponent; digits before the point are never dropped.
+#[must_use]
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let decimals = |value: f64| {
+        let magnitude = value.abs().log10().floor() as i64;
+        (digits as i64 - 1 - magnitude).clamp(0, 20) as usize
+    };
+    let text = format!("{:.*}", decimals(value), value);
+    // 9.9996 rounds up to 10.000, which has one digit too many.
+    let rounded = text.parse().unwrap_or(value);
+    format!(
+        "{:.*}",
+        decimals(if rounded == 0.0 { value } else { rounded }),
+        value
+    )
+}
+
+fn scaled(value: Option<f64>, units: &[(f64, &str)]) -> String {
+    let Some(value) = value.filter(|value| value.is_finite()) else {
+        return NOTHING.to_owned();
+    };
+    // 999.96 would be written as 1000, so it belongs to the next unit.
+    let fits = |size: f64| value.abs() >= 0.99995 * size;
+    let &(size, unit) = units
+        .iter()
+        .rev()
+        .find(|(size, _)| fits(*size))
+        .unwrap_or(&units[0]);
+    let text = significant(value / size, 4);
+    if value != 0.0 && value.abs() / size < 1e-4 {
+        format!("{:.2e}{unit}", value / size)
+    } else {
+        text + unit
+    }
+}
+
+/// A time given in nanoseconds, as in `10.01 ns`, `4.000 ms`.
+#[must_use]
+pub fn time(ns: Option<f64>) -> String {
+    scaled(ns, &TIMES)
+}
+
+/// A number of cycles or ticks, as in `27.93`, `4800`, `11.17M`.
+#[must_use]
+pub fn count(number: Option<f64>) -> String {
+    match number {
+        Some(number) if (1000.0..9999.5).contains(&number) => format!("{number:.0}"),
+        _ => scaled(number, &COUNTS),
+    }
+}
+
+/// A frequency given in hertz, as in `2.596 GHz`.
+#[must_use]
+pub fn rate(hz: Option<f64>) -> String {
+    scaled(hz, &RATES)
+}
+
+/// An accuracy as time; a bound says so: `≤ 4.000 ms`.
+#[must_use]
+pub fn accuracy(accuracy: Option<&Accuracy>) -> String {
+    match accuracy {
+        Some(Accuracy {
+            ns: Some(ns),
+            kind: AccuracyKind::AtMost,
+            ..
+        }) if ns.is_finite() => {
+            format!("≤ {}", time(Some(*ns)))
+        }
+        other => time(other.and_then(|accuracy| accuracy.ns)),
+    }
+}
+
+/// A share in [0, 1], three decimals.
+#[must_use]
+pub fn share(share: Option<f64>) -> String {
+    share
+        .filter(|share| share.is_finite())
+        .map_or_else(|| NOTHING.to_owned(), |share| format!("{share:.3}"))
+}
+
+/// Quality in percent, two decimals, without the sign.
+#[must_use]
+pub fn percent(quality: Option<f64>) -> String {
+    quality
+        .filter(|q| q.is_finite())
+        .map_or_else(|| NOTHING.to_owned(), |q| format!("{:.2}", q * 100.0))
+}
+
+/// Half the width of the interval of Quality in percentage points, as in `±0.05`: the longer side, rounded up, so that
+/// the interval that is printed holds the one that was found. Empty when there is none.
+#[must_use]
+pub fn plus_minus(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    match (quality, low, high) {
+        (Some(quality), Some(low), Some(high)) if (quality + low + high).is_finite() => {
+            let half = (quality - low).max(high - quality).max(0.0);
+            format!("±{:.2}", (half * 1e4 - 1e-6).max(0.0).ceil() / 100.0)
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{count, percent, plus_minus, rate, significant, time};
+    use proptest::prelude::*;
+
+    #[test]
+    fn four_digits() {
+        for (value, text) in [
+            (10.0149, "10.01"),
+            (0.35812, "0.3581"),
+            (9.99996, "10.00"),
+            (999.94, "999.9"),
+            (123_456.0, "123456"),
+            (0.0, "0"),
+            (1.0, "1.000"),
+        ] {
+            assert_eq!(significant(value, 4), text);
+        }
+    }
+
+    #[test]
+    fn times_take_the_unit_that_fits() {
+        for (ns, text) in [
+            (0.358, "0.3580 ns"),
+            (10.0149, "10.01 ns"),
+            (999.96, "1.000 µs"),
+            (999.94, "999.9 ns"),
+            (4e6, "4.000 ms"),
+            (15_625_000.0, "15.62 ms"),
+            (1e9, "1.000 s"),
+            (7.2e12, "7200 s"),
+            (0.0, "0 ns"),
+            (1e-7, "1.00e-7 ns"),
+            (-3.5, "-3.500 ns"),
+        ] {
+            assert_eq!(time(Some(ns)), text, "{ns}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_determined_is_a_dash() {
+        for nothing in [None, Some(f64::NAN), Some(f64::INFINITY)] {
+            assert_eq!(
+                [
+                    time(nothing),
+                    count(nothing),
+                    percent(nothing),
+                    rate(nothing)
+                ],
+                ["–"; 4]
+            );
+        }
+    }
+
+    #[test]
+    fn counts_and_rates() {
+        assert_eq!(count(Some(4800.0)), "4800");
+        assert_eq!(count(Some(9999.7)), "10.00k");
+        assert_eq!(count(Some(11_172_000.0)), "11.17M");
+        assert_eq!(count(Some(999.97)), "1.000k");
+        assert_eq!(rate(Some(2.5959e9)), "2.596 GHz");
+        assert_eq!(percent(Some(0.489_149)), "48.91");
+    }
+
+    #[test]
+    fn the_interval_that_is_printed_holds_the_one_found() {
+        let half = |quality, low, high| plus_minus(quality, low, high);
+        assert_eq!(half(Some(0.5), Some(0.4996), Some(0.500_41)), "±0.05");
+        assert_eq!(half(Some(0.5), Some(0.499), Some(0.5)), "±0.10");
+        assert_eq!(half(Some(0.0), Some(0.0), Some(0.0)), "±0.00");
+        assert_eq!(half(Some(0.5), None, Some(0.6)), "");
+        assert_eq!(half(Some(0.5), Some(f64::NAN), Some(0.6)), "");
+    }
+
+    proptest! {
+        #[test]
+        fn written_figures_are_right_and_short(value in 1e-3f64..1e12) {
+            let text = time(Some(value));
+            let (number, unit) = text.split_once(' ').unwrap();
+            let size = super::TIMES.iter().find(|(_, name)| name.trim() == unit).unwrap().0;
+            let read = number.parse::<f64>().unwrap() * size;
+            prop_assert!((read - value).abs() <= value * 5.1e-4, "{} as {}", value, text);
+            prop_assert!(text.chars().count() <= 9, "{}", text);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The report as a Markdown page (GitHub's tables).
+
+use super::figures::{NOTHING, accuracy, count, percent, share, time};
+use super::machine::facts_of;
+use super::sections::{Notes, half_width, reasons, rows};
+use super::text::clipped;
+use super::{Report, Status, TimerRow};
+
+const HEADER: &str = "\
+| | timer | call | accuracy | cycles | cost | cycles | spread | Quality | notes |
+|--:|:--|:--|--:|--:|--:|--:|--:|--:|:--|
+";
+const LONGEST: usize = 200;
+
+/// The page.
+#[must_use]
+pub fn render(report: &Report) -> String {
+    let notes = Notes::of(report);
+    let mut out = String::from("# Timers of this machine\n\n");
+    for (name, value) in facts_of(report) {
+        out += &format!("- {name}: {}\n", escape(&value));
+    }
+    out.push('\n');
+    let rows = rows(report);
+    if rows.is_empty() {
+        out += "No timer could be characterised.\n";
+    } else {
+        out += HEADER;
+    }
+    for (at, row) in rows.into_iter().enumerate() {
+        out += &line(at + 1, row, &notes);
+    }
+    for (title, status) in [
+        ("Unresolved", Status::Unresolved),
+        ("Failed", Status::Failed),
+        ("Unavailable", Status::Unavailable),
+    ] {
+        explain(&mut out, report, title, status);
+    }
+    explain_notes(&mut out, &notes);
+    out
+}
+
+fn line(rank: usize, row: &TimerRow, notes: &Notes) -> String {
+    let cost = row.cost.as_ref();
+    let quality = match row.quality {
+        Some(_) => format!("{} % {}", percent(row.quality), half_width(row))
+            .trim_end()
+            .to_owned(),
+        None => NOTHING.to_owned(),
+    };
+    let cells = [
+        if row.status == Status::Ok {
+            rank.to_string()
+        } else {
+            NOTHING.to_owned()
+        },
+        escape(&clipped(&row.id, LONGEST)),
+        escape(&clipped(&row.label, LONGEST)),
+        accuracy(row.accuracy.as_ref()),
+        count(row.accuracy.and_then(|accuracy| accuracy.cycles)),
+        time(cost.and_then(|cost| cost.median_ns)),
+        count(cost.and_then(|cost| cost.median_cycles)),
+        share(row.spread),
+        quality,
+        notes.marks(row).replace(',', ", "),
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn explain(out: &mut String, report: &Report, title: &str, status: Status) {
+    let reasons = reasons(report, status);
+    if reasons.is_empty() {
+        return;
+    }
+    *out += &format!("\n## {title}\n\n");
+    for reason in reasons {
+        *out += &format!(
+            "- {} — {}\n",
+            escape(&reason.ids.join(", ")),
+            escape(&reason.text)
+        );
+    }
+}
+
+fn explain_notes(out: &mut String, notes: &Notes) {
+    if notes.0.is_empty() {
+        return;
+    }
+    *out += "\n## Notes\n\n";
+    for (at, note) in notes.0.iter().enumerate() {
+        *out += &format!(
+            "{}. **{}** ({})\n",
+            at + 1,
+            escape(&note.code),
+            escape(&note.concerns())
+        );
+        for told in note.told() {
+            *out += &format!("   - {}\n", escape(&told));
+        }
+        *out += &format!("   - *Advice:* {}\n", escape(&note.advice));
+    }
+}
+
+/// Text that Markdown and HTML leave alone. It holds no newline any more.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '$' | '!' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out
+}

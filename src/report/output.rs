@@ -1,0 +1,223 @@
+//! A file that will hold a report. It is prepared before anything is measured, so that a run of minutes does not end
+//! at a folder that is not there; it is written whole or not at all.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::Format;
+
+/// Why a file cannot be written, with what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The folder is missing.
+    #[error("cannot write '{}': there is no folder '{}'; create it, or choose another place", .path.display(), .folder.display())]
+    NoFolder {
+        /// The file.
+        path: PathBuf,
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The path is a folder.
+    #[error("cannot write '{}': it is a folder; name a file in it", .path.display())]
+    IsFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The folder or the file may not be written.
+    #[error("cannot write '{}': {source}; make '{}' writable, or choose another place", .path.display(), .place.display())]
+    NotWritable {
+        /// The file.
+        path: PathBuf,
+        /// What has to be writable.
+        place: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Anything else.
+    #[error("cannot write '{}': {source}; choose another place", .path.display())]
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A file that will hold a report; dropped without [`commit`](Self::commit) it leaves nothing behind.
+#[derive(Debug)]
+pub struct OutputFile {
+    path: PathBuf,
+    format: Format,
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// Written beside the file, then renamed over it.
+    Whole { file: NamedTempFile, place: PathBuf },
+    /// A device, a pipe or a descriptor: it cannot be replaced, so it is written to.
+    Straight,
+}
+
+impl OutputFile {
+    /// Makes sure that `path` can be written.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn prepare(path: &Path, format: Format) -> Result<Self, OutputError> {
+        let target = prepare(path)?;
+        Ok(Self {
+            path: path.to_owned(),
+            format,
+            target,
+        })
+    }
+
+    /// The path, as it was given.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The format that is to be written.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Writes `bytes`: all of them under the path, or nothing.
+    ///
+    /// # Errors
+    /// When the disk is full, or the folder changed since.
+    pub fn commit(self, bytes: &[u8]) -> Result<(), OutputError> {
+        let path = self.path;
+        match self.target {
+            Target::Whole { mut file, place } => {
+                let written = file
+                    .write_all(bytes)
+                    .and_then(|()| file.as_file().sync_all());
+                written.map_err(|source| explain(&path, &place, source))?;
+                file.persist(&place)
+                    .map(drop)
+                    .map_err(|error| explain(&path, &place, error.error))
+            }
+            Target::Straight => {
+                let opened = OpenOptions::new().append(true).open(&path);
+                let written = opened.and_then(|mut file| file.write_all(bytes));
+                written.map_err(|source| explain(&path, &path, source))
+            }
+        }
+    }
+}
+
+fn prepare(path: &Path) -> Result<Target, OutputError> {
+    let explained = |source| explain(path, path, source);
+    let known = match std::fs::metadata(path) {
+        Ok(known) if known.is_dir() => {
+            return Err(OutputError::IsFolder {
+                path: path.to_owned(),
+            });
+        }
+        Ok(known) if !known.is_file() => return Ok(Target::Straight),
+        Ok(known) => Some(known),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(explained(error)),
+    };
+    let Some(place) = follow_links(path).map_err(explained)? else {
+        return Ok(Target::Straight);
+    };
+    if ends_in_slash(path) {
+        return Err(OutputError::IsFolder {
+            path: path.to_owned(),
+        });
+    }
+    let folder = match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        return Err(OutputError::NoFolder {
+            path: path.to_owned(),
+            folder: folder.to_owned(),
+        });
+    }
+    if known.is_some() {
+        // Renaming over a file asks only its folder; a file that is read-only is meant to stay as it is.
+        OpenOptions::new()
+            .append(true)
+            .open(&place)
+            .map_err(|source| explain(path, &place, source))?;
+    }
+    let file = beside(folder).map_err(|source| explain(path, folder, source))?;
+    if let Some(known) = known {
+        file.as_file()
+            .set_permissions(known.permissions())
+            .map_err(explained)?;
+    }
+    Ok(Target::Whole { file, place })
+}
+
+fn ends_in_slash(path: &Path) -> bool {
+    path.as_os_str()
+        .as_encoded_bytes()
+        .last()
+        .is_some_and(|last| std::path::is_separator(char::from(*last)))
+}
+
+/// A new file in `folder` with the permissions that any new file has there (the umask is applied by the system).
+fn beside(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".timermeter-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+/// Where `path` leads, so that a link stays a link. `None` when it leads through a descriptor of this process
+/// (`/dev/stdout`, `/proc/self/fd/1`): what others hold open must not be replaced under them.
+fn follow_links(path: &Path) -> io::Result<Option<PathBuf>> {
+    const MOST: usize = 40;
+    let mut place = path.to_owned();
+    for _ in 0..MOST {
+        if place.starts_with("/dev") || place.starts_with("/proc") {
+            return Ok(None);
+        }
+        match std::fs::symlink_metadata(&place) {
+            Ok(found) if found.file_type().is_symlink() => {
+                let target = std::fs::read_link(&place)?;
+                place = place.parent().unwrap_or(Path::new("")).join(target);
+            }
+            Ok(_) => return Ok(Some(place)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(place)),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("too many links lead on from it"))
+}
+
+fn explain(path: &Path, place: &Path, source: io::Error) -> OutputError {
+    let (path, place) = (path.to_owned(), place.to_owned());
+    match source.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            OutputError::NotWritable {
+                path,
+                place,
+                source,
+            }
+        }
+        io::ErrorKind::NotADirectory => {
+            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            OutputError::NoFolder { path, folder }
+        }
+        _ => OutputError::Other { path, source },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+use std::fs;
+use std::path::Path;
+
+use super::{OutputError, OutputFile};
+use crate::report::Format;
+
+fn prepare(path: &Path) -> Result<OutputFile, OutputError> {
+    OutputFile::prepare(path, Format::Json)
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_new_file_appears_only_when_it_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.json");
+    let output = prepare(&path).unwrap();
+    assert!(!path.exists());
+    assert_eq!(
+        (output.path(), output.format()),
+        (path.as_path(), Format::Json)
+    );
+    output.commit(b"whole").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"whole");
+    assert_eq!(names_in(folder.path()), ["r.json"]);
+}
+
+#[test]
+fn without_commit_nothing_is_left_and_nothing_is_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = folder.path().join("old.json");
+    fs::write(&old, "old").unwrap();
+    drop(prepare(&old).unwrap());
+    drop(prepare(&folder.path().join("new.json")).unwrap());
+    assert_eq!(names_in(folder.path()), ["old.json"]);
+    assert_eq!(fs::read(&old).unwrap(), b"old");
+}
+
+#[test]
+fn a_longer_file_is_replaced_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.json");
+    fs::write(&path, "a much longer text").unwrap();
+    prepare(&path).unwrap().commit(b"short").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"short");
+}
+
+#[test]
+fn a_missing_folder_and_a_folder_are_refused_before_anything_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = prepare(&folder.path().join("no/r.json")).unwrap_err();
+    assert!(matches!(missing, OutputError::NoFolder { .. }), "{missing}");
+    assert!(missing.to_string().contains("create it"), "{missing}");
+    let is_folder = prepare(folder.path()).unwrap_err();
+    assert!(
+        matches!(is_folder, OutputError::IsFolder { .. }),
+        "{is_folder}"
+    );
+    let slash = prepare(&folder.path().join("r.json/")).unwrap_err();
+    assert!(matches!(slash, OutputError::IsFolder { .. }), "{slash}");
+    fs::write(folder.path().join("file"), "").unwrap();
+    let under_a_file = prepare(&folder.path().join("file/r.json")).unwrap_err();
+    assert!(
+        matches!(under_a_file, OutputError::NoFolder { .. }),
+        "{under_a_file}"
+    );
+}
+
+#[test]
+fn a_bare_name_lies_in_the_current_folder() {
+    let name = format!("timermeter-bare-{}.json", std::process::id());
+    drop(prepare(Path::new(&name)).unwrap());
+    assert!(!Path::new(&name).exists());
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::{OutputError, fs, names_in, prepare};
+    use std::path::Path;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn permissions_are_those_of_any_new_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (plain, written) = (
+            folder.path().join("plain"),
+            folder.path().join("written.json"),
+        );
+        fs::write(&plain, "").unwrap();
+        prepare(&written).unwrap().commit(b"x").unwrap();
+        assert_eq!(mode(&written), mode(&plain));
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_keeps_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        prepare(&path).unwrap().commit(b"x").unwrap();
+        assert_eq!(mode(&path), 0o600);
+    }
+
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("deep")).unwrap();
+        let (link, target) = (
+            folder.path().join("link.json"),
+            folder.path().join("deep/target.json"),
+        );
+        symlink("deep/target.json", &link).unwrap();
+        for bytes in [b"dangling at first", b"then it is there "] {
+            prepare(&link).unwrap().commit(bytes).unwrap();
+            assert!(
+                fs::symlink_metadata(&link)
+                    .unwrap()
+                    .file_type()
+                    .is_symlink()
+            );
+            assert_eq!(fs::read(&target).unwrap(), bytes);
+        }
+        assert_eq!(names_in(&folder.path().join("deep")), ["target.json"]);
+        symlink("round", folder.path().join("round")).unwrap();
+        let round = prepare(&folder.path().join("round")).unwrap_err();
+        assert!(matches!(round, OutputError::Other { .. }), "{round}");
+    }
+
+    #[test]
+    fn a_device_is_written_to_and_stays_a_device() {
+        prepare(Path::new("/dev/null"))
+            .unwrap()
+            .commit(b"x")
+            .unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_a_descriptor_holds_open_is_not_replaced() {
+        use std::io::Write;
+        use std::os::fd::AsRawFd;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("held");
+        let mut held = fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .unwrap();
+        held.write_all(b"before ").unwrap();
+        let descriptor = format!("/proc/self/fd/{}", held.as_raw_fd());
+        prepare(Path::new(&descriptor))
+            .unwrap()
+            .commit(b"report")
+            .unwrap();
+        held.write_all(b" after").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"before report after");
+    }
+
+    #[test]
+    fn what_must_not_be_written_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (locked, kept) = (
+            folder.path().join("locked"),
+            folder.path().join("kept.json"),
+        );
+        fs::create_dir(&locked).unwrap();
+        fs::write(&kept, "kept").unwrap();
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap();
+        fs::set_permissions(&kept, fs::Permissions::from_mode(0o444)).unwrap();
+        if fs::write(locked.join("probe"), "").is_ok() {
+            return; // The superuser may write anywhere.
+        }
+        for path in [locked.join("r.json"), kept] {
+            let error = prepare(&path).unwrap_err();
+            assert!(matches!(error, OutputError::NotWritable { .. }), "{error}");
+            assert!(error.to_string().contains("writable"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The JSON Schema of the report, generated from its types; `docs/report.v1.schema.json` is a copy of it.
+
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use super::{Report, SCHEMA};
+
+/// The schema (JSON Schema draft 2020-12). Every key is required: what was not determined is null, not absent.
+#[must_use]
+pub fn schema() -> Value {
+    let generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator();
+    let mut schema = generator.into_root_schema_for::<Report>();
+    schema.insert("title".to_owned(), SCHEMA.into());
+    schema.to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::schema;
+
+    #[test]
+    fn the_copy_in_docs_is_current() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/report.v1.schema.json");
+        let now = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write(path, &now).unwrap();
+        }
+        let kept = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            kept == now,
+            "{path} is not the schema of the types: run this test with UPDATE_SCHEMA=1"
+        );
+    }
+
+    #[test]
+    fn the_version_is_pinned() {
+        assert_eq!(schema()["properties"]["schema"]["const"], super::SCHEMA);
+    }
+}

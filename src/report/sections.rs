@@ -1,0 +1,178 @@
+//! What the table and the Markdown page share: which rows come when, and the numbered notes.
+
+use super::figures::plus_minus;
+use super::text::{clipped, plain};
+use super::{Report, Status, TimerRow, Warning};
+
+/// Longest text from elsewhere that is printed.
+const LONGEST: usize = 600;
+
+/// The rows that have figures: the `ok` ones in the order of the report, then the unresolved ones.
+pub fn rows(report: &Report) -> Vec<&TimerRow> {
+    with_status(report, Status::Ok)
+        .chain(with_status(report, Status::Unresolved))
+        .collect()
+}
+
+fn with_status(report: &Report, status: Status) -> impl Iterator<Item = &TimerRow> {
+    report.timers.iter().filter(move |row| row.status == status)
+}
+
+/// Half the width of the interval of Quality, as in `±0.05`.
+pub fn half_width(row: &TimerRow) -> String {
+    plus_minus(row.quality, row.quality_low, row.quality_high)
+}
+
+/// Why some timers are not `ok`: one entry a reason.
+pub struct Reason {
+    /// The timers it concerns.
+    pub ids: Vec<String>,
+    /// The reason, and what to do about it.
+    pub text: String,
+}
+
+/// Reasons of all timers of that status, each told once.
+pub fn reasons(report: &Report, status: Status) -> Vec<Reason> {
+    let mut reasons: Vec<Reason> = Vec::new();
+    for row in with_status(report, status) {
+        let reason = clipped(row.reason.as_deref().unwrap_or("no reason given"), LONGEST);
+        let text = match row.remedy.as_deref().map(|remedy| clipped(remedy, LONGEST)) {
+            Some(remedy) if !remedy.is_empty() => format!("{reason} → {remedy}"),
+            _ => reason,
+        };
+        match reasons.iter_mut().find(|reason| reason.text == text) {
+            Some(reason) => reason.ids.push(plain(&row.id)),
+            None => reasons.push(Reason {
+                ids: vec![plain(&row.id)],
+                text,
+            }),
+        }
+    }
+    reasons
+}
+
+/// A numbered note: one cause and one advice, however many timers it concerns.
+pub struct Note {
+    /// Its code.
+    pub code: String,
+    /// What to do.
+    pub advice: String,
+    /// The causes as told, each with the timers that told it so.
+    pub causes: Vec<(String, Vec<String>)>,
+    /// Whether it concerns the whole run.
+    pub whole_run: bool,
+}
+
+/// All notes of a report; the number of a note is its place, from 1.
+pub struct Notes(pub Vec<Note>);
+
+impl Notes {
+    /// Those of the whole run first, then those of the rows in the order in which the rows are shown.
+    pub fn of(report: &Report) -> Self {
+        let mut notes = Self(Vec::new());
+        for warning in &report.warnings {
+            notes.add(warning, None);
+        }
+        let shown = rows(report).into_iter();
+        let hidden = [Status::Failed, Status::Unavailable];
+        for row in shown.chain(
+            hidden
+                .into_iter()
+                .flat_map(|status| with_status(report, status)),
+        ) {
+            for warning in &row.warnings {
+                notes.add(warning, Some(plain(&row.id)));
+            }
+        }
+        notes
+    }
+
+    /// The numbers of the notes that concern this row, as in `1,3`.
+    pub fn marks(&self, row: &TimerRow) -> String {
+        let mut numbers: Vec<usize> = row
+            .warnings
+            .iter()
+            .filter_map(|warning| self.number(warning))
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
+    }
+
+    fn number(&self, warning: &Warning) -> Option<usize> {
+        let (code, advice) = key(warning);
+        self.0
+            .iter()
+            .position(|note| note.code == code && note.advice == advice)
+            .map(|at| at + 1)
+    }
+
+    fn add(&mut self, warning: &Warning, id: Option<String>) {
+        let at = self.number(warning).unwrap_or_else(|| {
+            let (code, advice) = key(warning);
+            self.0.push(Note {
+                code,
+                advice,
+                causes: Vec::new(),
+                whole_run: false,
+            });
+            self.0.len()
+        });
+        let note = &mut self.0[at - 1];
+        note.whole_run |= id.is_none();
+        let message = clipped(&warning.message, LONGEST);
+        let cause = match note.causes.iter().position(|(told, _)| *told == message) {
+            Some(known) => &mut note.causes[known],
+            None => {
+                note.causes.push((message, Vec::new()));
+                note.causes.last_mut().expect("one was just pushed")
+            }
+        };
+        cause.1.extend(id.filter(|id| !cause.1.contains(id)));
+    }
+}
+
+fn key(warning: &Warning) -> (String, String) {
+    (plain(&warning.code), clipped(&warning.advice, LONGEST))
+}
+
+impl Note {
+    /// Whom it concerns.
+    pub fn concerns(&self) -> String {
+        let run = self.whole_run.then(|| "the whole run".to_owned());
+        let mut all: Vec<String> = run.into_iter().collect();
+        for id in self.causes.iter().flat_map(|(_, ids)| ids) {
+            if !all.contains(id) {
+                all.push(id.clone());
+            }
+        }
+        all.join(", ")
+    }
+
+    /// The causes as sentences. They mostly differ in their figures only, so that one of many stands for all.
+    pub fn told(&self) -> Vec<String> {
+        match self.causes.as_slice() {
+            [(message, _)] => vec![message.clone()],
+            [one, two] => [one, two]
+                .map(|(message, ids)| prefixed(&ids.join(", "), message))
+                .to_vec(),
+            [(message, ids), ..] => vec![format!(
+                "For instance {}",
+                prefixed(&ids.join(", "), message)
+            )],
+            [] => Vec::new(),
+        }
+    }
+}
+
+fn prefixed(ids: &str, message: &str) -> String {
+    if ids.is_empty() {
+        message.to_owned()
+    } else {
+        format!("{ids}: {message}")
+    }
+}

@@ -1,0 +1,174 @@
+//! Text from elsewhere (labels, reasons of agents, names the firmware gives itself) made safe for a terminal,
+//! and text folded to a width.
+
+/// One line of printable text: escape sequences are dropped whole, control characters become spaces, and characters
+/// that reorder or hide text (bidirectional controls, zero-width characters) are dropped. Runs of blanks become one.
+#[must_use]
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\u{1b}' => skip_escape(&mut rest),
+            '\u{9b}' => skip_csi(&mut rest),
+            c if reorders_or_hides(c) => {}
+            c if c.is_whitespace() || c.is_control() => {
+                if !out.is_empty() && !out.ends_with(' ') {
+                    out.push(' ');
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+/// As [`plain`], and at most `limit` characters long.
+#[must_use]
+pub fn clipped(text: &str, limit: usize) -> String {
+    let text = plain(text);
+    if text.chars().count() <= limit {
+        return text;
+    }
+    let mut short: String = text.chars().take(limit.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+type Rest<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+/// ECMA-48: what follows ESC. `[` opens a control sequence, `]` `P` `X` `^` `_` open a string that BEL or ST ends.
+fn skip_escape(rest: &mut Rest) {
+    match rest.next_if(|c| !c.is_control()) {
+        Some('[') => skip_csi(rest),
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            while let Some(c) = rest.next() {
+                if c == '\u{7}'
+                    || c == '\u{9c}'
+                    || (c == '\u{1b}' && rest.next_if_eq(&'\\').is_some())
+                {
+                    break;
+                }
+            }
+        }
+        Some(' '..='/') => {
+            rest.next_if(|c| !c.is_control());
+        }
+        _ => {}
+    }
+}
+
+/// ECMA-48: a control sequence ends at the first byte in `@`…`~`.
+fn skip_csi(rest: &mut Rest) {
+    while rest.next_if(|c| matches!(c, ' '..='?')).is_some() {}
+    rest.next_if(|c| matches!(c, '@'..='~'));
+}
+
+fn reorders_or_hides(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Folds `text` at blanks to lines of at most `width` characters; a longer word keeps its line.
+#[must_use]
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Appends `text` to `out`, folded to `width`: the first line after `first`, the others after `next`.
+pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
+    let room = width
+        .saturating_sub(next.chars().count().max(first.chars().count()))
+        .max(20);
+    for (number, line) in wrap(text, room).iter().enumerate() {
+        out.push_str(if number == 0 { first } else { next });
+        out.push_str(line);
+        out.push('\n');
+    }
+}
+
+/// Breaks a name that has no blanks after `-` `:` `.` `_` `/` so that no part is longer than `width`.
+#[must_use]
+pub fn fold_name(name: &str, width: usize) -> String {
+    let width = width.max(1);
+    let (mut out, mut line): (String, Vec<char>) = (String::new(), Vec::new());
+    for c in name.chars() {
+        line.push(c);
+        if line.len() > width {
+            let at = line[..width]
+                .iter()
+                .rposition(|c| "-:._/ ".contains(*c))
+                .map_or(width, |at| at + 1);
+            out.extend(line.drain(..at));
+            out.push('\n');
+        }
+    }
+    out.extend(line);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{clipped, fold_name, plain, wrap};
+    use proptest::prelude::*;
+
+    #[test]
+    fn escape_sequences_vanish_whole() {
+        assert_eq!(plain("a\u{1b}[31;1mred\u{1b}[0m b"), "ared b");
+        assert_eq!(
+            plain("\u{1b}]0;title\u{7}x\u{1b}]8;;http://e\u{1b}\\y"),
+            "xy"
+        );
+        assert_eq!(plain("\u{9b}2Jx\u{1b}(By\u{1b}cz"), "xyz");
+        assert_eq!(plain("cut \u{1b}["), "cut");
+    }
+
+    #[test]
+    fn controls_become_blanks_and_bidi_vanishes() {
+        assert_eq!(plain("  a\r\nb\tc\0d\u{2028}e  "), "a b c d e");
+        assert_eq!(plain("x\u{202e}y\u{2066}z\u{200b}w"), "xyzw");
+        assert_eq!(plain("µs – ≤ 時計"), "µs – ≤ 時計");
+    }
+
+    #[test]
+    fn folding() {
+        assert_eq!(wrap("aa bb  cc dd", 5), ["aa bb", "cc dd"]);
+        assert_eq!(wrap("toolong a", 3), ["toolong", "a"]);
+        assert_eq!(
+            fold_name("monotonic-coarse-syscall", 20),
+            "monotonic-coarse-\nsyscall"
+        );
+        assert_eq!(fold_name("abcdefgh", 3), "abc\ndef\ngh");
+        assert_eq!(fold_name("short", 10), "short");
+        assert_eq!(clipped("abcdef", 4), "abc…");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_unprintable_survives(text in any::<String>()) {
+            let text = plain(&text);
+            prop_assert!(text.chars().all(|c| !c.is_control() && !super::reorders_or_hides(c)));
+            prop_assert_eq!(plain(&text), text.clone());
+        }
+
+        #[test]
+        fn folding_keeps_the_name(name in "[a-z:._-]{0,40}", width in 1usize..30) {
+            let folded = fold_name(&name, width);
+            prop_assert!(folded.split('\n').all(|line| line.chars().count() <= width));
+            prop_assert_eq!(folded.replace('\n', ""), name);
+        }
+    }
+}

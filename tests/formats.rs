@@ -1,0 +1,139 @@
+//! All formats of one handmade report that holds what can go wrong. Look at the snapshots when they change.
+
+mod sample;
+
+use sample::{nothing_determined, report};
+use timermeter::report::{Format, Report, Style, schema};
+
+fn table(width: Option<u16>, colour: bool) -> String {
+    Format::Table.render(&report(), Style { width, colour })
+}
+
+fn rendered(format: Format) -> String {
+    format.render(&report(), Style::default())
+}
+
+#[test]
+fn table_at_80_columns() {
+    insta::assert_snapshot!(table(Some(80), false));
+}
+
+#[test]
+fn table_at_120_columns() {
+    insta::assert_snapshot!(table(Some(120), false));
+}
+
+#[test]
+fn table_in_colour() {
+    insta::assert_snapshot!(table(Some(100), true).replace('\u{1b}', "␛"));
+}
+
+#[test]
+fn json() {
+    insta::assert_snapshot!(rendered(Format::Json));
+}
+
+#[test]
+fn csv() {
+    insta::assert_snapshot!(rendered(Format::Csv));
+}
+
+#[test]
+fn markdown() {
+    insta::assert_snapshot!(rendered(Format::Markdown));
+}
+
+#[test]
+fn a_report_that_found_nothing() {
+    insta::assert_snapshot!(Format::Table.render(&nothing_determined(), Style::default()));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for width in [80, 100, 120, 200] {
+        for line in table(Some(width), false).lines() {
+            assert!(
+                line.chars().count() <= usize::from(width),
+                "{width}: {line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn without_a_terminal_the_table_is_that_of_120_columns() {
+    assert_eq!(table(None, false), table(Some(120), false));
+}
+
+#[test]
+fn nothing_hostile_reaches_the_terminal() {
+    for format in [Format::Table, Format::Csv, Format::Markdown] {
+        let text = rendered(format);
+        let hostile =
+            |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
+        assert_eq!(text.chars().find(hostile), None, "{format:?}");
+    }
+    assert!(table(Some(20), false).contains("rdtsc"));
+}
+
+#[test]
+fn csv_has_no_formulas_and_as_many_cells_in_every_line() {
+    let text = rendered(Format::Csv);
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let records: Vec<csv::StringRecord> = reader.records().map(|record| record.unwrap()).collect();
+    assert_eq!(records.len(), report().timers.len());
+    for cell in records.iter().flatten() {
+        assert!(
+            cell.parse::<f64>().is_ok() || !cell.starts_with(['=', '+', '-', '@', '\t', '\r']),
+            "{cell}"
+        );
+    }
+}
+
+#[test]
+fn json_reads_back_and_fits_the_schema() {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    for report in [report(), nothing_determined()] {
+        let text = Format::Json.render(&report, Style::default());
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(&value)
+            .map(|error| error.to_string())
+            .collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        assert_eq!(
+            Format::Json.render(&Report::parse(&text, "sample").unwrap(), Style::default()),
+            text
+        );
+    }
+    assert_eq!(
+        Report::parse(&rendered(Format::Json), "sample").unwrap(),
+        report()
+    );
+}
+
+#[test]
+fn the_schema_refuses_what_is_no_report() {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let good: serde_json::Value = serde_json::from_str(&rendered(Format::Json)).unwrap();
+    for (pointer, bad) in [
+        ("/schema", "timermeter.report.v2".into()),
+        ("/timers/0/status", "fine".into()),
+        ("/timers/0/quality", 1.5.into()),
+        ("/timers/0/accuracy/kind", serde_json::Value::Null),
+        ("/settings/seed", (-1).into()),
+    ] {
+        let mut value = good.clone();
+        *value.pointer_mut(pointer).unwrap() = bad;
+        assert!(!validator.is_valid(&value), "{pointer}");
+    }
+    let mut absent = good.clone();
+    absent["timers"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("quality");
+    assert!(
+        !validator.is_valid(&absent),
+        "what was not determined is null, not absent"
+    );
+}

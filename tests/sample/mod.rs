@@ -1,0 +1,379 @@
+//! Handmade reports.
+
+use timermeter::report::{
+    Accuracy, AccuracyKind, ClockSource, Cost, Cpu, Frequency, Kernel, Observations, Os, Platform,
+    Report, SCHEMA, Settings, Status, TimerRow, Tool, Warning,
+};
+
+const HZ: f64 = 3.694e9;
+
+/// A report with timers of every status, and a hostile agent.
+pub fn report() -> Report {
+    Report {
+        schema: SCHEMA.to_owned(),
+        tool: Tool {
+            name: "timermeter".to_owned(),
+            version: "0.1.0".to_owned(),
+        },
+        created: "2026-11-20T12:00:00Z".to_owned(),
+        platform: platform(),
+        frequency: frequency(),
+        settings: Settings {
+            profile: "default".to_owned(),
+            cpu: Some(1),
+            seed: 1,
+            processes: 5,
+            timeout_seconds: 60,
+        },
+        warnings: vec![warning(
+            "virtual-machine",
+            "This machine is a guest of KVMKVMKVM: time in which the host ran others shows up as rare, dear invocations.",
+            "Measure on bare metal where the figures have to hold for it.",
+        )],
+        timers: [good(), odd(), bad()].concat(),
+    }
+}
+
+/// A report in which every figure that may be missing is missing, or not a number.
+#[allow(dead_code)]
+pub fn nothing_determined() -> Report {
+    let mut row = ok(
+        "rdtsc",
+        "__rdtsc()",
+        None,
+        (f64::NAN, f64::INFINITY),
+        f64::NAN,
+        0.0,
+    );
+    row.quality = Some(f64::NAN);
+    row.status = Status::Failed;
+    row.accuracy = row.accuracy.map(|accuracy| Accuracy {
+        ticks: f64::NAN,
+        ..accuracy
+    });
+    let mut report = Report {
+        platform: Platform::default(),
+        frequency: Frequency::default(),
+        ..report()
+    };
+    report.frequency.effective_hz = Some(f64::NEG_INFINITY);
+    report.settings.cpu = None;
+    report.warnings.clear();
+    report.timers = vec![row];
+    report
+}
+
+fn good() -> Vec<TimerRow> {
+    let tsc = Some(0.385_2);
+    let mut rows = vec![
+        ok("rdtsc", "__rdtsc()", tsc, (10.0149, 9.412), 1.0, 0.000_04),
+        ok("rdtscp", "__rdtscp()", tsc, (10.0149, 18.07), 1.0, 0.000_1),
+        ok(
+            "monotonic",
+            "clock_gettime(CLOCK_MONOTONIC)",
+            Some(1.0),
+            (10.0149, 22.94),
+            0.9996,
+            0.000_2,
+        ),
+        ok(
+            "java:nanoTime",
+            "System.nanoTime()",
+            Some(1.0),
+            (10.0149, 23.31),
+            0.958,
+            0.004,
+        ),
+        ok(
+            "monotonic-syscall",
+            "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)",
+            Some(1.0),
+            (10.0149, 244.1),
+            0.994,
+            0.001,
+        ),
+        ok(
+            "thread-cputime",
+            "clock_gettime(CLOCK_THREAD_CPUTIME_ID)",
+            Some(1.0),
+            (10.0149, 511.3),
+            0.988,
+            0.0021,
+        ),
+        ok(
+            "gettimeofday",
+            "gettimeofday()",
+            Some(1000.0),
+            (1000.0, 23.6),
+            1.0,
+            0.000_1,
+        ),
+        ok(
+            "clock",
+            "clock()",
+            Some(1000.0),
+            (1000.0, 542.0),
+            1.0,
+            0.001,
+        ),
+        ok(
+            "monotonic-coarse",
+            "clock_gettime(CLOCK_MONOTONIC_COARSE)",
+            Some(1.0),
+            (4e6, 4.94),
+            1.0,
+            0.003,
+        ),
+        ok("times", "times()", Some(1e7), (1e7, 546.2), 1.0, 0.001),
+        ok(
+            "monotonic-coarse-syscall",
+            "syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE)",
+            Some(1.0),
+            (4e6, 231.0),
+            1.0,
+            0.003,
+        ),
+    ];
+    rows.sort_by(|a, b| {
+        b.quality
+            .partial_cmp(&a.quality)
+            .expect("handmade figures are finite")
+    });
+    for row in &mut rows[2..6] {
+        let cost = row
+            .cost
+            .as_ref()
+            .and_then(|cost| cost.median_ns)
+            .unwrap_or_default();
+        row.warnings.push(warning(
+            "read-dearer-than-step",
+            &format!("A read takes {cost:.1} ns, longer than the step of 10.0 ns: two readings never agree."),
+            "Do not take a difference of one step for a duration; take the cost off, or time many calls at once.",
+        ));
+    }
+    rows[8].warnings.push(coarse());
+    rows[9].warnings.push(coarse());
+    rows[3].warnings.push(warning(
+        "spread",
+        "Single invocations have two modes, 20 ns and 31 ns.",
+        "Report quartiles beside the median.",
+    ));
+    rows
+}
+
+fn odd() -> Vec<TimerRow> {
+    let mut bound = ok("time", "time()", Some(1e9), (1e9, 2.41), 1.0, 0.0);
+    bound.status = Status::Unresolved;
+    bound.accuracy = bound.accuracy.map(|accuracy| Accuracy {
+        kind: AccuracyKind::AtMost,
+        ..accuracy
+    });
+    (bound.quality, bound.quality_low, bound.quality_high) = (None, None, None);
+    bound.reason = Some("it moved only 4 times in the time given".to_owned());
+    bound.remedy = Some("give it more with --timeout 120".to_owned());
+    let mut irregular = ok(
+        "getrusage-thread",
+        "getrusage(RUSAGE_THREAD)",
+        Some(1000.0),
+        (0.0, 295.0),
+        1.0,
+        0.0,
+    );
+    irregular.status = Status::Unresolved;
+    (irregular.accuracy, irregular.spread) = (None, None);
+    (
+        irregular.quality,
+        irregular.quality_low,
+        irregular.quality_high,
+    ) = (None, None, None);
+    irregular.reason = Some("its steps are irregular".to_owned());
+    let mut backward = ok(
+        "py:time",
+        "time.time() | <b>&amp; `x`\n| new | row |",
+        None,
+        (238.42, 36.0),
+        1.0,
+        0.0,
+    );
+    (
+        backward.quality,
+        backward.quality_low,
+        backward.quality_high,
+    ) = (Some(0.0), Some(0.0), Some(0.0));
+    backward.warnings.push(warning(
+        "not-monotonic",
+        "It went backward 3 times in 100000 readings.",
+        "Do not measure durations with it.",
+    ));
+    vec![backward, irregular, bound]
+}
+
+fn bad() -> Vec<TimerRow> {
+    let cpuid = "the kernel does not let it be opened: perf_event_paranoid is 3";
+    vec![
+        row(
+            "perf-cycles",
+            "perf_event_open(CPU_CYCLES)",
+            Status::Unavailable,
+            cpuid,
+            Some("as root: sysctl kernel.perf_event_paranoid=1"),
+        ),
+        row(
+            "rdpmc-cycles",
+            "rdpmc",
+            Status::Unavailable,
+            cpuid,
+            Some("as root: sysctl kernel.perf_event_paranoid=1"),
+        ),
+        row(
+            "QueryPerformanceCounter",
+            "QueryPerformanceCounter()",
+            Status::Unavailable,
+            "only Windows has it",
+            None,
+        ),
+        row(
+            "java:cpu",
+            "ThreadMXBean",
+            Status::Failed,
+            "the agent ended with signal 11 (SIGSEGV)",
+            Some("run its command by hand"),
+        ),
+        row(
+            "=evil:\u{1b}[31mred",
+            "=HYPERLINK(\"http://evil\")|<script>&\u{202e}gnp.exe\n| a | b |",
+            Status::Failed,
+            "@SUM(A1)\r\n\u{1b}]0;owned\u{7}# not a heading, *no* [link](x) `code`",
+            None,
+        ),
+    ]
+}
+
+fn ok(
+    id: &str,
+    label: &str,
+    ns_per_tick: Option<f64>,
+    (accuracy, cost): (f64, f64),
+    spread: f64,
+    half: f64,
+) -> TimerRow {
+    let quality = (accuracy * HZ * 1e-9).powf(-0.1) * (cost * HZ * 1e-9).powf(-0.1) * spread.sqrt();
+    let mut row = row(id, label, Status::Ok, "", None);
+    row.reason = None;
+    row.ns_per_tick = ns_per_tick;
+    row.accuracy = Some(Accuracy {
+        ns: Some(accuracy),
+        low_ns: Some(accuracy * 0.999),
+        high_ns: Some(accuracy * 1.001),
+        ticks: accuracy / ns_per_tick.unwrap_or(1.0),
+        cycles: Some(accuracy * HZ * 1e-9),
+        kind: AccuracyKind::Resolved,
+    });
+    row.cost = Some(Cost {
+        median_ns: Some(cost),
+        low_ns: Some(cost * 0.99),
+        high_ns: Some(cost * 1.01),
+        median_cycles: Some(cost * HZ * 1e-9),
+        single_median_ns: Some(20.0),
+        p99_ns: None,
+        reference: "rdtsc".to_owned(),
+    });
+    (row.spread, row.quality) = (Some(spread), Some(quality));
+    (row.quality_low, row.quality_high) = (Some(quality - half), Some(quality + half * 0.9));
+    row.observations = Some(Observations {
+        processes: 5,
+        intervals: 20_000,
+        batched_calls: 1_000_000,
+        single_calls: 50_000,
+        backward_steps: 0,
+        reference_accuracy_ns: Some(10.0149),
+        resolution_rule: Some("lattice".to_owned()),
+    });
+    row
+}
+
+fn row(id: &str, label: &str, status: Status, reason: &str, remedy: Option<&str>) -> TimerRow {
+    TimerRow {
+        id: id.to_owned(),
+        label: label.to_owned(),
+        runtime: id
+            .split_once(':')
+            .map_or("native", |(runtime, _)| runtime)
+            .to_owned(),
+        status,
+        reason: Some(reason.to_owned()),
+        remedy: remedy.map(str::to_owned),
+        ns_per_tick: None,
+        accuracy: None,
+        cost: None,
+        spread: None,
+        quality: None,
+        quality_low: None,
+        quality_high: None,
+        observations: None,
+        warnings: Vec::new(),
+    }
+}
+
+fn coarse() -> Warning {
+    warning(
+        "coarse",
+        "It moves once in 4 ms, with the tick of the kernel.",
+        "Use it for time stamps, not for durations below a second.",
+    )
+}
+
+fn warning(code: &str, message: &str, advice: &str) -> Warning {
+    Warning {
+        code: code.to_owned(),
+        message: message.to_owned(),
+        advice: advice.to_owned(),
+    }
+}
+
+fn platform() -> Platform {
+    Platform {
+        cpu: Cpu {
+            architecture: "x86_64".to_owned(),
+            vendor: Some("AuthenticAMD".to_owned()),
+            model: Some("AMD EPYC 9R14 96-Core Processor".to_owned()),
+            family: Some(25),
+            model_number: Some(17),
+            stepping: Some(1),
+            microcode: Some("0xa101148".to_owned()),
+            online: Some(2),
+            allowed: Some(2),
+            invariant_tsc: Some(true),
+            governor: None,
+        },
+        os: Os {
+            family: "linux".to_owned(),
+            name: Some("Debian GNU/Linux 12 (bookworm)".to_owned()),
+        },
+        kernel: Kernel {
+            name: Some("Linux".to_owned()),
+            release: Some("6.18.0".to_owned()),
+            version: Some("#1 SMP PREEMPT_DYNAMIC".to_owned()),
+        },
+        hypervisor: Some("KVMKVMKVM".to_owned()),
+        clocksource: ClockSource {
+            current: Some("tsc".to_owned()),
+            available: ["tsc", "kvm-clock", "acpi_pm"].map(str::to_owned).to_vec(),
+        },
+    }
+}
+
+fn frequency() -> Frequency {
+    Frequency {
+        nominal_hz: Some(2.6e9),
+        nominal_source: Some("CPUID leaf 0x16".to_owned()),
+        tsc_hz: Some(2.596e9),
+        effective_hz: Some(HZ),
+        effective_hz_low: Some(3.6931e9),
+        effective_hz_high: Some(3.6952e9),
+        effective_hz_before: Some(HZ),
+        effective_hz_after: Some(HZ),
+        cycles_from: "effective".to_owned(),
+        cycles_hz: Some(HZ),
+    }
+}
