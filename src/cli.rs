@@ -238,19 +238,17 @@ impl AgentSpec {
     fn parse(text: &str) -> Result<Self, String> {
         let is_name = |name: &str| {
             !name.is_empty()
-                && name
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '#' | '+'))
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '#' | '+'))
         };
         let (name, command) = match text.split_once('=') {
             Some((name, command)) if is_name(name) => (Some(name.to_owned()), command),
             _ => (None, text),
         };
-        let command =
-            shell_words::split(command).map_err(|error| format!("{error}; quote as in a shell"))?;
+        let command = shell_words::split(command).map_err(|error| format!("{error}; quote as in a shell"))?;
         match command.first() {
             Some(program) if !program.is_empty() => Ok(Self { name, command }),
-            _ => Err("there is no command; give one as in 'java -jar agent.jar' or py='python3 agent.py'".to_owned()),
+            _ => Err("there is no command; give one as in 'java -jar agent.jar' or py='python3 agent.py'"
+                .to_owned()),
         }
     }
 }

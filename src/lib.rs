@@ -6,8 +6,12 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod cli;
+pub mod commands;
+pub mod platform;
 pub mod prober;
 pub mod quality;
+pub mod quantity;
 pub mod report;
 pub mod selftest;
 pub mod trace;

@@ -1,1 +1,3 @@
-fn main(){}
+//! The command line program.
+
+fn main() {}

@@ -56,11 +56,7 @@ mod tests {
             (1.0, 1.0, -0.5),
             (1.0, 1.0, 1.000_001),
         ] {
-            assert_eq!(
-                quality(Cycles(accuracy), Cycles(cost), spread),
-                None,
-                "{accuracy} {cost} {spread}"
-            );
+            assert_eq!(quality(Cycles(accuracy), Cycles(cost), spread), None, "{accuracy} {cost} {spread}");
         }
     }
 

@@ -52,10 +52,7 @@ fn a_report_that_found_nothing() {
 fn no_line_is_wider_than_the_terminal() {
     for width in [80, 100, 120, 200] {
         for line in table(Some(width), false).lines() {
-            assert!(
-                line.chars().count() <= usize::from(width),
-                "{width}: {line}"
-            );
+            assert!(line.chars().count() <= usize::from(width), "{width}: {line}");
         }
     }
 }
@@ -69,8 +66,7 @@ fn without_a_terminal_the_table_is_that_of_120_columns() {
 fn nothing_hostile_reaches_the_terminal() {
     for format in [Format::Table, Format::Csv, Format::Markdown] {
         let text = rendered(format);
-        let hostile =
-            |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
+        let hostile = |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
         assert_eq!(text.chars().find(hostile), None, "{format:?}");
     }
     assert!(table(Some(20), false).contains("rdtsc"));
@@ -83,10 +79,7 @@ fn csv_has_no_formulas_and_as_many_cells_in_every_line() {
     let records: Vec<csv::StringRecord> = reader.records().map(|record| record.unwrap()).collect();
     assert_eq!(records.len(), report().timers.len());
     for cell in records.iter().flatten() {
-        assert!(
-            cell.parse::<f64>().is_ok() || !cell.starts_with(['=', '+', '-', '@', '\t', '\r']),
-            "{cell}"
-        );
+        assert!(cell.parse::<f64>().is_ok() || !cell.starts_with(['=', '+', '-', '@', '\t', '\r']), "{cell}");
     }
 }
 
@@ -96,20 +89,11 @@ fn json_reads_back_and_fits_the_schema() {
     for report in [report(), nothing_determined()] {
         let text = Format::Json.render(&report, Style::default());
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let errors: Vec<String> = validator
-            .iter_errors(&value)
-            .map(|error| error.to_string())
-            .collect();
+        let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}");
-        assert_eq!(
-            Format::Json.render(&Report::parse(&text, "sample").unwrap(), Style::default()),
-            text
-        );
+        assert_eq!(Format::Json.render(&Report::parse(&text, "sample").unwrap(), Style::default()), text);
     }
-    assert_eq!(
-        Report::parse(&rendered(Format::Json), "sample").unwrap(),
-        report()
-    );
+    assert_eq!(Report::parse(&rendered(Format::Json), "sample").unwrap(), report());
 }
 
 #[test]
@@ -128,12 +112,6 @@ fn the_schema_refuses_what_is_no_report() {
         assert!(!validator.is_valid(&value), "{pointer}");
     }
     let mut absent = good.clone();
-    absent["timers"][0]
-        .as_object_mut()
-        .unwrap()
-        .remove("quality");
-    assert!(
-        !validator.is_valid(&absent),
-        "what was not determined is null, not absent"
-    );
+    absent["timers"][0].as_object_mut().unwrap().remove("quality");
+    assert!(!validator.is_valid(&absent), "what was not determined is null, not absent");
 }

@@ -20,11 +20,7 @@ struct Row {
 
 impl Row {
     fn quality_percent(&self) -> f64 {
-        percent(
-            self.accuracy.cycles(self.frequency),
-            self.cost.cycles(self.frequency),
-            self.spread,
-        )
+        percent(self.accuracy.cycles(self.frequency), self.cost.cycles(self.frequency), self.spread)
     }
 }
 
@@ -33,14 +29,10 @@ fn percent(accuracy: Cycles, cost: Cycles, spread: f64) -> f64 {
 }
 
 fn rows() -> Vec<Row> {
-    let mut reader = csv::ReaderBuilder::new()
-        .comment(Some(b'#'))
-        .from_reader(TABLES.as_bytes());
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(TABLES.as_bytes());
     let names = reader.headers().expect("a header line").clone();
     let record_to_row = |record: csv::StringRecord| {
-        let text = |name: &str| {
-            record[names.iter().position(|other| other == name).expect(name)].to_owned()
-        };
+        let text = |name: &str| record[names.iter().position(|other| other == name).expect(name)].to_owned();
         let figure = |name: &str| text(name).parse::<f64>().expect(name);
         Row {
             platform: text("platform"),
@@ -53,10 +45,7 @@ fn rows() -> Vec<Row> {
             recomputed_percent: figure("quality_formula_percent"),
         }
     };
-    reader
-        .records()
-        .map(|record| record_to_row(record.expect("well-formed")))
-        .collect()
+    reader.records().map(|record| record_to_row(record.expect("well-formed"))).collect()
 }
 
 /// Two rows of the paper contradict their own inputs.
@@ -84,10 +73,7 @@ fn tables_1_and_2() {
 fn the_recomputed_column() {
     for row in rows() {
         // Its accuracy_ns and cost_ns are printed with six digits, the column with four decimals.
-        assert!(
-            (row.quality_percent() - row.recomputed_percent).abs() < 6e-5,
-            "{row:?}"
-        );
+        assert!((row.quality_percent() - row.recomputed_percent).abs() < 6e-5, "{row:?}");
     }
 }
 
@@ -99,34 +85,16 @@ fn two_rows_that_contradict_their_inputs() {
     let rows = rows();
     let strange: Vec<&Row> = rows.iter().filter(|row| contradicts_itself(row)).collect();
     for (row, (product, printed_product)) in strange.iter().zip([(17.0, 153.0), (108.0, 36.0)]) {
-        assert!(
-            (row.quality_percent() - row.printed_percent).abs() > 4.0,
-            "{row:?}"
-        );
-        assert!(
-            (row.accuracy.0 * row.cost.0 - printed_product).abs() < 1e-9,
-            "{row:?}"
-        );
-        let with_product = percent(
-            Nanos(1.0).cycles(row.frequency),
-            Nanos(product).cycles(row.frequency),
-            row.spread,
-        );
-        assert!(
-            (with_product - row.printed_percent).abs() < 0.005,
-            "{with_product}: {row:?}"
-        );
+        assert!((row.quality_percent() - row.printed_percent).abs() > 4.0, "{row:?}");
+        assert!((row.accuracy.0 * row.cost.0 - printed_product).abs() < 1e-9, "{row:?}");
+        let with_product =
+            percent(Nanos(1.0).cycles(row.frequency), Nanos(product).cycles(row.frequency), row.spread);
+        assert!((with_product - row.printed_percent).abs() < 0.005, "{with_product}: {row:?}");
         // The neighbouring whole products do not give it.
         for other in [product - 1.0, product + 1.0] {
-            let other = percent(
-                Nanos(1.0).cycles(row.frequency),
-                Nanos(other).cycles(row.frequency),
-                row.spread,
-            );
-            assert!(
-                (other - row.printed_percent).abs() > 0.03,
-                "{other}: {row:?}"
-            );
+            let other =
+                percent(Nanos(1.0).cycles(row.frequency), Nanos(other).cycles(row.frequency), row.spread);
+            assert!((other - row.printed_percent).abs() > 0.03, "{other}: {row:?}");
         }
     }
     assert_eq!(strange.len(), 2);
@@ -145,25 +113,17 @@ fn section_4_3_two_costs() {
     assert!((of(200.0) - 13.79).abs() < 0.01 && (of(100.0) - 14.79).abs() < 0.005);
     let converted = |ns: f64| {
         let frequency = Hertz(2e9);
-        percent(
-            Nanos(1e6).cycles(frequency),
-            Nanos(ns).cycles(frequency),
-            1.0,
-        )
+        percent(Nanos(1e6).cycles(frequency), Nanos(ns).cycles(frequency), 1.0)
     };
-    assert!(
-        (converted(200.0) - 12.873_333).abs() < 1e-6
-            && (converted(100.0) - 13.797_296).abs() < 1e-6
-    );
+    assert!((converted(200.0) - 12.873_333).abs() < 1e-6 && (converted(100.0) - 13.797_296).abs() < 1e-6);
 }
 
 /// Section 4.3: why the exponent of the spread is 0.5. With 1 the dearer, coarser timer would win.
 #[test]
 fn section_4_3_exponent_of_the_spread() {
-    for (accuracy, cost, spread, printed, printed_with_1) in [
-        (2400.0, 4800.0, 0.993, 19.60, 19.53),
-        (168.0, 1680.0, 0.578, 21.67, 16.48),
-    ] {
+    for (accuracy, cost, spread, printed, printed_with_1) in
+        [(2400.0, 4800.0, 0.993, 19.60, 19.53), (168.0, 1680.0, 0.578, 21.67, 16.48)]
+    {
         let found = percent(Cycles(accuracy), Cycles(cost), spread);
         assert!((found - printed).abs() < 0.005, "{found}");
         let with_1 = percent(Cycles(accuracy), Cycles(cost), 1.0) * spread;
@@ -175,10 +135,6 @@ fn section_4_3_exponent_of_the_spread() {
 #[test]
 fn section_4_4_worst_case() {
     let frequency = Hertz(4e9);
-    let found = percent(
-        Nanos(15e6).cycles(frequency),
-        Nanos(16e3).cycles(frequency),
-        0.3,
-    );
+    let found = percent(Nanos(15e6).cycles(frequency), Nanos(16e3).cycles(frequency), 0.3);
     assert!((found - 3.02).abs() < 0.005, "{found}");
 }

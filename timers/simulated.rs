@@ -113,7 +113,11 @@ impl Model {
             Jitter::None => 1.0,
             Jitter::Exponential(mean) => 1.0 - (-above / mean).exp(),
             Jitter::Bimodal { extra, share } => {
-                if above < extra { 1.0 - share } else { 1.0 }
+                if above < extra {
+                    1.0 - share
+                } else {
+                    1.0
+                }
             }
         };
         let above = cost - self.base;
@@ -303,9 +307,7 @@ impl Clock {
         while self.next_update <= own {
             self.shown = self.next_update;
             self.next_update += match self.model.updates {
-                Updates::Uneven(spread) => {
-                    self.model.step * random.random_range(1.0 - spread..1.0 + spread)
-                }
+                Updates::Uneven(spread) => self.model.step * random.random_range(1.0 - spread..1.0 + spread),
                 _ => exponential(self.model.step, random),
             };
         }

@@ -55,7 +55,8 @@ fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
             }
         }
     }
-    let mut weighed: Vec<(f64, f64)> = bins.into_values().map(|(weight, sum)| (weight, sum / weight)).collect();
+    let mut weighed: Vec<(f64, f64)> =
+        bins.into_values().map(|(weight, sum)| (weight, sum / weight)).collect();
     weighed.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
     weighed.into_iter().take(MOST).map(|(_, length)| length).collect()
 }

@@ -1,11 +1,11 @@
 //! The profile of a timer: all figures, from its trace.
 
+use crate::analysis::Estimate;
 use crate::analysis::cost::{Cost, cost};
 use crate::analysis::order::Backward;
 use crate::analysis::resolution::{Context, Resolution, resolve};
 use crate::analysis::spread::{Singles, successive};
 use crate::analysis::statistics::{median, over_processes};
-use crate::analysis::Estimate;
 use crate::trace::{Intervals, Trace};
 
 /// What a trace says about its timer.
@@ -81,9 +81,7 @@ fn context(trace: &Trace) -> Context {
     let costs: Vec<Cost> = trace
         .runs
         .iter()
-        .filter_map(|run| {
-            cost(run, &trace.reference, &Singles::of(run, &trace.reference, None, None)?)
-        })
+        .filter_map(|run| cost(run, &trace.reference, &Singles::of(run, &trace.reference, None, None)?))
         .collect();
     let of = |figure: fn(&Cost) -> f64| median(&costs.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0);
     Context {
@@ -98,7 +96,5 @@ fn backward(trace: &Trace) -> Backward {
     let intervals = trace.runs.iter().flat_map(|run| &run.intervals).chain(&trace.slow);
     let between_reads = Backward::among(intervals.flat_map(|group| &group.deltas).copied());
     let readings = trace.runs.iter().map(|run| &run.readings);
-    readings.fold(between_reads, |so_far, readings| {
-        so_far.and(Backward::among(successive(readings)))
-    })
+    readings.fold(between_reads, |so_far, readings| so_far.and(Backward::among(successive(readings))))
 }

@@ -99,15 +99,23 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
         (_, Some(found)) => resolved(found, all.len(), Rule::Lattice),
         (Jump::Step(step), None) => {
             // With only zero and one step seen, other steps may still be hidden.
-            if step.samples < FEWEST_STEPS { at_most("too few steps were seen") } else { Resolution::Resolved { step, rule: Rule::Jump } }
+            if step.samples < FEWEST_STEPS {
+                at_most("too few steps were seen")
+            } else {
+                Resolution::Resolved { step, rule: Rule::Jump }
+            }
         }
         (Jump::None, None) => {
             if !counts_finely(&forward, context) {
                 return at_most("it stands still for longer than its cost, and its steps fit no length");
             }
             // Intervals with random work only: the same work again and again shows just one place of a lattice.
-            let mut random: Vec<i64> =
-                forward.iter().filter(|group| group.deltas.len() < 4).flat_map(|group| &group.deltas).copied().collect();
+            let mut random: Vec<i64> = forward
+                .iter()
+                .filter(|group| group.deltas.len() < 4)
+                .flat_map(|group| &group.deltas)
+                .copied()
+                .collect();
             random.sort_unstable();
             match spectrum::find(&random, context.work_unit) {
                 Some(found) => resolved(found, random.len(), Rule::Spectrum),
@@ -216,7 +224,10 @@ impl Jump {
             // So short that neighbouring values are all that truncation can make of one step.
             let (low, high) = (typical.floor() - 1.0, typical.ceil() + 1.0);
             let mean = steps.iter().sum::<f64>() / count;
-            let near = steps.iter().filter(|step| (low..=high).contains(*step) && (**step - mean).abs() < 1.0).count();
+            let near = steps
+                .iter()
+                .filter(|step| (low..=high).contains(*step) && (**step - mean).abs() < 1.0)
+                .count();
             return if near as f64 >= 0.95 * count { Self::mean_of(steps, typical) } else { Self::Uneven };
         }
         let reach = lattice::tolerance(typical);
@@ -230,7 +241,8 @@ impl Jump {
     /// The mean of the steps, those of several steps in one included.
     fn mean_of(steps: &[f64], typical: f64) -> Self {
         let multiple = |step: f64| (step / typical).round().max(1.0);
-        let fits = |step: &&f64| (**step - multiple(**step) * typical).abs() <= 1.5 * lattice::tolerance(typical);
+        let fits =
+            |step: &&f64| (**step - multiple(**step) * typical).abs() <= 1.5 * lattice::tolerance(typical);
         let kept: Vec<f64> = steps.iter().filter(fits).copied().collect();
         let multiples: f64 = kept.iter().map(|&step| multiple(step)).sum();
         let value = kept.iter().sum::<f64>() / multiples;
@@ -264,7 +276,8 @@ fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
     };
     let deviation = figure(robust_deviation);
     let lower_width = figure(|sorted| Some(quantile(sorted, 0.5)? - quantile(sorted, 0.02)?));
-    let explained = |seen: Option<f64>, by: f64, truncation: f64| seen.is_some_and(|seen| seen <= truncation + by);
+    let explained =
+        |seen: Option<f64>, by: f64, truncation: f64| seen.is_some_and(|seen| seen <= truncation + by);
     explained(deviation, 1.5 * context.cost_deviation, 1.0)
         && explained(lower_width, 1.2 * context.cost_lower_width, 2.0)
 }

@@ -110,7 +110,11 @@ impl Shape {
     fn slack(&self, level: f64) -> f64 {
         match self.fitted {
             Some(mixture) if self.cells.in_window(level) => {
-                if mixture.tail > 0.0 { 0.0 } else { 0.03 }
+                if mixture.tail > 0.0 {
+                    0.0
+                } else {
+                    0.03
+                }
             }
             Some(_) => 0.5,
             None => 0.0,
@@ -261,7 +265,11 @@ impl Mixture {
         const GRID: f64 = 0.125;
         let places = (observed.len() as f64 / GRID) as usize + 8;
         let atom: Vec<Vec<f64>> = (0..places)
-            .map(|index| (0..observed.len()).map(|cell| tailed_cell(cell as f64, index as f64 * GRID - 0.5, 0.0)).collect())
+            .map(|index| {
+                (0..observed.len())
+                    .map(|cell| tailed_cell(cell as f64, index as f64 * GRID - 0.5, 0.0))
+                    .collect()
+            })
             .collect();
         let mut best = Self::one_cost(origin, observed);
         let mut least = f64::INFINITY;

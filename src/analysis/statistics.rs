@@ -68,7 +68,12 @@ pub fn over_processes(figures: &[f64]) -> Option<Estimate> {
     }
     let variance = figures.iter().map(|figure| (figure - centre).powi(2)).sum::<f64>() / (count - 1) as f64;
     let half = student_t(count - 1) * (variance / count as f64).sqrt();
-    Some(Estimate { value, low: (centre - half).min(value), high: (centre + half).max(value), samples: count })
+    Some(Estimate {
+        value,
+        low: (centre - half).min(value),
+        high: (centre + half).max(value),
+        samples: count,
+    })
 }
 
 /// The 97.5 % quantile of Student's t distribution.

@@ -56,25 +56,13 @@ fn all_flags_of_probe() {
     assert!(args.thorough && !args.quick && args.quiet);
     assert_eq!(
         args.agents[0],
-        AgentSpec {
-            name: None,
-            command: ["java", "-cp", "a b", "Agent"].map(str::to_owned).to_vec()
-        }
+        AgentSpec { name: None, command: ["java", "-cp", "a b", "Agent"].map(str::to_owned).to_vec() }
     );
     assert_eq!(args.agents[1].name.as_deref(), Some("c#"));
+    assert_eq!((args.cpu, args.seed, args.timeout), (Some(1), Some(7), Some(5)));
+    assert_eq!((args.cycles, args.format), (CyclesFrom::Given(Hertz(2.8e9)), Format::Csv));
     assert_eq!(
-        (args.cpu, args.seed, args.timeout),
-        (Some(1), Some(7), Some(5))
-    );
-    assert_eq!(
-        (args.cycles, args.format),
-        (CyclesFrom::Given(Hertz(2.8e9)), Format::Csv)
-    );
-    assert_eq!(
-        args.outputs
-            .iter()
-            .map(|output| output.format)
-            .collect::<Vec<_>>(),
+        args.outputs.iter().map(|output| output.format).collect::<Vec<_>>(),
         [Format::Json, Format::Markdown]
     );
 }
@@ -83,10 +71,7 @@ fn all_flags_of_probe() {
 fn probe_needs_nothing() {
     let args = probe(&[]);
     assert!(args.timers.is_empty() && !args.quick && !args.thorough);
-    assert_eq!(
-        (args.cycles, args.format),
-        (CyclesFrom::Effective, Format::Table)
-    );
+    assert_eq!((args.cycles, args.format), (CyclesFrom::Effective, Format::Table));
 }
 
 #[test]
@@ -99,10 +84,7 @@ fn a_command_that_holds_an_equals_sign_is_not_a_name() {
 #[test]
 fn wrong_usage_is_told_with_its_remedy() {
     for (words, remedy) in [
-        (
-            &["probe", "--quick", "--thorough"][..],
-            "cannot be used with",
-        ),
+        (&["probe", "--quick", "--thorough"][..], "cannot be used with"),
         (&["probe", "--output", "a.yaml"], ".json, .csv, .md or .txt"),
         (&["probe", "--timeout", "0"], "1.."),
         (&["probe", "--timeout", "-1"], "--timeout"),
@@ -113,22 +95,8 @@ fn wrong_usage_is_told_with_its_remedy() {
         (&["probe", "--format", "xml"], "markdown"),
         (&["platform", "--format", "csv"], "json"),
         (&["selftest", "--count", "0"], "1.."),
-        (
-            &["score", "--accuracy", "5", "--cost", "1ns", "--spread", "1"],
-            "has no unit",
-        ),
-        (
-            &[
-                "score",
-                "--accuracy",
-                "-5ns",
-                "--cost",
-                "1ns",
-                "--spread",
-                "1",
-            ],
-            "is negative",
-        ),
+        (&["score", "--accuracy", "5", "--cost", "1ns", "--spread", "1"], "has no unit"),
+        (&["score", "--accuracy", "-5ns", "--cost", "1ns", "--spread", "1"], "is negative"),
         (&["score", "--accuracy", "5ns", "--cost", "1ns"], "--spread"),
         (&[], "Usage"),
     ] {
@@ -139,41 +107,20 @@ fn wrong_usage_is_told_with_its_remedy() {
 
 #[test]
 fn help_tells_the_exit_status() {
-    for words in [
-        &["--help"][..],
-        &["probe", "-h"],
-        &["probe", "--help"],
-        &["score", "--help"],
-        &["agent", "-h"],
-    ] {
+    for words in
+        [&["--help"][..], &["probe", "-h"], &["probe", "--help"], &["score", "--help"], &["agent", "-h"]]
+    {
         let error = parse(words).expect_err("help ends the program");
         assert_eq!(error.kind(), ErrorKind::DisplayHelp);
-        assert!(
-            error.to_string().contains("Exit status:\n  0  done"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("Exit status:\n  0  done"), "{error}");
     }
-    assert!(
-        parse(&["probe", "--help"])
-            .unwrap_err()
-            .to_string()
-            .contains("--output all.json")
-    );
+    assert!(parse(&["probe", "--help"]).unwrap_err().to_string().contains("--output all.json"));
 }
 
 #[test]
 fn the_other_commands() {
-    assert!(matches!(
-        parse(&["list", "x*", "--format", "json", "--agent", "a"]),
-        Ok(Command::List(_))
-    ));
+    assert!(matches!(parse(&["list", "x*", "--format", "json", "--agent", "a"]), Ok(Command::List(_))));
     assert!(matches!(parse(&["platform"]), Ok(Command::Platform(_))));
-    assert!(matches!(
-        parse(&["agent", "rdtsc", "--cpu", "0"]),
-        Ok(Command::Agent(_))
-    ));
-    assert!(matches!(
-        parse(&["selftest", "--seed", "1", "--count", "3"]),
-        Ok(Command::Selftest(_))
-    ));
+    assert!(matches!(parse(&["agent", "rdtsc", "--cpu", "0"]), Ok(Command::Agent(_))));
+    assert!(matches!(parse(&["selftest", "--seed", "1", "--count", "3"]), Ok(Command::Selftest(_))));
 }

@@ -44,13 +44,11 @@ fn score(args: &ScoreArgs) -> Result<Score, String> {
     let accuracy = cycles("accuracy", args.accuracy, args)?;
     if accuracy.0 == 0.0 {
         return Err(
-            "--accuracy is zero, but a timer moves in steps: give the size of one, as in 10ns"
-                .to_owned(),
+            "--accuracy is zero, but a timer moves in steps: give the size of one, as in 10ns".to_owned()
         );
     }
     let cost = cycles("cost", args.cost, args)?;
-    let quality =
-        quality(accuracy, cost, args.spread).ok_or("the figures do not give a Quality")?;
+    let quality = quality(accuracy, cost, args.spread).ok_or("the figures do not give a Quality")?;
     let in_ns = |cycles: Cycles| args.frequency.map(|frequency| cycles.nanos(frequency).0);
     Ok(Score {
         quality,
@@ -82,11 +80,7 @@ fn cycles(name: &str, quantity: Quantity, args: &ScoreArgs) -> Result<Cycles, St
         ));
     };
     let cycles = time.cycles(frequency);
-    if cycles.0.is_finite() {
-        Ok(cycles)
-    } else {
-        Err(format!("--{name} {quantity} is too large"))
-    }
+    if cycles.0.is_finite() { Ok(cycles) } else { Err(format!("--{name} {quantity} is too large")) }
 }
 
 fn render(score: &Score, format: Format) -> String {
@@ -107,10 +101,7 @@ fn table(score: &Score) -> String {
 }
 
 fn markdown(score: &Score) -> String {
-    let mut out = format!(
-        "| | |\n|:--|:--|\n| Quality | {} % |\n",
-        figures::percent(Some(score.quality))
-    );
+    let mut out = format!("| | |\n|:--|:--|\n| Quality | {} % |\n", figures::percent(Some(score.quality)));
     for (name, value) in inputs(score) {
         out += &format!("| {name} | {value} |\n");
     }
@@ -127,21 +118,13 @@ fn inputs(score: &Score) -> Vec<(&'static str, String)> {
         ("cost", length(score.cost_cycles, score.cost_ns)),
         ("spread", score.spread.to_string()),
     ];
-    inputs.extend(
-        score
-            .frequency_hz
-            .map(|hz| ("frequency", figures::rate(Some(hz)))),
-    );
+    inputs.extend(score.frequency_hz.map(|hz| ("frequency", figures::rate(Some(hz)))));
     inputs
 }
 
 /// All digits of a count of cycles that a person would want to see.
 fn exact(cycles: f64) -> String {
-    if cycles >= 1000.0 {
-        format!("{cycles:.0}")
-    } else {
-        figures::significant(cycles, 4)
-    }
+    if cycles >= 1000.0 { format!("{cycles:.0}") } else { figures::significant(cycles, 4) }
 }
 
 fn csv(score: &Score) -> String {
@@ -156,10 +139,7 @@ fn csv(score: &Score) -> String {
         ("frequency_hz", score.frequency_hz),
     ];
     let names = figures.map(|(name, _)| name.to_owned()).join(",");
-    format!(
-        "{names}\n{}\n",
-        figures.map(|(_, figure)| number(figure)).join(",")
-    )
+    format!("{names}\n{}\n", figures.map(|(_, figure)| number(figure)).join(","))
 }
 
 #[cfg(test)]
@@ -170,11 +150,8 @@ mod tests {
     use clap::Parser;
 
     fn score(line: &str) -> Result<String, CommandError> {
-        let cli =
-            Cli::try_parse_from(format!("timermeter score {line}").split_whitespace()).expect(line);
-        let Command::Score(args) = cli.command else {
-            panic!("{line} is not a score")
-        };
+        let cli = Cli::try_parse_from(format!("timermeter score {line}").split_whitespace()).expect(line);
+        let Command::Score(args) = cli.command else { panic!("{line} is not a score") };
         let mut out = Vec::new();
         run(&args, &mut out).map(|()| String::from_utf8(out).unwrap())
     }
@@ -182,8 +159,7 @@ mod tests {
     #[test]
     fn a_row_of_table_1() {
         let text =
-            score("--accuracy 10ticks --cost 2ticks --tick 100ns --spread 1 --frequency 2.8GHz")
-                .unwrap();
+            score("--accuracy 10ticks --cost 2ticks --tick 100ns --spread 1 --frequency 2.8GHz").unwrap();
         assert_eq!(
             text,
             "Quality   24.01 %\naccuracy  2800 cycles (1.000 µs)\ncost      560.0 cycles (200.0 ns)\n\
@@ -194,10 +170,7 @@ mod tests {
     #[test]
     fn cycles_need_no_frequency() {
         let text = score("--accuracy 2400cycles --cost 4800cycles --spread 0.993").unwrap();
-        assert!(
-            text.starts_with("Quality   19.60 %\naccuracy  2400 cycles\n"),
-            "{text}"
-        );
+        assert!(text.starts_with("Quality   19.60 %\naccuracy  2400 cycles\n"), "{text}");
     }
 
     #[test]
@@ -209,54 +182,25 @@ mod tests {
         assert!(json["accuracy_ns"].is_null());
         let csv = score(&format!("{given} csv")).unwrap();
         assert!(
-            csv.starts_with("quality,accuracy_cycles,accuracy_ns,")
-                && csv.ends_with(",168,,1680,,0.578,\n"),
+            csv.starts_with("quality,accuracy_cycles,accuracy_ns,") && csv.ends_with(",168,,1680,,0.578,\n"),
             "{csv}"
         );
-        assert!(
-            score(&format!("{given} markdown"))
-                .unwrap()
-                .contains("| Quality | 21.67 % |")
-        );
+        assert!(score(&format!("{given} markdown")).unwrap().contains("| Quality | 21.67 % |"));
     }
 
     #[test]
     fn what_is_missing_is_told_with_its_remedy() {
         for (line, remedy) in [
-            (
-                "--accuracy 1ms --cost 5cycles --spread 1",
-                "--frequency 2.8GHz",
-            ),
-            (
-                "--accuracy 5cycles --cost 3us --spread 1",
-                "--cost 2400cycles",
-            ),
-            (
-                "--accuracy 10ticks --cost 5cycles --spread 1 --frequency 1GHz",
-                "--tick 100ns",
-            ),
-            (
-                "--accuracy 10ticks --cost 5cycles --spread 1 --tick 1ns",
-                "--frequency 2.8GHz",
-            ),
-            (
-                "--accuracy 0cycles --cost 5cycles --spread 1",
-                "size of one",
-            ),
-            (
-                "--accuracy 1e290s --cost 5cycles --spread 1 --frequency 9GHz",
-                "too large",
-            ),
+            ("--accuracy 1ms --cost 5cycles --spread 1", "--frequency 2.8GHz"),
+            ("--accuracy 5cycles --cost 3us --spread 1", "--cost 2400cycles"),
+            ("--accuracy 10ticks --cost 5cycles --spread 1 --frequency 1GHz", "--tick 100ns"),
+            ("--accuracy 10ticks --cost 5cycles --spread 1 --tick 1ns", "--frequency 2.8GHz"),
+            ("--accuracy 0cycles --cost 5cycles --spread 1", "size of one"),
+            ("--accuracy 1e290s --cost 5cycles --spread 1 --frequency 9GHz", "too large"),
             ("--accuracy 5cycles --cost 5cycles --spread 0", "at most 1"),
-            (
-                "--accuracy 5cycles --cost 5cycles --spread 1.01",
-                "at most 1",
-            ),
+            ("--accuracy 5cycles --cost 5cycles --spread 1.01", "at most 1"),
             ("--accuracy 5cycles --cost 5cycles --spread -1", "at most 1"),
-            (
-                "--accuracy 5cycles --cost 5cycles --spread NaN",
-                "at most 1",
-            ),
+            ("--accuracy 5cycles --cost 5cycles --spread NaN", "at most 1"),
         ] {
             match score(line) {
                 Err(CommandError::Usage(text)) => assert!(text.contains(remedy), "{line}: {text}"),

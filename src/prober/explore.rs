@@ -33,7 +33,12 @@ const STAGE: usize = 24;
 ///
 /// # Errors
 /// As the subjects on the bench.
-pub fn explore(bench: &mut Bench, reference: &Reference, plan: &Plan, random: &mut StdRng) -> Answer<Exploration> {
+pub fn explore(
+    bench: &mut Bench,
+    reference: &Reference,
+    plan: &Plan,
+    random: &mut StdRng,
+) -> Answer<Exploration> {
     let mut run = Run::default();
     let ns_per_tick = match bench.ns_per_tick {
         Some(ns) => Some(ns),
@@ -56,7 +61,8 @@ fn ask_cost(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run
     run.bracket = Batches { calls: 0, deltas: bench.timer.batches(id, 0, 400)? };
     let pilot = Batches { calls: 8, deltas: bench.timer.batches(id, 8, 15)? };
     let cost_ns = cost::rough(&pilot, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick;
-    let singles = (plan.interval_ns / (cost_ns + 50.0)).clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
+    let singles =
+        (plan.interval_ns / (cost_ns + 50.0)).clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
     run.singles = Batches { calls: 1, deltas: bench.timer.batches(id, 1, singles as u32)? };
     let rare = Shape::of(&run.singles.deltas, reference.step, false).map_or(0.0, |shape| shape.rare());
     // At most one batch in eight is to hold a rare interruption.

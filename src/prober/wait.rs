@@ -21,7 +21,12 @@ const REPEAT: u32 = 25;
 ///
 /// # Errors
 /// As the subjects on the bench.
-pub fn wait(bench: &mut Bench, reference: &Reference, plan: &Plan, random: &mut StdRng) -> Answer<Vec<Intervals>> {
+pub fn wait(
+    bench: &mut Bench,
+    reference: &Reference,
+    plan: &Plan,
+    random: &mut StdRng,
+) -> Answer<Vec<Intervals>> {
     let mut groups = Vec::new();
     let (mut steps, mut ticks, mut zeros) = (0, 0, 0);
     let start = now(bench)?;

@@ -37,28 +37,16 @@ fn what_is_refused() {
     fn refused(text: &str) -> QuantityError {
         text.parse::<Quantity>().expect_err(text)
     }
-    for text in [
-        "", " ", "ns", "NaNns", "infns", "-infns", "e5ns", ".ns", "+ns", "ms5", "µs", "١ns",
-    ] {
-        assert!(
-            matches!(refused(text), E::NotANumber { .. }),
-            "{text}: {}",
-            refused(text)
-        );
+    for text in ["", " ", "ns", "NaNns", "infns", "-infns", "e5ns", ".ns", "+ns", "ms5", "µs", "١ns"] {
+        assert!(matches!(refused(text), E::NotANumber { .. }), "{text}: {}", refused(text));
     }
     assert!(matches!(refused("-5ns"), E::Negative { .. }));
     assert!(matches!(refused("5"), E::NoUnit { .. }));
     for text in ["1e999ns", "1e305s", "1e999cycles"] {
         assert!(matches!(refused(text), E::TooLarge { .. }), "{text}");
     }
-    for text in [
-        "5parsec", "5ens", "1.2.3ns", "5GHz", "5NS", "5ns ns", "1,5ms", "1_000ns",
-    ] {
-        assert!(
-            matches!(refused(text), E::UnknownUnit { .. }),
-            "{text}: {}",
-            refused(text)
-        );
+    for text in ["5parsec", "5ens", "1.2.3ns", "5GHz", "5NS", "5ns ns", "1,5ms", "1_000ns"] {
+        assert!(matches!(refused(text), E::UnknownUnit { .. }), "{text}: {}", refused(text));
     }
     for text in ["0GHz", "1e-999Hz"] {
         assert!(matches!(frequency(text), Err(E::Zero { .. })), "{text}");
@@ -72,10 +60,7 @@ fn what_is_refused() {
 #[test]
 fn errors_name_what_is_accepted() {
     let text = "5parsec".parse::<Quantity>().unwrap_err().to_string();
-    assert!(
-        text.contains("'parsec'") && text.contains("ns, us, µs, ms, s, cycles or ticks"),
-        "{text}"
-    );
+    assert!(text.contains("'parsec'") && text.contains("ns, us, µs, ms, s, cycles or ticks"), "{text}");
 }
 
 proptest! {

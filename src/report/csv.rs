@@ -10,88 +10,38 @@ const COLUMNS: &[Column] = &[
     ("label", |_, row| text(&row.label)),
     ("runtime", |_, row| text(&row.runtime)),
     ("status", |_, row| status(row.status).to_owned()),
-    ("reason", |_, row| {
-        row.reason.as_deref().map(text).unwrap_or_default()
-    }),
-    ("remedy", |_, row| {
-        row.remedy.as_deref().map(text).unwrap_or_default()
-    }),
+    ("reason", |_, row| row.reason.as_deref().map(text).unwrap_or_default()),
+    ("remedy", |_, row| row.remedy.as_deref().map(text).unwrap_or_default()),
     ("ns_per_tick", |_, row| number(row.ns_per_tick)),
     ("accuracy_kind", |_, row| {
-        row.accuracy
-            .map(|accuracy| kind(accuracy.kind))
-            .unwrap_or_default()
-            .to_owned()
+        row.accuracy.map(|accuracy| kind(accuracy.kind)).unwrap_or_default().to_owned()
     }),
-    ("accuracy_ns", |_, row| {
-        accuracy(row, |accuracy| accuracy.ns)
-    }),
-    ("accuracy_low_ns", |_, row| {
-        accuracy(row, |accuracy| accuracy.low_ns)
-    }),
-    ("accuracy_high_ns", |_, row| {
-        accuracy(row, |accuracy| accuracy.high_ns)
-    }),
-    ("accuracy_ticks", |_, row| {
-        accuracy(row, |accuracy| Some(accuracy.ticks))
-    }),
-    ("accuracy_cycles", |_, row| {
-        accuracy(row, |accuracy| accuracy.cycles)
-    }),
+    ("accuracy_ns", |_, row| accuracy(row, |accuracy| accuracy.ns)),
+    ("accuracy_low_ns", |_, row| accuracy(row, |accuracy| accuracy.low_ns)),
+    ("accuracy_high_ns", |_, row| accuracy(row, |accuracy| accuracy.high_ns)),
+    ("accuracy_ticks", |_, row| accuracy(row, |accuracy| Some(accuracy.ticks))),
+    ("accuracy_cycles", |_, row| accuracy(row, |accuracy| accuracy.cycles)),
     ("cost_median_ns", |_, row| cost(row, |cost| cost.median_ns)),
     ("cost_low_ns", |_, row| cost(row, |cost| cost.low_ns)),
     ("cost_high_ns", |_, row| cost(row, |cost| cost.high_ns)),
-    ("cost_median_cycles", |_, row| {
-        cost(row, |cost| cost.median_cycles)
-    }),
-    ("cost_single_median_ns", |_, row| {
-        cost(row, |cost| cost.single_median_ns)
-    }),
+    ("cost_median_cycles", |_, row| cost(row, |cost| cost.median_cycles)),
+    ("cost_single_median_ns", |_, row| cost(row, |cost| cost.single_median_ns)),
     ("cost_p99_ns", |_, row| cost(row, |cost| cost.p99_ns)),
-    ("cost_reference", |_, row| {
-        row.cost
-            .as_ref()
-            .map(|cost| text(&cost.reference))
-            .unwrap_or_default()
-    }),
+    ("cost_reference", |_, row| row.cost.as_ref().map(|cost| text(&cost.reference)).unwrap_or_default()),
     ("spread", |_, row| number(row.spread)),
     ("quality", |_, row| number(row.quality)),
     ("quality_low", |_, row| number(row.quality_low)),
     ("quality_high", |_, row| number(row.quality_high)),
-    ("processes", |_, row| {
-        observed(row, |seen| u64::from(seen.processes))
-    }),
+    ("processes", |_, row| observed(row, |seen| u64::from(seen.processes))),
     ("intervals", |_, row| observed(row, |seen| seen.intervals)),
-    ("batched_calls", |_, row| {
-        observed(row, |seen| seen.batched_calls)
-    }),
-    ("single_calls", |_, row| {
-        observed(row, |seen| seen.single_calls)
-    }),
-    ("backward_steps", |_, row| {
-        observed(row, |seen| seen.backward_steps)
-    }),
+    ("batched_calls", |_, row| observed(row, |seen| seen.batched_calls)),
+    ("single_calls", |_, row| observed(row, |seen| seen.single_calls)),
+    ("backward_steps", |_, row| observed(row, |seen| seen.backward_steps)),
     ("warnings", |_, row| {
-        text(
-            &row.warnings
-                .iter()
-                .map(|warning| warning.code.as_str())
-                .collect::<Vec<_>>()
-                .join(" "),
-        )
+        text(&row.warnings.iter().map(|warning| warning.code.as_str()).collect::<Vec<_>>().join(" "))
     }),
-    ("cpu_model", |report, _| {
-        report
-            .platform
-            .cpu
-            .model
-            .as_deref()
-            .map(text)
-            .unwrap_or_default()
-    }),
-    ("cycles_from", |report, _| {
-        text(&report.frequency.cycles_from)
-    }),
+    ("cpu_model", |report, _| report.platform.cpu.model.as_deref().map(text).unwrap_or_default()),
+    ("cycles_from", |report, _| text(&report.frequency.cycles_from)),
     ("cycles_hz", |report, _| number(report.frequency.cycles_hz)),
     ("created", |report, _| text(&report.created)),
 ];
@@ -100,11 +50,8 @@ const COLUMNS: &[Column] = &[
 #[must_use]
 pub fn render(report: &Report) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    let mut write = |record: Vec<String>| {
-        writer
-            .write_record(record)
-            .expect("a vector takes all records of one length")
-    };
+    let mut write =
+        |record: Vec<String>| writer.write_record(record).expect("a vector takes all records of one length");
     write(COLUMNS.iter().map(|(name, _)| (*name).to_owned()).collect());
     for row in &report.timers {
         write(COLUMNS.iter().map(|(_, cell)| cell(report, row)).collect());
@@ -117,18 +64,11 @@ pub fn render(report: &Report) -> String {
 /// (OWASP, "CSV Injection").
 fn text(text: &str) -> String {
     let text = plain(text);
-    if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
-        format!("'{text}")
-    } else {
-        text
-    }
+    if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) { format!("'{text}") } else { text }
 }
 
 fn number(figure: Option<f64>) -> String {
-    figure
-        .filter(|figure| figure.is_finite())
-        .map(|figure| figure.to_string())
-        .unwrap_or_default()
+    figure.filter(|figure| figure.is_finite()).map(|figure| figure.to_string()).unwrap_or_default()
 }
 
 fn accuracy(row: &TimerRow, figure: fn(&Accuracy) -> Option<f64>) -> String {
@@ -140,10 +80,7 @@ fn cost(row: &TimerRow, figure: fn(&Cost) -> Option<f64>) -> String {
 }
 
 fn observed(row: &TimerRow, count: fn(&Observations) -> u64) -> String {
-    row.observations
-        .as_ref()
-        .map(|seen| count(seen).to_string())
-        .unwrap_or_default()
+    row.observations.as_ref().map(|seen| count(seen).to_string()).unwrap_or_default()
 }
 
 fn status(status: Status) -> &'static str {

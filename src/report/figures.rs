@@ -23,11 +23,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     let text = format!("{:.*}", decimals(value), value);
     // 9.9996 rounds up to 10.000, which has one digit too many.
     let rounded = text.parse().unwrap_or(value);
-    format!(
-        "{:.*}",
-        decimals(if rounded == 0.0 { value } else { rounded }),
-        value
-    )
+    format!("{:.*}", decimals(if rounded == 0.0 { value } else { rounded }), value)
 }
 
 fn scaled(value: Option<f64>, units: &[(f64, &str)]) -> String {
@@ -36,11 +32,7 @@ fn scaled(value: Option<f64>, units: &[(f64, &str)]) -> String {
     };
     // 999.96 would be written as 1000, so it belongs to the next unit.
     let fits = |size: f64| value.abs() >= 0.99995 * size;
-    let &(size, unit) = units
-        .iter()
-        .rev()
-        .find(|(size, _)| fits(*size))
-        .unwrap_or(&units[0]);
+    let &(size, unit) = units.iter().rev().find(|(size, _)| fits(*size)).unwrap_or(&units[0]);
     let text = significant(value / size, 4);
     if value != 0.0 && value.abs() / size < 1e-4 {
         format!("{:.2e}{unit}", value / size)
@@ -74,11 +66,7 @@ pub fn rate(hz: Option<f64>) -> String {
 #[must_use]
 pub fn accuracy(accuracy: Option<&Accuracy>) -> String {
     match accuracy {
-        Some(Accuracy {
-            ns: Some(ns),
-            kind: AccuracyKind::AtMost,
-            ..
-        }) if ns.is_finite() => {
+        Some(Accuracy { ns: Some(ns), kind: AccuracyKind::AtMost, .. }) if ns.is_finite() => {
             format!("≤ {}", time(Some(*ns)))
         }
         other => time(other.and_then(|accuracy| accuracy.ns)),
@@ -88,17 +76,13 @@ pub fn accuracy(accuracy: Option<&Accuracy>) -> String {
 /// A share in [0, 1], three decimals.
 #[must_use]
 pub fn share(share: Option<f64>) -> String {
-    share
-        .filter(|share| share.is_finite())
-        .map_or_else(|| NOTHING.to_owned(), |share| format!("{share:.3}"))
+    share.filter(|share| share.is_finite()).map_or_else(|| NOTHING.to_owned(), |share| format!("{share:.3}"))
 }
 
 /// Quality in percent, two decimals, without the sign.
 #[must_use]
 pub fn percent(quality: Option<f64>) -> String {
-    quality
-        .filter(|q| q.is_finite())
-        .map_or_else(|| NOTHING.to_owned(), |q| format!("{:.2}", q * 100.0))
+    quality.filter(|q| q.is_finite()).map_or_else(|| NOTHING.to_owned(), |q| format!("{:.2}", q * 100.0))
 }
 
 /// Half the width of the interval of Quality in percentage points, as in `±0.05`: the longer side, rounded up, so that
@@ -156,15 +140,7 @@ mod tests {
     #[test]
     fn what_is_not_determined_is_a_dash() {
         for nothing in [None, Some(f64::NAN), Some(f64::INFINITY)] {
-            assert_eq!(
-                [
-                    time(nothing),
-                    count(nothing),
-                    percent(nothing),
-                    rate(nothing)
-                ],
-                ["–"; 4]
-            );
+            assert_eq!([time(nothing), count(nothing), percent(nothing), rate(nothing)], ["–"; 4]);
         }
     }
 

@@ -35,17 +35,13 @@ impl Format {
     /// # Errors
     /// When it is none of `.json`, `.csv`, `.md` and `.txt`.
     pub fn from_path(path: &Path) -> Result<Self, UnknownEnding> {
-        let ending = path
-            .extension()
-            .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         match ending.as_deref() {
             Some("json") => Ok(Self::Json),
             Some("csv") => Ok(Self::Csv),
             Some("md") => Ok(Self::Markdown),
             Some("txt") => Ok(Self::Table),
-            _ => Err(UnknownEnding {
-                path: path.to_owned(),
-            }),
+            _ => Err(UnknownEnding { path: path.to_owned() }),
         }
     }
 
@@ -86,12 +82,7 @@ mod tests {
                 continue; // `Path` drops the slash; that it is a folder is noticed when it is opened.
             }
             let text = error.expect_err(path).to_string();
-            assert!(
-                [".json", ".csv", ".md", ".txt"]
-                    .iter()
-                    .all(|ending| text.contains(ending)),
-                "{text}"
-            );
+            assert!([".json", ".csv", ".md", ".txt"].iter().all(|ending| text.contains(ending)), "{text}");
         }
     }
 }

@@ -5,8 +5,7 @@ use super::Report;
 /// The document, indented, with a newline at its end. Figures that are not finite become null.
 #[must_use]
 pub fn render(report: &Report) -> String {
-    let mut text =
-        serde_json::to_string_pretty(&finite(report.clone())).expect("all keys are strings");
+    let mut text = serde_json::to_string_pretty(&finite(report.clone())).expect("all keys are strings");
     text.push('\n');
     text
 }
@@ -30,40 +29,25 @@ fn finite(mut report: Report) -> Report {
         // An accuracy always has its ticks; without them there is none.
         row.accuracy = row.accuracy.filter(|accuracy| accuracy.ticks.is_finite());
         if let Some(accuracy) = &mut row.accuracy {
-            [
-                &mut accuracy.ns,
-                &mut accuracy.low_ns,
-                &mut accuracy.high_ns,
-                &mut accuracy.cycles,
-            ]
-            .into_iter()
-            .for_each(drop_unless_finite);
+            [&mut accuracy.ns, &mut accuracy.low_ns, &mut accuracy.high_ns, &mut accuracy.cycles]
+                .into_iter()
+                .for_each(drop_unless_finite);
         }
         if let Some(cost) = &mut row.cost {
             [&mut cost.median_ns, &mut cost.low_ns, &mut cost.high_ns]
                 .into_iter()
                 .for_each(drop_unless_finite);
-            [
-                &mut cost.median_cycles,
-                &mut cost.single_median_ns,
-                &mut cost.p99_ns,
-            ]
-            .into_iter()
-            .for_each(drop_unless_finite);
+            [&mut cost.median_cycles, &mut cost.single_median_ns, &mut cost.p99_ns]
+                .into_iter()
+                .for_each(drop_unless_finite);
         }
         if let Some(observations) = &mut row.observations {
             drop_unless_finite(&mut observations.reference_accuracy_ns);
         }
-        [&mut row.ns_per_tick, &mut row.spread]
+        [&mut row.ns_per_tick, &mut row.spread].into_iter().for_each(drop_unless_finite);
+        [&mut row.quality, &mut row.quality_low, &mut row.quality_high]
             .into_iter()
             .for_each(drop_unless_finite);
-        [
-            &mut row.quality,
-            &mut row.quality_low,
-            &mut row.quality_high,
-        ]
-        .into_iter()
-        .for_each(drop_unless_finite);
     }
     report
 }

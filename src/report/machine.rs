@@ -12,34 +12,16 @@ const LONGEST: usize = 300;
 /// Who the machine is.
 #[must_use]
 pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
-    let kernel = [&platform.kernel.name, &platform.kernel.release]
-        .map(|part| part.as_deref().unwrap_or_default());
+    let kernel =
+        [&platform.kernel.name, &platform.kernel.release].map(|part| part.as_deref().unwrap_or_default());
     vec![
         ("CPU", cpu(&platform.cpu)),
-        (
-            "frequency",
-            frequencies(frequency, platform.cpu.invariant_tsc),
-        ),
-        (
-            "hypervisor",
-            known(platform.hypervisor.as_deref(), "none seen"),
-        ),
+        ("frequency", frequencies(frequency, platform.cpu.invariant_tsc)),
+        ("hypervisor", known(platform.hypervisor.as_deref(), "none seen")),
         ("kernel", known(Some(kernel.join(" ").trim()), "unknown")),
-        (
-            "OS",
-            known(
-                platform.os.name.as_deref().or(Some(&platform.os.family)),
-                "unknown",
-            ),
-        ),
+        ("OS", known(platform.os.name.as_deref().or(Some(&platform.os.family)), "unknown")),
         ("clock source", clock_source(platform)),
-        (
-            "governor",
-            known(
-                platform.cpu.governor.as_deref(),
-                "not shown by this machine",
-            ),
-        ),
+        ("governor", known(platform.cpu.governor.as_deref(), "not shown by this machine")),
     ]
 }
 
@@ -47,9 +29,7 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
 #[must_use]
 pub fn facts_of(report: &Report) -> Vec<Fact> {
     let mut facts = facts(&report.platform, &report.frequency);
-    let Cpu {
-        online, allowed, ..
-    } = report.platform.cpu;
+    let Cpu { online, allowed, .. } = report.platform.cpu;
     let place = match report.settings.cpu {
         Some(cpu) => format!("CPU {cpu}"),
         None => "any CPU (could not be pinned)".to_owned(),
@@ -81,17 +61,9 @@ fn known(value: Option<&str>, otherwise: &str) -> String {
 }
 
 fn cpu(cpu: &Cpu) -> String {
-    let model = known(
-        cpu.model.as_deref().or(cpu.vendor.as_deref()),
-        "unknown model",
-    );
-    let mut text = format!(
-        "{model}, {}",
-        known(Some(&cpu.architecture), "unknown architecture")
-    );
-    if let (Some(family), Some(model), Some(stepping)) =
-        (cpu.family, cpu.model_number, cpu.stepping)
-    {
+    let model = known(cpu.model.as_deref().or(cpu.vendor.as_deref()), "unknown model");
+    let mut text = format!("{model}, {}", known(Some(&cpu.architecture), "unknown architecture"));
+    if let (Some(family), Some(model), Some(stepping)) = (cpu.family, cpu.model_number, cpu.stepping) {
         text += &format!(", family {family} model {model} stepping {stepping}");
     }
     text + ", microcode " + &known(cpu.microcode.as_deref(), "unknown")
@@ -103,10 +75,7 @@ fn clock_source(platform: &Platform) -> String {
     if source.available.is_empty() {
         return current;
     }
-    format!(
-        "{current} (available: {})",
-        clipped(&source.available.join(", "), LONGEST)
-    )
+    format!("{current} (available: {})", clipped(&source.available.join(", "), LONGEST))
 }
 
 fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
@@ -114,28 +83,16 @@ fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
     let mut part = |name: &str, hz: Option<f64>, remark: Option<String>| {
         let cycles = (frequency.cycles_from == name).then(|| "used for cycles".to_owned());
         let remarks: Vec<String> = remark.into_iter().chain(cycles).collect();
-        let remarks = if remarks.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", remarks.join(", "))
-        };
+        let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join(", ")) };
         parts.push(match hz {
             Some(_) => format!("{name} {}{remarks}", rate(hz)),
             None => format!("{name} unknown{remarks}"),
         });
     };
-    let source = frequency
-        .nominal_source
-        .as_deref()
-        .map(|source| clipped(source, LONGEST));
+    let source = frequency.nominal_source.as_deref().map(|source| clipped(source, LONGEST));
     part("nominal", frequency.nominal_hz, source);
-    let invariant =
-        invariant_tsc.map(|yes| if yes { "invariant" } else { "not invariant" }.to_owned());
-    part(
-        "TSC",
-        frequency.tsc_hz,
-        invariant.filter(|_| frequency.tsc_hz.is_some()),
-    );
+    let invariant = invariant_tsc.map(|yes| if yes { "invariant" } else { "not invariant" }.to_owned());
+    part("TSC", frequency.tsc_hz, invariant.filter(|_| frequency.tsc_hz.is_some()));
     let interval = match (frequency.effective_hz_low, frequency.effective_hz_high) {
         (Some(low), Some(high)) => Some(format!("{} to {}", rate(Some(low)), rate(Some(high)))),
         _ => None,

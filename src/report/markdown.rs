@@ -30,11 +30,9 @@ pub fn render(report: &Report) -> String {
     for (at, row) in rows.into_iter().enumerate() {
         out += &line(at + 1, row, &notes);
     }
-    for (title, status) in [
-        ("Unresolved", Status::Unresolved),
-        ("Failed", Status::Failed),
-        ("Unavailable", Status::Unavailable),
-    ] {
+    for (title, status) in
+        [("Unresolved", Status::Unresolved), ("Failed", Status::Failed), ("Unavailable", Status::Unavailable)]
+    {
         explain(&mut out, report, title, status);
     }
     explain_notes(&mut out, &notes);
@@ -44,17 +42,11 @@ pub fn render(report: &Report) -> String {
 fn line(rank: usize, row: &TimerRow, notes: &Notes) -> String {
     let cost = row.cost.as_ref();
     let quality = match row.quality {
-        Some(_) => format!("{} % {}", percent(row.quality), half_width(row))
-            .trim_end()
-            .to_owned(),
+        Some(_) => format!("{} % {}", percent(row.quality), half_width(row)).trim_end().to_owned(),
         None => NOTHING.to_owned(),
     };
     let cells = [
-        if row.status == Status::Ok {
-            rank.to_string()
-        } else {
-            NOTHING.to_owned()
-        },
+        if row.status == Status::Ok { rank.to_string() } else { NOTHING.to_owned() },
         escape(&clipped(&row.id, LONGEST)),
         escape(&clipped(&row.label, LONGEST)),
         accuracy(row.accuracy.as_ref()),
@@ -75,11 +67,7 @@ fn explain(out: &mut String, report: &Report, title: &str, status: Status) {
     }
     *out += &format!("\n## {title}\n\n");
     for reason in reasons {
-        *out += &format!(
-            "- {} — {}\n",
-            escape(&reason.ids.join(", ")),
-            escape(&reason.text)
-        );
+        *out += &format!("- {} — {}\n", escape(&reason.ids.join(", ")), escape(&reason.text));
     }
 }
 
@@ -89,12 +77,7 @@ fn explain_notes(out: &mut String, notes: &Notes) {
     }
     *out += "\n## Notes\n\n";
     for (at, note) in notes.0.iter().enumerate() {
-        *out += &format!(
-            "{}. **{}** ({})\n",
-            at + 1,
-            escape(&note.code),
-            escape(&note.concerns())
-        );
+        *out += &format!("{}. **{}** ({})\n", at + 1, escape(&note.code), escape(&note.concerns()));
         for told in note.told() {
             *out += &format!("   - {}\n", escape(&told));
         }

@@ -69,11 +69,7 @@ impl OutputFile {
     /// When it cannot.
     pub fn prepare(path: &Path, format: Format) -> Result<Self, OutputError> {
         let target = prepare(path)?;
-        Ok(Self {
-            path: path.to_owned(),
-            format,
-            target,
-        })
+        Ok(Self { path: path.to_owned(), format, target })
     }
 
     /// The path, as it was given.
@@ -96,13 +92,9 @@ impl OutputFile {
         let path = self.path;
         match self.target {
             Target::Whole { mut file, place } => {
-                let written = file
-                    .write_all(bytes)
-                    .and_then(|()| file.as_file().sync_all());
+                let written = file.write_all(bytes).and_then(|()| file.as_file().sync_all());
                 written.map_err(|source| explain(&path, &place, source))?;
-                file.persist(&place)
-                    .map(drop)
-                    .map_err(|error| explain(&path, &place, error.error))
+                file.persist(&place).map(drop).map_err(|error| explain(&path, &place, error.error))
             }
             Target::Straight => {
                 let opened = OpenOptions::new().append(true).open(&path);
@@ -117,9 +109,7 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
     let explained = |source| explain(path, path, source);
     let known = match std::fs::metadata(path) {
         Ok(known) if known.is_dir() => {
-            return Err(OutputError::IsFolder {
-                path: path.to_owned(),
-            });
+            return Err(OutputError::IsFolder { path: path.to_owned() });
         }
         Ok(known) if !known.is_file() => return Ok(Target::Straight),
         Ok(known) => Some(known),
@@ -130,41 +120,28 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
         return Ok(Target::Straight);
     };
     if ends_in_slash(path) {
-        return Err(OutputError::IsFolder {
-            path: path.to_owned(),
-        });
+        return Err(OutputError::IsFolder { path: path.to_owned() });
     }
     let folder = match place.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     if !folder.is_dir() {
-        return Err(OutputError::NoFolder {
-            path: path.to_owned(),
-            folder: folder.to_owned(),
-        });
+        return Err(OutputError::NoFolder { path: path.to_owned(), folder: folder.to_owned() });
     }
     if known.is_some() {
         // Renaming over a file asks only its folder; a file that is read-only is meant to stay as it is.
-        OpenOptions::new()
-            .append(true)
-            .open(&place)
-            .map_err(|source| explain(path, &place, source))?;
+        OpenOptions::new().append(true).open(&place).map_err(|source| explain(path, &place, source))?;
     }
     let file = beside(folder).map_err(|source| explain(path, folder, source))?;
     if let Some(known) = known {
-        file.as_file()
-            .set_permissions(known.permissions())
-            .map_err(explained)?;
+        file.as_file().set_permissions(known.permissions()).map_err(explained)?;
     }
     Ok(Target::Whole { file, place })
 }
 
 fn ends_in_slash(path: &Path) -> bool {
-    path.as_os_str()
-        .as_encoded_bytes()
-        .last()
-        .is_some_and(|last| std::path::is_separator(char::from(*last)))
+    path.as_os_str().as_encoded_bytes().last().is_some_and(|last| std::path::is_separator(char::from(*last)))
 }
 
 /// A new file in `folder` with the permissions that any new file has there (the umask is applied by the system).
@@ -205,11 +182,7 @@ fn explain(path: &Path, place: &Path, source: io::Error) -> OutputError {
     let (path, place) = (path.to_owned(), place.to_owned());
     match source.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            OutputError::NotWritable {
-                path,
-                place,
-                source,
-            }
+            OutputError::NotWritable { path, place, source }
         }
         io::ErrorKind::NotADirectory => {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();

@@ -64,10 +64,8 @@ impl Report {
     /// # Errors
     /// When the file cannot be read or does not hold a report of this version.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ReadError::File {
-            path: path.to_owned(),
-            source,
-        })?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ReadError::File { path: path.to_owned(), source })?;
         Self::parse(&text, &path.display().to_string())
     }
 
@@ -89,23 +87,13 @@ impl Report {
             None => return Err(ReadError::NoSchema { name: name() }),
             Some(SCHEMA) => {}
             Some(found) => {
-                return Err(ReadError::OtherSchema {
-                    name: name(),
-                    found: super::text::clipped(found, 80),
-                });
+                return Err(ReadError::OtherSchema { name: name(), found: super::text::clipped(found, 80) });
             }
         }
         let report: Self = serde_json::from_str(text).map_err(broken)?;
         let mut seen = HashSet::new();
-        match report
-            .timers
-            .iter()
-            .find(|row| !seen.insert(row.id.as_str()))
-        {
-            Some(row) => Err(ReadError::DuplicateId {
-                name: name(),
-                id: super::text::clipped(&row.id, 80),
-            }),
+        match report.timers.iter().find(|row| !seen.insert(row.id.as_str())) {
+            Some(row) => Err(ReadError::DuplicateId { name: name(), id: super::text::clipped(&row.id, 80) }),
             None => Ok(report),
         }
     }
@@ -149,41 +137,29 @@ mod tests {
         );
         assert!(matches!(error("{}"), ReadError::NoSchema { .. }));
         assert!(matches!(error("[1]"), ReadError::NoSchema { .. }));
-        assert!(matches!(
-            error(r#"{"schema":1}"#),
-            ReadError::NoSchema { .. }
-        ));
+        assert!(matches!(error(r#"{"schema":1}"#), ReadError::NoSchema { .. }));
     }
 
     #[test]
     fn broken_json_is_told_with_its_place() {
         for (text, place) in [("{\n  \"schema\": oops", (2, 13)), ("", (1, 0))] {
-            let ReadError::Json { line, column, .. } = error(text) else {
-                panic!("{}", error(text))
-            };
+            let ReadError::Json { line, column, .. } = error(text) else { panic!("{}", error(text)) };
             assert_eq!((line, column), place);
         }
         let text = error(&SMALL.replace("\"seed\":1", "\"seed\":-1")).to_string();
-        assert!(
-            text.contains("invalid value") && text.contains("(line 5, column "),
-            "{text}"
-        );
+        assert!(text.contains("invalid value") && text.contains("(line 5, column "), "{text}");
     }
 
     #[test]
     fn ids_are_unique() {
         let row = r#"{"id":"a","label":"","runtime":"native","status":"failed","warnings":[]}"#;
-        let text = error(&SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row},{row}]")))
-            .to_string();
+        let text = error(&SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row},{row}]"))).to_string();
         assert!(text.contains("two timers with the id 'a'"), "{text}");
     }
 
     #[test]
     fn a_missing_file_is_named() {
         let error = Report::read(std::path::Path::new("/no/such/report.json")).unwrap_err();
-        assert!(
-            error.to_string().contains("/no/such/report.json"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("/no/such/report.json"), "{error}");
     }
 }

@@ -8,9 +8,7 @@ use super::{Report, SCHEMA};
 /// The schema (JSON Schema draft 2020-12). Every key is required: what was not determined is null, not absent.
 #[must_use]
 pub fn schema() -> Value {
-    let generator = SchemaSettings::draft2020_12()
-        .for_serialize()
-        .into_generator();
+    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.into_root_schema_for::<Report>();
     schema.insert("title".to_owned(), SCHEMA.into());
     schema.to_value()
@@ -28,10 +26,7 @@ mod tests {
             std::fs::write(path, &now).unwrap();
         }
         let kept = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(
-            kept == now,
-            "{path} is not the schema of the types: run this test with UPDATE_SCHEMA=1"
-        );
+        assert!(kept == now, "{path} is not the schema of the types: run this test with UPDATE_SCHEMA=1");
     }
 
     #[test]

@@ -9,9 +9,7 @@ const LONGEST: usize = 600;
 
 /// The rows that have figures: the `ok` ones in the order of the report, then the unresolved ones.
 pub fn rows(report: &Report) -> Vec<&TimerRow> {
-    with_status(report, Status::Ok)
-        .chain(with_status(report, Status::Unresolved))
-        .collect()
+    with_status(report, Status::Ok).chain(with_status(report, Status::Unresolved)).collect()
 }
 
 fn with_status(report: &Report, status: Status) -> impl Iterator<Item = &TimerRow> {
@@ -42,10 +40,7 @@ pub fn reasons(report: &Report, status: Status) -> Vec<Reason> {
         };
         match reasons.iter_mut().find(|reason| reason.text == text) {
             Some(reason) => reason.ids.push(plain(&row.id)),
-            None => reasons.push(Reason {
-                ids: vec![plain(&row.id)],
-                text,
-            }),
+            None => reasons.push(Reason { ids: vec![plain(&row.id)], text }),
         }
     }
     reasons
@@ -75,11 +70,7 @@ impl Notes {
         }
         let shown = rows(report).into_iter();
         let hidden = [Status::Failed, Status::Unavailable];
-        for row in shown.chain(
-            hidden
-                .into_iter()
-                .flat_map(|status| with_status(report, status)),
-        ) {
+        for row in shown.chain(hidden.into_iter().flat_map(|status| with_status(report, status))) {
             for warning in &row.warnings {
                 notes.add(warning, Some(plain(&row.id)));
             }
@@ -89,37 +80,22 @@ impl Notes {
 
     /// The numbers of the notes that concern this row, as in `1,3`.
     pub fn marks(&self, row: &TimerRow) -> String {
-        let mut numbers: Vec<usize> = row
-            .warnings
-            .iter()
-            .filter_map(|warning| self.number(warning))
-            .collect();
+        let mut numbers: Vec<usize> =
+            row.warnings.iter().filter_map(|warning| self.number(warning)).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        numbers
-            .iter()
-            .map(usize::to_string)
-            .collect::<Vec<_>>()
-            .join(",")
+        numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
     }
 
     fn number(&self, warning: &Warning) -> Option<usize> {
         let (code, advice) = key(warning);
-        self.0
-            .iter()
-            .position(|note| note.code == code && note.advice == advice)
-            .map(|at| at + 1)
+        self.0.iter().position(|note| note.code == code && note.advice == advice).map(|at| at + 1)
     }
 
     fn add(&mut self, warning: &Warning, id: Option<String>) {
         let at = self.number(warning).unwrap_or_else(|| {
             let (code, advice) = key(warning);
-            self.0.push(Note {
-                code,
-                advice,
-                causes: Vec::new(),
-                whole_run: false,
-            });
+            self.0.push(Note { code, advice, causes: Vec::new(), whole_run: false });
             self.0.len()
         });
         let note = &mut self.0[at - 1];
@@ -157,22 +133,13 @@ impl Note {
     pub fn told(&self) -> Vec<String> {
         match self.causes.as_slice() {
             [(message, _)] => vec![message.clone()],
-            [one, two] => [one, two]
-                .map(|(message, ids)| prefixed(&ids.join(", "), message))
-                .to_vec(),
-            [(message, ids), ..] => vec![format!(
-                "For instance {}",
-                prefixed(&ids.join(", "), message)
-            )],
+            [one, two] => [one, two].map(|(message, ids)| prefixed(&ids.join(", "), message)).to_vec(),
+            [(message, ids), ..] => vec![format!("For instance {}", prefixed(&ids.join(", "), message))],
             [] => Vec::new(),
         }
     }
 }
 
 fn prefixed(ids: &str, message: &str) -> String {
-    if ids.is_empty() {
-        message.to_owned()
-    } else {
-        format!("{ids}: {message}")
-    }
+    if ids.is_empty() { message.to_owned() } else { format!("{ids}: {message}") }
 }

@@ -21,17 +21,7 @@ const NO_WIDTH: u16 = 120;
 const LONGEST_ID: usize = 100;
 /// Narrower than this, an id is no longer readable; the table then exceeds the terminal.
 const SHORTEST_ID: usize = 12;
-const HEADER: [&str; 9] = [
-    "",
-    "timer",
-    "accuracy",
-    "cycles",
-    "cost",
-    "cycles",
-    "spread",
-    "Quality %",
-    "see",
-];
+const HEADER: [&str; 9] = ["", "timer", "accuracy", "cycles", "cost", "cycles", "spread", "Quality %", "see"];
 const ID: usize = 1;
 const SEE: usize = 8;
 
@@ -41,11 +31,7 @@ impl Style {
     }
 
     fn paint(self, codes: &str, text: &str) -> String {
-        if self.colour {
-            format!("\x1b[{codes}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
+        if self.colour { format!("\x1b[{codes}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }
 
@@ -82,9 +68,7 @@ pub fn machine(facts: &[Fact], style: Style) -> String {
         let next = format!("# {:name_width$}  ", "");
         hang(&mut text, &first, &next, value, style.columns());
     }
-    text.lines()
-        .map(|line| style.paint(DIM, line.trim_end()) + "\n")
-        .collect()
+    text.lines().map(|line| style.paint(DIM, line.trim_end()) + "\n").collect()
 }
 
 fn grid(report: &Report, notes: &Notes, style: Style) -> String {
@@ -92,11 +76,7 @@ fn grid(report: &Report, notes: &Notes, style: Style) -> String {
     if rows.is_empty() {
         return "No timer could be characterised.\n".to_owned();
     }
-    let interval_width = rows
-        .iter()
-        .map(|row| half_width(row).chars().count())
-        .max()
-        .unwrap_or(0);
+    let interval_width = rows.iter().map(|row| half_width(row).chars().count()).max().unwrap_or(0);
     let mut cells: Vec<[String; 9]> = Vec::with_capacity(rows.len());
     for row in rows {
         cells.push(row_cells(cells.len() + 1, row, notes, interval_width));
@@ -111,19 +91,11 @@ fn grid(report: &Report, notes: &Notes, style: Style) -> String {
 fn row_cells(rank: usize, row: &TimerRow, notes: &Notes, interval_width: usize) -> [String; 9] {
     let cost = row.cost.as_ref();
     let quality = match row.quality {
-        Some(_) => format!(
-            "{} {:interval_width$}",
-            percent(row.quality),
-            half_width(row)
-        ),
+        Some(_) => format!("{} {:interval_width$}", percent(row.quality), half_width(row)),
         None => NOTHING.to_owned() + &" ".repeat(interval_width + 1),
     };
     [
-        if row.status == Status::Ok {
-            rank.to_string()
-        } else {
-            NOTHING.to_owned()
-        },
+        if row.status == Status::Ok { rank.to_string() } else { NOTHING.to_owned() },
         clipped(&row.id, LONGEST_ID),
         accuracy(row.accuracy.as_ref()),
         count(row.accuracy.and_then(|accuracy| accuracy.cycles)),
@@ -139,43 +111,25 @@ fn row_cells(rank: usize, row: &TimerRow, notes: &Notes, interval_width: usize) 
 fn fit(cells: &[[String; 9]], columns: usize) -> (u16, usize) {
     let width_of = |column: usize| {
         let all = cells.iter().map(|row| row[column].chars().count());
-        all.chain([HEADER[column].chars().count()])
-            .max()
-            .unwrap_or(0)
+        all.chain([HEADER[column].chars().count()]).max().unwrap_or(0)
     };
-    let others: usize = (0..HEADER.len())
-        .filter(|column| *column != ID)
-        .map(width_of)
-        .sum();
+    let others: usize = (0..HEADER.len()).filter(|column| *column != ID).map(width_of).sum();
     let id = width_of(ID);
     for gap in [3, 2] {
         if others + id + gap * (HEADER.len() - 1) <= columns {
             return (gap as u16, id);
         }
     }
-    (
-        1,
-        columns
-            .saturating_sub(others + HEADER.len() - 1)
-            .clamp(SHORTEST_ID, id.max(SHORTEST_ID)),
-    )
+    (1, columns.saturating_sub(others + HEADER.len() - 1).clamp(SHORTEST_ID, id.max(SHORTEST_ID)))
 }
 
 fn draw(cells: &[[String; 9]], gap: u16, style: Style) -> String {
     let aligned = |column: usize, text: &str| {
         let left = column == ID || column == SEE;
-        Cell::new(text).set_alignment(if left {
-            CellAlignment::Left
-        } else {
-            CellAlignment::Right
-        })
+        Cell::new(text).set_alignment(if left { CellAlignment::Left } else { CellAlignment::Right })
     };
     let line = |texts: Vec<&str>| -> Vec<Cell> {
-        texts
-            .into_iter()
-            .enumerate()
-            .map(|(column, text)| aligned(column, text))
-            .collect()
+        texts.into_iter().enumerate().map(|(column, text)| aligned(column, text)).collect()
     };
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -189,11 +143,7 @@ fn draw(cells: &[[String; 9]], gap: u16, style: Style) -> String {
     let mut out = String::new();
     for (number, text) in table.lines().enumerate() {
         let text = text.trim_end();
-        out += &if number == 0 {
-            style.paint(BOLD, text)
-        } else {
-            text.to_owned()
-        };
+        out += &if number == 0 { style.paint(BOLD, text) } else { text.to_owned() };
         out.push('\n');
     }
     out
@@ -208,13 +158,7 @@ fn explain(out: &mut String, report: &Report, status: Status, title: &str, style
     out.push_str(title);
     out.push('\n');
     for reason in reasons {
-        hang(
-            out,
-            "  ",
-            "    ",
-            &format!("{} — {}", reason.ids.join(", "), reason.text),
-            style.columns(),
-        );
+        hang(out, "  ", "    ", &format!("{} — {}", reason.ids.join(", "), reason.text), style.columns());
     }
 }
 
@@ -227,13 +171,7 @@ fn explain_notes(out: &mut String, notes: &Notes, style: Style) {
     out.push('\n');
     for (at, note) in notes.0.iter().enumerate() {
         let first = format!("  {:>2}  ", at + 1);
-        hang(
-            out,
-            &first,
-            "      ",
-            &format!("{}: {}", note.code, note.concerns()),
-            style.columns(),
-        );
+        hang(out, &first, "      ", &format!("{}: {}", note.code, note.concerns()), style.columns());
         for told in note.told() {
             hang(out, "      ", "      ", &told, style.columns());
         }

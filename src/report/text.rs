@@ -44,10 +44,7 @@ fn skip_escape(rest: &mut Rest) {
         Some('[') => skip_csi(rest),
         Some(']' | 'P' | 'X' | '^' | '_') => {
             while let Some(c) = rest.next() {
-                if c == '\u{7}'
-                    || c == '\u{9c}'
-                    || (c == '\u{1b}' && rest.next_if_eq(&'\\').is_some())
-                {
+                if c == '\u{7}' || c == '\u{9c}' || (c == '\u{1b}' && rest.next_if_eq(&'\\').is_some()) {
                     break;
                 }
             }
@@ -90,9 +87,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
 
 /// Appends `text` to `out`, folded to `width`: the first line after `first`, the others after `next`.
 pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
-    let room = width
-        .saturating_sub(next.chars().count().max(first.chars().count()))
-        .max(20);
+    let room = width.saturating_sub(next.chars().count().max(first.chars().count())).max(20);
     for (number, line) in wrap(text, room).iter().enumerate() {
         out.push_str(if number == 0 { first } else { next });
         out.push_str(line);
@@ -108,10 +103,7 @@ pub fn fold_name(name: &str, width: usize) -> String {
     for c in name.chars() {
         line.push(c);
         if line.len() > width {
-            let at = line[..width]
-                .iter()
-                .rposition(|c| "-:._/ ".contains(*c))
-                .map_or(width, |at| at + 1);
+            let at = line[..width].iter().rposition(|c| "-:._/ ".contains(*c)).map_or(width, |at| at + 1);
             out.extend(line.drain(..at));
             out.push('\n');
         }
@@ -128,10 +120,7 @@ mod tests {
     #[test]
     fn escape_sequences_vanish_whole() {
         assert_eq!(plain("a\u{1b}[31;1mred\u{1b}[0m b"), "ared b");
-        assert_eq!(
-            plain("\u{1b}]0;title\u{7}x\u{1b}]8;;http://e\u{1b}\\y"),
-            "xy"
-        );
+        assert_eq!(plain("\u{1b}]0;title\u{7}x\u{1b}]8;;http://e\u{1b}\\y"), "xy");
         assert_eq!(plain("\u{9b}2Jx\u{1b}(By\u{1b}cz"), "xyz");
         assert_eq!(plain("cut \u{1b}["), "cut");
     }
@@ -147,10 +136,7 @@ mod tests {
     fn folding() {
         assert_eq!(wrap("aa bb  cc dd", 5), ["aa bb", "cc dd"]);
         assert_eq!(wrap("toolong a", 3), ["toolong", "a"]);
-        assert_eq!(
-            fold_name("monotonic-coarse-syscall", 20),
-            "monotonic-coarse-\nsyscall"
-        );
+        assert_eq!(fold_name("monotonic-coarse-syscall", 20), "monotonic-coarse-\nsyscall");
         assert_eq!(fold_name("abcdefgh", 3), "abc\ndef\ngh");
         assert_eq!(fold_name("short", 10), "short");
         assert_eq!(clipped("abcdef", 4), "abc…");

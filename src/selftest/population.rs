@@ -59,7 +59,12 @@ fn regular_timer(random: &mut StdRng) -> Model {
         }
         _ => {
             let unit = [1.0, 1e9][random.random_range(0..2)];
-            Model::regular("seconds", if unit > 1.0 { 1e9 } else { log_uniform(2e5, 2e7, random) }, unit, cost)
+            Model::regular(
+                "seconds",
+                if unit > 1.0 { 1e9 } else { log_uniform(2e5, 2e7, random) },
+                unit,
+                cost,
+            )
         }
     };
     model.jitter = match random.random_range(0..4) {
@@ -89,11 +94,7 @@ fn irregular_timer(random: &mut StdRng) -> Model {
     let step = log_uniform(12.0, 5e6, random);
     let base = Model::regular("", step, 1.0, cost);
     let mut model = match random.random_range(0..3) {
-        0 => Model {
-            name: "uneven".into(),
-            updates: Updates::Uneven(random.random_range(0.3..0.8)),
-            ..base
-        },
+        0 => Model { name: "uneven".into(), updates: Updates::Uneven(random.random_range(0.3..0.8)), ..base },
         1 => Model { name: "random".into(), updates: Updates::Random, ..base },
         _ => Model { name: "stuck".into(), updates: Updates::Stuck, ..base },
     };

@@ -1,8 +1,8 @@
 //! Handmade reports.
 
 use timermeter::report::{
-    Accuracy, AccuracyKind, ClockSource, Cost, Cpu, Frequency, Kernel, Observations, Os, Platform,
-    Report, SCHEMA, Settings, Status, TimerRow, Tool, Warning,
+    Accuracy, AccuracyKind, ClockSource, Cost, Cpu, Frequency, Kernel, Observations, Os, Platform, Report,
+    SCHEMA, Settings, Status, TimerRow, Tool, Warning,
 };
 
 const HZ: f64 = 3.694e9;
@@ -11,10 +11,7 @@ const HZ: f64 = 3.694e9;
 pub fn report() -> Report {
     Report {
         schema: SCHEMA.to_owned(),
-        tool: Tool {
-            name: "timermeter".to_owned(),
-            version: "0.1.0".to_owned(),
-        },
+        tool: Tool { name: "timermeter".to_owned(), version: "0.1.0".to_owned() },
         created: "2026-11-20T12:00:00Z".to_owned(),
         platform: platform(),
         frequency: frequency(),
@@ -37,25 +34,11 @@ pub fn report() -> Report {
 /// A report in which every figure that may be missing is missing, or not a number.
 #[allow(dead_code)]
 pub fn nothing_determined() -> Report {
-    let mut row = ok(
-        "rdtsc",
-        "__rdtsc()",
-        None,
-        (f64::NAN, f64::INFINITY),
-        f64::NAN,
-        0.0,
-    );
+    let mut row = ok("rdtsc", "__rdtsc()", None, (f64::NAN, f64::INFINITY), f64::NAN, 0.0);
     row.quality = Some(f64::NAN);
     row.status = Status::Failed;
-    row.accuracy = row.accuracy.map(|accuracy| Accuracy {
-        ticks: f64::NAN,
-        ..accuracy
-    });
-    let mut report = Report {
-        platform: Platform::default(),
-        frequency: Frequency::default(),
-        ..report()
-    };
+    row.accuracy = row.accuracy.map(|accuracy| Accuracy { ticks: f64::NAN, ..accuracy });
+    let mut report = Report { platform: Platform::default(), frequency: Frequency::default(), ..report() };
     report.frequency.effective_hz = Some(f64::NEG_INFINITY);
     report.settings.cpu = None;
     report.warnings.clear();
@@ -68,22 +51,8 @@ fn good() -> Vec<TimerRow> {
     let mut rows = vec![
         ok("rdtsc", "__rdtsc()", tsc, (10.0149, 9.412), 1.0, 0.000_04),
         ok("rdtscp", "__rdtscp()", tsc, (10.0149, 18.07), 1.0, 0.000_1),
-        ok(
-            "monotonic",
-            "clock_gettime(CLOCK_MONOTONIC)",
-            Some(1.0),
-            (10.0149, 22.94),
-            0.9996,
-            0.000_2,
-        ),
-        ok(
-            "java:nanoTime",
-            "System.nanoTime()",
-            Some(1.0),
-            (10.0149, 23.31),
-            0.958,
-            0.004,
-        ),
+        ok("monotonic", "clock_gettime(CLOCK_MONOTONIC)", Some(1.0), (10.0149, 22.94), 0.9996, 0.000_2),
+        ok("java:nanoTime", "System.nanoTime()", Some(1.0), (10.0149, 23.31), 0.958, 0.004),
         ok(
             "monotonic-syscall",
             "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)",
@@ -100,30 +69,9 @@ fn good() -> Vec<TimerRow> {
             0.988,
             0.0021,
         ),
-        ok(
-            "gettimeofday",
-            "gettimeofday()",
-            Some(1000.0),
-            (1000.0, 23.6),
-            1.0,
-            0.000_1,
-        ),
-        ok(
-            "clock",
-            "clock()",
-            Some(1000.0),
-            (1000.0, 542.0),
-            1.0,
-            0.001,
-        ),
-        ok(
-            "monotonic-coarse",
-            "clock_gettime(CLOCK_MONOTONIC_COARSE)",
-            Some(1.0),
-            (4e6, 4.94),
-            1.0,
-            0.003,
-        ),
+        ok("gettimeofday", "gettimeofday()", Some(1000.0), (1000.0, 23.6), 1.0, 0.000_1),
+        ok("clock", "clock()", Some(1000.0), (1000.0, 542.0), 1.0, 0.001),
+        ok("monotonic-coarse", "clock_gettime(CLOCK_MONOTONIC_COARSE)", Some(1.0), (4e6, 4.94), 1.0, 0.003),
         ok("times", "times()", Some(1e7), (1e7, 546.2), 1.0, 0.001),
         ok(
             "monotonic-coarse-syscall",
@@ -134,17 +82,9 @@ fn good() -> Vec<TimerRow> {
             0.003,
         ),
     ];
-    rows.sort_by(|a, b| {
-        b.quality
-            .partial_cmp(&a.quality)
-            .expect("handmade figures are finite")
-    });
+    rows.sort_by(|a, b| b.quality.partial_cmp(&a.quality).expect("handmade figures are finite"));
     for row in &mut rows[2..6] {
-        let cost = row
-            .cost
-            .as_ref()
-            .and_then(|cost| cost.median_ns)
-            .unwrap_or_default();
+        let cost = row.cost.as_ref().and_then(|cost| cost.median_ns).unwrap_or_default();
         row.warnings.push(warning(
             "read-dearer-than-step",
             &format!("A read takes {cost:.1} ns, longer than the step of 10.0 ns: two readings never agree."),
@@ -164,42 +104,19 @@ fn good() -> Vec<TimerRow> {
 fn odd() -> Vec<TimerRow> {
     let mut bound = ok("time", "time()", Some(1e9), (1e9, 2.41), 1.0, 0.0);
     bound.status = Status::Unresolved;
-    bound.accuracy = bound.accuracy.map(|accuracy| Accuracy {
-        kind: AccuracyKind::AtMost,
-        ..accuracy
-    });
+    bound.accuracy = bound.accuracy.map(|accuracy| Accuracy { kind: AccuracyKind::AtMost, ..accuracy });
     (bound.quality, bound.quality_low, bound.quality_high) = (None, None, None);
     bound.reason = Some("it moved only 4 times in the time given".to_owned());
     bound.remedy = Some("give it more with --timeout 120".to_owned());
-    let mut irregular = ok(
-        "getrusage-thread",
-        "getrusage(RUSAGE_THREAD)",
-        Some(1000.0),
-        (0.0, 295.0),
-        1.0,
-        0.0,
-    );
+    let mut irregular =
+        ok("getrusage-thread", "getrusage(RUSAGE_THREAD)", Some(1000.0), (0.0, 295.0), 1.0, 0.0);
     irregular.status = Status::Unresolved;
     (irregular.accuracy, irregular.spread) = (None, None);
-    (
-        irregular.quality,
-        irregular.quality_low,
-        irregular.quality_high,
-    ) = (None, None, None);
+    (irregular.quality, irregular.quality_low, irregular.quality_high) = (None, None, None);
     irregular.reason = Some("its steps are irregular".to_owned());
-    let mut backward = ok(
-        "py:time",
-        "time.time() | <b>&amp; `x`\n| new | row |",
-        None,
-        (238.42, 36.0),
-        1.0,
-        0.0,
-    );
-    (
-        backward.quality,
-        backward.quality_low,
-        backward.quality_high,
-    ) = (Some(0.0), Some(0.0), Some(0.0));
+    let mut backward =
+        ok("py:time", "time.time() | <b>&amp; `x`\n| new | row |", None, (238.42, 36.0), 1.0, 0.0);
+    (backward.quality, backward.quality_low, backward.quality_high) = (Some(0.0), Some(0.0), Some(0.0));
     backward.warnings.push(warning(
         "not-monotonic",
         "It went backward 3 times in 100000 readings.",
@@ -296,10 +213,7 @@ fn row(id: &str, label: &str, status: Status, reason: &str, remedy: Option<&str>
     TimerRow {
         id: id.to_owned(),
         label: label.to_owned(),
-        runtime: id
-            .split_once(':')
-            .map_or("native", |(runtime, _)| runtime)
-            .to_owned(),
+        runtime: id.split_once(':').map_or("native", |(runtime, _)| runtime).to_owned(),
         status,
         reason: Some(reason.to_owned()),
         remedy: remedy.map(str::to_owned),
@@ -324,11 +238,7 @@ fn coarse() -> Warning {
 }
 
 fn warning(code: &str, message: &str, advice: &str) -> Warning {
-    Warning {
-        code: code.to_owned(),
-        message: message.to_owned(),
-        advice: advice.to_owned(),
-    }
+    Warning { code: code.to_owned(), message: message.to_owned(), advice: advice.to_owned() }
 }
 
 fn platform() -> Platform {
@@ -346,10 +256,7 @@ fn platform() -> Platform {
             invariant_tsc: Some(true),
             governor: None,
         },
-        os: Os {
-            family: "linux".to_owned(),
-            name: Some("Debian GNU/Linux 12 (bookworm)".to_owned()),
-        },
+        os: Os { family: "linux".to_owned(), name: Some("Debian GNU/Linux 12 (bookworm)".to_owned()) },
         kernel: Kernel {
             name: Some("Linux".to_owned()),
             release: Some("6.18.0".to_owned()),
