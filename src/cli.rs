@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::platform::frequency::CyclesFrom;
 use crate::quantity::{self, Quantity};
 use crate::report::{Format, UnknownEnding};
 use crate::units::{Hertz, Nanos};
@@ -87,7 +88,7 @@ pub struct ProbeArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub cpu: Option<u32>,
     /// Frequency that turns time into cycles: effective, nominal, or a figure as in 2.8GHz
-    #[arg(long, value_name = "FREQUENCY", default_value = "effective", value_parser = CyclesFrom::parse)]
+    #[arg(long, value_name = "FREQUENCY", default_value = "effective")]
     pub cycles: CyclesFrom,
     /// Format on standard output
     #[arg(long, value_enum, default_value_t)]
@@ -184,29 +185,6 @@ pub enum ShortFormat {
     Table,
     /// JSON
     Json,
-}
-
-/// Which frequency turns time into cycles.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum CyclesFrom {
-    /// The one at which the core really ran.
-    Effective,
-    /// The one that the vendor declares.
-    Nominal,
-    /// This one.
-    Given(Hertz),
-}
-
-impl CyclesFrom {
-    fn parse(text: &str) -> Result<Self, String> {
-        match text {
-            "effective" => Ok(Self::Effective),
-            "nominal" => Ok(Self::Nominal),
-            other => quantity::frequency(other)
-                .map(Self::Given)
-                .map_err(|error| format!("{error}; or effective or nominal")),
-        }
-    }
 }
 
 /// A file for the report, and the format that its ending stands for.

@@ -1,3 +1,46 @@
 //! The command line program.
 
-fn main() {}
+use std::io::{BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use timermeter::cli::{Cli, Command};
+use timermeter::commands::{CommandError, agent, list, platform, probe, score, selftest};
+use timermeter::prober::children;
+
+/// Done, but a timer that was asked for by name could not be characterised.
+const UNCHARACTERISED: u8 = 3;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(&cli.command) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(UNCHARACTERISED),
+        Err(CommandError::Closed) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Where nobody reads standard error either, the status has to do.
+            let _ = writeln!(std::io::stderr(), "timermeter: {error}");
+            ExitCode::from(error.exit_status())
+        }
+    }
+}
+
+fn run(command: &Command) -> Result<bool, CommandError> {
+    if let Command::Agent(args) = command {
+        return agent::run(args).map(|()| true);
+    }
+    // Children end and unfinished files go before this program does.
+    ctrlc::set_handler(children::interrupt)
+        .map_err(|error| CommandError::Failed(format!("cannot listen for interrupts: {error}")))?;
+    let mut output = BufWriter::new(std::io::stdout().lock());
+    let settled = match command {
+        Command::Probe(args) => probe::run(args, &mut output)?,
+        Command::List(args) => list::run(args, &mut output)?,
+        Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
+        Command::Score(args) => score::run(args, &mut output).map(|()| true)?,
+        Command::Selftest(args) => selftest::run(args, &mut output).map(|()| true)?,
+        Command::Agent(_) => true,
+    };
+    output.flush()?;
+    Ok(settled)
+}

@@ -5,7 +5,7 @@
 //! nanoseconds. The means of both tell how much that is: it is taken off, as far as the two means are known well enough.
 
 use crate::analysis::spread::Singles;
-use crate::analysis::statistics::{median, midmean, midmean_but, quantile, robust_deviation, sorted};
+use crate::analysis::statistics::{mean, median, midmean, midmean_but, quantile, robust_deviation, sorted};
 use crate::trace::{Batches, Reference, Run};
 
 /// The cost figures of one process, in nanoseconds.
@@ -33,8 +33,7 @@ pub fn cost(run: &Run, reference: &Reference, shape: &Singles) -> Option<Cost> {
     let ns = reference.ns_per_tick;
     let bracket = midmean(&floats(&run.bracket))?;
     let floor = floor(run, bracket)?;
-    // The batches that hold a rare interruption are the longest ones.
-    let disturbed = 1.0 - (1.0 - shape.rare()).powf(run.batches.calls as f64);
+    let disturbed = disturbed(run, shape.rare());
     let mean = (midmean_but(&floats(&run.batches), disturbed)? - floor) / run.batches.calls as f64 * ns;
     let own_bracket = if shape.of_intervals { 0.0 } else { bracket * ns };
     let ordering = shape.core_mean() - own_bracket - mean;
@@ -46,9 +45,15 @@ pub fn cost(run: &Run, reference: &Reference, shape: &Singles) -> Option<Cost> {
         median: shape.median() - own_bracket - known * ordering,
         single_median: (quantile(&singles, 0.5)? - bracket) * ns,
         p99: (quantile(&singles, 0.99)? - bracket) * ns,
-        deviation: deviation(run, reference)?,
+        deviation: deviation(run, reference, disturbed)?,
         lower_width: shape.quantile(0.5) - shape.quantile(0.02),
     })
+}
+
+/// The share of batches that hold a rare interruption: the longest ones.
+#[must_use]
+pub fn disturbed(run: &Run, rare: f64) -> f64 {
+    1.0 - (1.0 - rare).powf(run.batches.calls as f64)
 }
 
 /// What a batch costs without its calls: the same loop around a timer that reads nothing, else the bracket alone.
@@ -61,21 +66,37 @@ fn floor(run: &Run, bracket: f64) -> Option<f64> {
 
 /// How much single invocations vary, in nanoseconds: what is left of the variation of singles after a step of the reference,
 /// or of that of batches, whichever is more.
-fn deviation(run: &Run, reference: &Reference) -> Option<f64> {
+fn deviation(run: &Run, reference: &Reference, disturbed: f64) -> Option<f64> {
     let step = reference.step / 1.349;
     let singles = (robust_deviation(&floats(&run.singles))? - step).max(0.0) * reference.ns_per_tick;
-    Some(singles.max(batch_deviation(run, reference)?))
+    Some(singles.max(batch_deviation(run, reference, disturbed)?))
 }
 
 /// The standard deviation of an invocation as batches show it, in nanoseconds: theirs grows with the square root of the
-/// calls. Far below the step of the reference it is the only witness.
+/// calls. Far below the step of the reference it is the only witness. The longest batches, a share of `disturbed`, are left
+/// out.
 #[must_use]
-pub fn batch_deviation(run: &Run, reference: &Reference) -> Option<f64> {
-    let batches = robust_deviation(&floats(&run.batches))?;
-    let quantisation = reference.step * reference.step / 6.0;
-    let one = ((batches * batches - quantisation).max(0.0) / run.batches.calls as f64).sqrt();
+pub fn batch_deviation(run: &Run, reference: &Reference, disturbed: f64) -> Option<f64> {
+    let mut batches = floats(&run.batches);
+    let high = quantile(&sorted(&batches), 1.0 - disturbed)?;
+    batches.retain(|&batch| batch <= high);
+    // Differences of neighbours, so that a frequency that drifts does not count; the largest quarter, which holds
+    // interruptions, is left out, and made up for as for a normal distribution.
+    let mut squares: Vec<f64> =
+        batches.windows(2).map(|pair| (pair[1] - pair[0]).powi(2) / 2.0).collect();
+    squares.sort_unstable_by(f64::total_cmp);
+    squares.truncate(squares.len() - squares.len() / 4);
+    let variance = mean(&squares)? / TRIMMED_VARIANCE;
+    // A batch of constant length shows at two levels; that alone is at most a quarter of a step squared. What is not
+    // clearly more says nothing.
+    let quantisation = reference.step * reference.step / 4.0;
+    let beyond = if variance > 2.0 * quantisation { variance - quantisation } else { 0.0 };
+    let one = (beyond / run.batches.calls as f64).sqrt();
     Some(one * reference.ns_per_tick)
 }
+
+/// The variance of a normal distribution without the quarter farthest from its mean, as a share of all of it.
+const TRIMMED_VARIANCE: f64 = 0.369;
 
 /// The cost of a call, roughly: all that a plan needs. In ticks of the reference.
 #[must_use]

@@ -4,7 +4,7 @@ use crate::analysis::Estimate;
 use crate::analysis::cost::{Cost, cost};
 use crate::analysis::order::Backward;
 use crate::analysis::resolution::{Context, Resolution, resolve};
-use crate::analysis::spread::{Singles, successive};
+use crate::analysis::spread::{Singles, View, successive};
 use crate::analysis::statistics::{median, over_processes};
 use crate::trace::{Intervals, Trace};
 
@@ -52,8 +52,9 @@ pub fn profile(trace: &Trace) -> Profile {
     let accuracy_ns = step.zip(trace.ns_per_tick).map(|(step, ns)| step * ns);
     let mut costs: Vec<Cost> = Vec::new();
     let mut spreads = Vec::new();
+    let view = View::of(trace, step);
     for run in &trace.runs {
-        let Some(singles) = Singles::of(run, &trace.reference, step, trace.ns_per_tick) else { continue };
+        let Some(singles) = Singles::of(run, &trace.reference, &view) else { continue };
         let Some(cost) = cost(run, &trace.reference, &singles) else { continue };
         costs.push(cost);
         spreads.extend(accuracy_ns.map(|accuracy| singles.spread(accuracy)));
@@ -78,10 +79,11 @@ fn groups(trace: &Trace) -> Vec<Intervals> {
 
 fn context(trace: &Trace) -> Context {
     let Some(ns) = trace.ns_per_tick else { return Context::default() };
+    let view = View::of(trace, None);
     let costs: Vec<Cost> = trace
         .runs
         .iter()
-        .filter_map(|run| cost(run, &trace.reference, &Singles::of(run, &trace.reference, None, None)?))
+        .filter_map(|run| cost(run, &trace.reference, &Singles::of(run, &trace.reference, &view)?))
         .collect();
     let of = |figure: fn(&Cost) -> f64| median(&costs.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0);
     Context {

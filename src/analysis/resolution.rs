@@ -3,7 +3,8 @@
 //! Growing work between two reads makes the interval jump from one multiple of the step to the next. Three rules look
 //! for the step; a rule that another contradicts gives no number, and neither does a clock that moves irregularly.
 
-use crate::analysis::statistics::{quantile, robust_deviation, sorted};
+use crate::analysis::shape::core_variance;
+use crate::analysis::statistics::{quantile, sorted};
 use crate::analysis::{Estimate, lattice, spectrum};
 use crate::trace::Intervals;
 
@@ -88,12 +89,14 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
         return Resolution::Unmoved;
     }
     let at_most = |reason| Resolution::AtMost { bound: bound(&forward), reason };
-    let jump = Jump::of(&forward);
+    // Clocks that make readings unique never show zero, but one tick.
+    let unique = !all.contains(&0);
+    let jump = Jump::of(&forward, i64::from(unique));
     let lattice = lattice::find(&all).filter(|found| !follows_work(&forward, found.step, context.work_unit));
     match (jump, lattice) {
         (Jump::Unit, _) => unit(),
         (Jump::Uneven, _) => at_most("its steps are of different lengths"),
-        (Jump::Step(jump), Some(found)) if (jump.value / found.step - 1.0).abs() > 0.02 => {
+        (Jump::Step(jump), Some(found)) if !unique && (jump.value / found.step - 1.0).abs() > 0.02 => {
             at_most("two ways to find the step disagree")
         }
         (_, Some(found)) => resolved(found, all.len(), Rule::Lattice),
@@ -188,10 +191,8 @@ enum Jump {
 }
 
 impl Jump {
-    /// From the intervals with so little work that half of them are zero.
-    fn of(groups: &[Intervals]) -> Self {
-        // Clocks that make readings unique never show zero, but one tick.
-        let zero = i64::from(!groups.iter().flat_map(|group| &group.deltas).any(|&delta| delta == 0));
+    /// From the intervals with so little work that many of them show no more than `zero`.
+    fn of(groups: &[Intervals], zero: i64) -> Self {
         let ordered: Vec<(u64, i64)> = by_work(groups)
             .into_iter()
             .flat_map(|group| group.deltas.iter().map(|&delta| (group.work, delta)))
@@ -205,13 +206,13 @@ impl Jump {
             steps.extend(chunk.iter().filter(|(_, delta)| *delta > zero).map(|&(_, delta)| delta as f64));
         }
         // Where "zero" is one tick, a counter that moves one tick at every read would look like one that stands still.
-        if steps.is_empty() || (zero == 1 && steps.iter().all(|&step| step <= 3.0)) {
-            return Self::None;
+        match quantile(&sorted(&steps), 0.5) {
+            Some(typical) if zero == 0 || typical > 3.0 => Self::judge(&steps, typical),
+            _ => Self::None,
         }
-        Self::judge(&steps)
     }
 
-    fn judge(steps: &[f64]) -> Self {
+    fn judge(steps: &[f64], typical: f64) -> Self {
         let count = steps.len() as f64;
         let ones = steps.iter().filter(|&&step| step == 1.0).count() as f64;
         let twos = steps.iter().filter(|&&step| step == 2.0).count() as f64;
@@ -219,7 +220,6 @@ impl Jump {
         if ones >= 2.0 && ones >= 0.5 * count && twos <= 0.05 * (ones + twos) {
             return Self::Unit;
         }
-        let Some(typical) = quantile(&sorted(steps), 0.5) else { return Self::None };
         if typical < lattice::SHORTEST {
             // So short that neighbouring values are all that truncation can make of one step.
             let (low, high) = (typical.floor() - 1.0, typical.ceil() + 1.0);
@@ -267,17 +267,14 @@ fn counts_finely(groups: &[Intervals], context: &Context) -> bool {
 /// Whether successive readings vary no more than truncation and the cost of the read explain, around the middle and
 /// towards the cheapest reads.
 fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
-    let figure = |of: fn(&[f64]) -> Option<f64>| {
-        let figures: Vec<f64> = tight
-            .iter()
-            .filter_map(|deltas| of(&sorted(&deltas.iter().map(|&delta| delta as f64).collect::<Vec<_>>())))
-            .collect();
-        quantile(&sorted(&figures), 0.5)
+    let typical = |figures: Vec<f64>| quantile(&sorted(&figures), 0.5);
+    let deviation = typical(tight.iter().filter_map(|deltas| Some(core_variance(deltas, 1.0)?.sqrt())).collect());
+    let lower = |deltas: &Vec<i64>| {
+        let sorted = sorted(&deltas.iter().map(|&delta| delta as f64).collect::<Vec<_>>());
+        Some(quantile(&sorted, 0.5)? - quantile(&sorted, 0.02)?)
     };
-    let deviation = figure(robust_deviation);
-    let lower_width = figure(|sorted| Some(quantile(sorted, 0.5)? - quantile(sorted, 0.02)?));
-    let explained =
-        |seen: Option<f64>, by: f64, truncation: f64| seen.is_some_and(|seen| seen <= truncation + by);
+    let lower_width = typical(tight.iter().filter_map(lower).collect());
+    let explained = |seen: Option<f64>, by: f64, truncation: f64| seen.is_some_and(|seen| seen <= truncation + by);
     explained(deviation, 1.5 * context.cost_deviation, 1.0)
         && explained(lower_width, 1.2 * context.cost_lower_width, 2.0)
 }

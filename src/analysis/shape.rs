@@ -12,6 +12,30 @@ use crate::analysis::statistics::{mean, quantile, sorted};
 /// Most cells that a parametric shape is fitted to; beyond, interpolation is finer than any of them.
 const MOST_CELLS: usize = 24;
 
+/// Kinds of shapes: one cost, one with a tail, two costs, two with tails.
+const KINDS: usize = 4;
+
+/// Up to here a single cost is all that the cells ask for.
+const ONE_COST_SURPRISE: f64 = 6.0;
+
+/// The kind that explains most for its parameters; `surprises` may be sums over many sets of samples.
+#[must_use]
+pub fn cheapest(surprises: &[f64; KINDS], sets: usize) -> usize {
+    // Each further parameter has to earn its place in every set.
+    let price = |kind: &usize| surprises[*kind] + 5.0 * (*kind * sets) as f64;
+    (0..KINDS).min_by(|a, b| price(a).total_cmp(&price(b))).unwrap_or_default()
+}
+
+/// The variance of all but the rare interruptions, in ticks squared. `None` without samples.
+#[must_use]
+pub fn core_variance(samples: &[i64], step: f64) -> Option<f64> {
+    let levels = levels(samples, step);
+    let cut = rare_above(&levels)?;
+    let core = &levels[..levels.partition_point(|&level| level <= cut)];
+    let centre = mean(core)?;
+    Some(core.iter().map(|level| (level - centre).powi(2)).sum::<f64>() / core.len() as f64 * step * step)
+}
+
 /// Samples that a share is counted from; with fewer it is taken from the density.
 const FEWEST_WITHIN: f64 = 60.0;
 
@@ -27,11 +51,25 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// From samples in ticks of a reference that moves in steps of `step` ticks. `steady` says that the cost is known to vary
-    /// much less than a step, whatever a few neighbouring cells seem to say. `None` without samples.
+    /// How unlikely samples make each kind of shape, least to most complicated. `None` where the samples fit none of them
+    /// to begin with, or none but the simplest is needed.
     #[must_use]
-    pub fn of(samples: &[i64], step: f64, steady: bool) -> Option<Self> {
-        let levels = sorted(&samples.iter().map(|&ticks| (ticks as f64 / step).round()).collect::<Vec<_>>());
+    pub fn surprises(samples: &[i64], step: f64) -> Option<[f64; KINDS]> {
+        let cells = Cells::of(levels(samples, step))?;
+        let observed = cells.observed()?;
+        if Mixture::one_cost(cells.first, &observed).surprise(&observed, cells.samples()) <= ONE_COST_SURPRISE {
+            return None;
+        }
+        let mixtures = Mixture::of_each_kind(cells.first, &observed);
+        Some(mixtures.map(|mixture| mixture.surprise(&observed, cells.samples())))
+    }
+
+    /// From samples in ticks of a reference that moves in steps of `step` ticks. `deviation` is the standard deviation of
+    /// an invocation in ticks, where something finer than the samples tells it; `kind` is the kind of shape that more
+    /// samples than these agree on, by its place among [`surprises`](Self::surprises). `None` without samples.
+    #[must_use]
+    pub fn of(samples: &[i64], step: f64, deviation: Option<f64>, kind: Option<usize>) -> Option<Self> {
+        let levels = levels(samples, step);
         let cut = rare_above(&levels)?;
         let core = levels.partition_point(|&level| level <= cut);
         let core_mean = mean(&levels[..core])?;
@@ -43,9 +81,17 @@ impl Shape {
             core_mean,
             core_variance: squares / core as f64,
             rare,
-            fitted: Mixture::fit(&cells, steady),
+            fitted: Mixture::fit(&cells, deviation.map(|deviation| deviation / step), kind),
             cells,
         })
+    }
+
+    /// The share of rare interruptions among samples. `None` without samples.
+    #[must_use]
+    pub fn rare_among(samples: &[i64], step: f64) -> Option<f64> {
+        let levels = levels(samples, step);
+        let cut = rare_above(&levels)?;
+        Some(1.0 - levels.partition_point(|&level| level <= cut) as f64 / levels.len() as f64)
     }
 
     /// The median, in ticks.
@@ -131,6 +177,10 @@ impl Shape {
     }
 }
 
+fn levels(samples: &[i64], step: f64) -> Vec<f64> {
+    sorted(&samples.iter().map(|&ticks| (ticks as f64 / step).round()).collect::<Vec<_>>())
+}
+
 /// The level above which samples are rare interruptions and not the timer's own way of being slow.
 fn rare_above(levels: &[f64]) -> Option<f64> {
     let (middle, high) = (quantile(levels, 0.5)?, quantile(levels, 0.98)?);
@@ -151,6 +201,20 @@ struct Cells {
 }
 
 impl Cells {
+    /// The cells of the window, as shares of what lies in it. `None` where it is wider than any shape that is fitted, or so
+    /// poor that it must be a stretch of a wide distribution.
+    fn observed(&self) -> Option<Vec<f64>> {
+        let inside = self.above - self.below;
+        (self.width <= MOST_CELLS && inside >= 0.25).then(|| {
+            let level = |cell: usize| self.first + cell as f64;
+            (0..self.width).map(|cell| (self.share(level(cell)) - self.below) / inside).collect()
+        })
+    }
+
+    fn samples(&self) -> f64 {
+        self.levels.len() as f64
+    }
+
     /// The window reaches from the median to where three cells in a row are all but empty.
     fn of(levels: Vec<f64>) -> Option<Self> {
         let middle = quantile(&levels, 0.5)?.floor();
@@ -206,33 +270,50 @@ struct Mixture {
 }
 
 impl Mixture {
-    /// The simplest mixture that explains every cell of the window within its statistical error.
-    fn fit(cells: &Cells, steady: bool) -> Option<Self> {
-        if cells.width > MOST_CELLS {
-            return None;
+    /// The simplest mixture that explains every cell of the window within its statistical error. `deviation`, in
+    /// steps, is what is known of the variation from elsewhere.
+    fn fit(cells: &Cells, deviation: Option<f64>, kind: Option<usize>) -> Option<Self> {
+        let observed = cells.observed()?;
+        let samples = cells.samples();
+        let one = Self::one_cost(cells.first, &observed);
+        // Where the unit truncates a still finer counter, one cost shows at up to four levels.
+        let steady = cells.width <= 4 && deviation.is_some_and(|deviation| 3.0 * deviation < 1.0);
+        if steady || one.surprise(&observed, samples) <= ONE_COST_SURPRISE {
+            // Where there are other modes, the known deviation is theirs as well.
+            let alone = cells.above - cells.below >= 0.98;
+            return Some(one.with_hidden_tail(deviation.filter(|_| alone)));
         }
-        let origin = cells.first;
-        let observed: Vec<f64> = (0..cells.width)
-            .map(|cell| (cells.share(origin + cell as f64) - cells.below) / (cells.above - cells.below))
-            .collect();
-        let noise = 1.0 / (cells.levels.len() as f64).sqrt();
-        let explains = |mixture: &Self| mixture.largest_error(&observed) <= 0.006 + noise;
-        let one = Self::one_cost(origin, &observed);
-        // A tail that is not there comes out as nearly none, so the bar for one bare cost is higher.
-        let bare = one.largest_error(&observed) <= 0.004 + 0.5 * noise;
-        if bare || (steady && cells.width <= 4) {
-            return Some(one);
+        let mixtures = Self::of_each_kind(cells.first, &observed);
+        let explains = |mixture: &Self| mixture.largest_error(&observed) <= 0.006 + 1.0 / samples.sqrt();
+        if let Some(agreed) = kind.map(|kind| mixtures[kind]).filter(explains) {
+            return Some(agreed);
         }
-        let tailed = Self::one_tailed_cost(origin, &observed);
-        if explains(&tailed) {
-            return Some(tailed);
-        }
-        let two = Self::two_costs(origin, &observed);
-        if explains(&two) {
-            return Some(two);
-        }
-        let both = Self { tail: 0.2, ..two }.refined(&observed, [0.2, 0.2, 0.05, 0.15]);
-        explains(&both).then_some(both)
+        let surprises = mixtures.map(|mixture| mixture.surprise(&observed, samples));
+        Some(mixtures[cheapest(&surprises, 1)]).filter(explains)
+    }
+
+    /// The best mixture of each kind: one cost, one with a tail, two costs, two with tails.
+    fn of_each_kind(origin: f64, observed: &[f64]) -> [Self; KINDS] {
+        let two = Self::two_costs(origin, observed);
+        let both = Self { tail: 0.2, ..two }.refined(observed, [0.2, 0.2, 0.05, 0.15]);
+        [Self::one_cost(origin, observed), Self::one_tailed_cost(origin, observed), two, both]
+    }
+
+    /// How unlikely the cells are: squared errors over the variance of a share, summed.
+    fn surprise(&self, observed: &[f64], samples: f64) -> f64 {
+        let each = observed.iter().enumerate().map(|(cell, share)| {
+            let variance = (share * (1.0 - share)).max(0.01) / samples;
+            (self.cell(cell as f64) - share).powi(2) / variance
+        });
+        each.sum()
+    }
+
+    /// A single cost inside one cell may still vary, unseen. What varies comes on top of a floor, so it is taken for a
+    /// tail of the known deviation; the mean stays.
+    fn with_hidden_tail(self, deviation: Option<f64>) -> Self {
+        const LONGEST: f64 = 0.5;
+        let tail = deviation.unwrap_or(0.0).min(LONGEST);
+        Self { place: self.place.map(|place| place - tail), tail, ..self }
     }
 
     /// The place where a single cost explains the cells best: the mean.

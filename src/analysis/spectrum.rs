@@ -7,10 +7,13 @@ use std::f64::consts::TAU;
 
 use super::lattice::Lattice;
 
+/// Shortest step that stands out, in ticks.
+const SHORTEST: f64 = 1.6;
+
 /// Fewest intervals that a spectrum is taken of.
 const FEWEST: usize = 600;
 
-/// The step of the counter, if it lies between 1.05 and 4.5 ticks and stands out. `intervals` are sorted, not negative,
+/// The step of the counter, if it lies between 1.6 and 4.5 ticks and stands out. `intervals` are sorted, not negative,
 /// and come from random amounts of work whose unit takes `work_unit` ticks: a peak at that length is the work's.
 pub(super) fn find(intervals: &[i64], work_unit: f64) -> Option<Lattice> {
     let window = densest_window(intervals)?;
@@ -31,7 +34,7 @@ pub(super) fn find(intervals: &[i64], work_unit: f64) -> Option<Lattice> {
                     && (octave - squared_sinc(2.0 * frequency)).abs() < 0.1
             };
             for candidate in [exact, 1.0 - exact] {
-                if matches(candidate) && candidate < 0.95 && !is_of_work(exact, work_unit) {
+                if matches(candidate) && candidate < 1.0 / SHORTEST && !is_of_work(exact, work_unit) {
                     let error = noise / top / span / candidate;
                     return Some(Lattice { step: 1.0 / candidate, error: error / candidate });
                 }

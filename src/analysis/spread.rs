@@ -3,12 +3,57 @@
 //! The share is taken of the distribution itself and not of its quantised image, so that a figure quantised at just one
 //! accuracy does not lose its neighbouring level.
 
-use crate::analysis::cost::batch_deviation;
-use crate::analysis::shape::Shape;
-use crate::trace::{Reference, Run};
+use crate::analysis::cost::{batch_deviation, disturbed};
+use crate::analysis::shape::{Shape, cheapest};
+use crate::trace::{Reference, Run, Trace};
 
 /// Fewest successive readings from which a shape is taken.
 const FEWEST: usize = 100;
+
+/// Who shows single invocations, and what kind of shape they have in all processes together.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    of_intervals: bool,
+    ns_per_tick: f64,
+    step: f64,
+    kind: Option<usize>,
+}
+
+impl View {
+    /// The reference shows the invocations, unless the timer itself moves in markedly finer steps: then its own successive
+    /// readings do. `step` is the resolution of the timer in its ticks, where known.
+    #[must_use]
+    pub fn of(trace: &Trace, step: Option<f64>) -> Self {
+        let Reference { step: reference_step, ns_per_tick: reference_ns, .. } = trace.reference;
+        let by_reference =
+            Self { of_intervals: false, ns_per_tick: reference_ns, step: reference_step, kind: None };
+        let view = match (step, trace.ns_per_tick) {
+            (Some(step), Some(ns_per_tick))
+                if step * ns_per_tick < 0.75 * reference_step * reference_ns
+                    && trace.runs.iter().all(|run| run.readings.len() > FEWEST) =>
+            {
+                Self { of_intervals: true, ns_per_tick, step, kind: None }
+            }
+            _ => by_reference,
+        };
+        Self { kind: view.agreed(&trace.runs), ..view }
+    }
+
+    /// The kind of shape that explains most over all processes.
+    fn agreed(&self, runs: &[Run]) -> Option<usize> {
+        let each: Vec<_> = runs.iter().map(|run| Shape::surprises(&self.samples(run), self.step)).collect();
+        let told: Vec<_> = each.into_iter().flatten().collect();
+        // Where most processes ask for no more than one cost, the others are left to themselves.
+        (2 * told.len() > runs.len()).then(|| {
+            let sum = std::array::from_fn(|kind| told.iter().map(|surprises| surprises[kind]).sum());
+            cheapest(&sum, told.len())
+        })
+    }
+
+    fn samples(&self, run: &Run) -> Vec<i64> {
+        if self.of_intervals { successive(&run.readings) } else { run.singles.deltas.clone() }
+    }
+}
 
 /// What single invocations look like, in nanoseconds.
 pub struct Singles {
@@ -19,22 +64,13 @@ pub struct Singles {
 }
 
 impl Singles {
-    /// From the observations of one process. The reference shows the invocations, unless the timer itself moves in
-    /// markedly finer steps: then its own successive readings do. `step` is the resolution of the timer in its ticks, where
-    /// known. `None` when nothing was observed.
+    /// From the observations of one process. `None` when nothing was observed.
     #[must_use]
-    pub fn of(run: &Run, reference: &Reference, step: Option<f64>, ns_per_tick: Option<f64>) -> Option<Self> {
-        if let (Some(step), Some(ns)) = (step, ns_per_tick)
-            && step * ns < 0.75 * reference.step * reference.ns_per_tick
-            && run.readings.len() > FEWEST
-        {
-            // Where the unit truncates a still finer counter, one cost shows at up to three levels.
-            let steady = batch_deviation(run, reference).is_some_and(|deviation| 3.0 * deviation < step * ns);
-            let shape = Shape::of(&successive(&run.readings), step, steady)?;
-            return Some(Self { shape, ns_per_tick: ns, of_intervals: true });
-        }
-        let shape = Shape::of(&run.singles.deltas, reference.step, false)?;
-        Some(Self { shape, ns_per_tick: reference.ns_per_tick, of_intervals: false })
+    pub fn of(run: &Run, reference: &Reference, view: &View) -> Option<Self> {
+        let rare = Shape::rare_among(&run.singles.deltas, reference.step)?;
+        let deviation = batch_deviation(run, reference, disturbed(run, rare)).map(|ns| ns / view.ns_per_tick);
+        let shape = Shape::of(&view.samples(run), view.step, deviation, view.kind)?;
+        Some(Self { shape, ns_per_tick: view.ns_per_tick, of_intervals: view.of_intervals })
     }
 
     /// Share of invocations within ±`accuracy_ns` of the median, in (0, 1].

@@ -64,7 +64,7 @@ fn ask_cost(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run
     let singles =
         (plan.interval_ns / (cost_ns + 50.0)).clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
     run.singles = Batches { calls: 1, deltas: bench.timer.batches(id, 1, singles as u32)? };
-    let rare = Shape::of(&run.singles.deltas, reference.step, false).map_or(0.0, |shape| shape.rare());
+    let rare = Shape::rare_among(&run.singles.deltas, reference.step).unwrap_or(0.0);
     // At most one batch in eight is to hold a rare interruption.
     let undisturbed = if rare > 0.0 { 0.13 / rare } else { f64::INFINITY };
     let calls = (BATCH_NS / cost_ns.max(0.1)).clamp(16.0, 512.0).min(undisturbed).max(8.0) as u64;
@@ -94,7 +94,7 @@ fn ask_step(
     let tight = bench.timer.intervals(&[0], repeat)?.pop().unwrap_or_default();
     let still = i64::from(median(&tight.iter().map(|&delta| delta as f64).collect::<Vec<_>>()) == Some(1.0));
     groups.push(Intervals { work: 0, deltas: tight });
-    let mut top_ns = (16.0 * work_ns).max(0.5 * cost_ns).max(8.0 * ns_per_tick.unwrap_or(0.0).min(100.0));
+    let mut top_ns = (16.0 * work_ns).max(8.0 * ns_per_tick.unwrap_or(0.0).min(100.0));
     loop {
         let stage = random_work(bench, top_ns / work_ns, STAGE, random)?;
         let moved = stage.iter().filter(|group| group.deltas.iter().any(|delta| delta.abs() > still)).count();
@@ -107,9 +107,11 @@ fn ask_step(
             return Ok(true);
         }
     }
-    for scale in [1.0, 2.0, 4.0] {
-        let span_ns = scale * top_ns;
-        let count = (plan.interval_ns / 3.0 / (cost_ns + span_ns / 2.0)).clamp(20.0, 500.0);
+    // A read far dearer than this work may hide steps nearly as long as itself.
+    let mut spans = vec![top_ns, 2.0 * top_ns, 4.0 * top_ns];
+    spans.extend([0.5, 2.0].map(|scale| scale * cost_ns).into_iter().filter(|span| *span > 4.0 * top_ns));
+    for &span_ns in &spans {
+        let count = (plan.interval_ns / spans.len() as f64 / (cost_ns + span_ns / 2.0)).clamp(20.0, 500.0);
         groups.extend(random_work(bench, span_ns / work_ns, count as usize, random)?);
     }
     // The same amount again and again: what varies now is the timer, not the work.

@@ -9,6 +9,7 @@ pub mod machine;
 pub mod markdown;
 mod output;
 mod read;
+mod row;
 mod schema;
 mod sections;
 pub mod table;

@@ -1,0 +1,199 @@
+//! Who hosts the timers of a run: this program for the native ones, agents for the others.
+
+use crate::cli::AgentSpec;
+use crate::prober::campaign::{Host, Settings, Subject};
+use crate::prober::connection::{Command, Connection};
+use crate::prober::protocol::HostedTimer;
+use crate::report::{Status, TimerRow};
+use crate::selection::select;
+use timers::Fault;
+
+use super::CommandError;
+
+/// All timers of a run that can be asked, and rows for those that cannot.
+pub struct Population {
+    /// The programs.
+    pub hosts: Vec<Host>,
+    /// How each host is called in reports.
+    pub names: Vec<HostName>,
+    /// The timers to be asked.
+    pub subjects: Vec<Subject>,
+    /// Rows of timers, or of whole agents, that cannot be asked.
+    pub rows: Vec<TimerRow>,
+}
+
+impl Population {
+    /// Whether an agent that the user named could not be reached at all.
+    #[must_use]
+    pub fn failed_by_name(&self) -> bool {
+        self.rows.iter().any(|row| row.status == Status::Failed)
+    }
+}
+
+/// How a host is called in reports.
+#[derive(Clone, Debug)]
+pub struct HostName {
+    /// What leads its ids; nothing for the native timers.
+    pub prefix: Option<String>,
+    /// The runtime, with its version.
+    pub runtime: String,
+}
+
+impl HostName {
+    /// The id of one of its timers in the report.
+    #[must_use]
+    pub fn id(&self, timer: &str) -> String {
+        match &self.prefix {
+            None => timer.into(),
+            Some(prefix) => format!("{prefix}:{timer}"),
+        }
+    }
+}
+
+/// A host with all of its timers, by their ids in the report.
+struct Offer {
+    host: Host,
+    name: HostName,
+    rows: Vec<TimerRow>,
+}
+
+/// Asks every host what it has, and picks the timers that were asked for, all of them without `patterns`.
+///
+/// # Errors
+/// When a pattern fits nothing, or this program cannot start itself.
+pub fn gather(
+    patterns: &[String],
+    agents: &[AgentSpec],
+    settings: &Settings,
+) -> Result<Population, CommandError> {
+    let mut offers = vec![native()?];
+    let mut lost = Vec::new();
+    for spec in agents {
+        match offer(spec, settings) {
+            Ok(offer) => offers.push(offer),
+            Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
+            Err(fault) => lost.push(unreachable_agent(spec, &fault)),
+        }
+    }
+    make_names_unique(&mut offers);
+    let ids: Vec<String> = offers
+        .iter()
+        .flat_map(|offer| {
+            let hosted = offer.host.timers.iter().map(|timer| offer.name.id(&timer.id));
+            hosted.chain(offer.rows.iter().map(|row| row.id.clone()))
+        })
+        .chain(lost.iter().map(|row| row.id.clone()))
+        .collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    // The timers of an agent that is not there cannot be known: its row stays, and names under it are not refused.
+    let of_lost = |pattern: &String| {
+        lost.iter().any(|row| {
+            let prefix = row.id.trim_end_matches('*');
+            pattern.starts_with(prefix)
+        })
+    };
+    let known: Vec<String> = patterns.iter().filter(|pattern| !of_lost(pattern)).cloned().collect();
+    let mut wanted: Vec<&str> = Vec::new();
+    if patterns.is_empty() || !known.is_empty() {
+        wanted = select(&known, &ids).map_err(|error| CommandError::Usage(error.to_string()))?;
+        wanted.retain(|id| *id != timers::FLOOR_ID);
+    }
+    let mut population = Population { hosts: Vec::new(), names: Vec::new(), subjects: Vec::new(), rows: lost };
+    for offer in offers {
+        let Offer { host, name, rows } = offer;
+        let index = population.hosts.len();
+        let picked = host.timers.iter().filter(|timer| wanted.contains(&name.id(&timer.id).as_str()));
+        let before = population.subjects.len();
+        population.subjects.extend(picked.map(|timer| Subject::new(index, timer.clone())));
+        population.rows.extend(rows.into_iter().filter(|row| wanted.contains(&row.id.as_str())));
+        // A host that is not asked anything is not started.
+        if population.subjects.len() > before {
+            population.hosts.push(host);
+            population.names.push(name);
+        }
+    }
+    Ok(population)
+}
+
+/// The timers of this program itself, served by a worker a timer.
+fn native() -> Result<Offer, CommandError> {
+    let program = std::env::current_exe()
+        .map_err(|error| CommandError::Failed(format!("cannot find this program to start workers: {error}")))?;
+    let command = Command { name: "timermeter agent".into(), program: program.into(), args: vec!["agent".into()] };
+    let (mut hosted, mut rows) = (Vec::new(), Vec::new());
+    let best = timers::REFERENCES
+        .iter()
+        .find(|id| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok()));
+    for entry in timers::catalogue() {
+        let info = entry.info;
+        match (entry.availability)() {
+            Ok(()) => hosted.push(HostedTimer {
+                id: info.id.into(),
+                label: info.label.into(),
+                ns_per_tick: info.ns_per_tick,
+                reference: best == Some(&info.id),
+            }),
+            Err(why) => {
+                let mut row = TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
+                row.ns_per_tick = info.ns_per_tick;
+                row.reason = Some(why.reason);
+                row.remedy = why.remedy;
+                rows.push(row);
+            }
+        }
+    }
+    let host = Host { command, takes_ids: true, timers: hosted };
+    Ok(Offer { host, name: HostName { prefix: None, runtime: "native".into() }, rows })
+}
+
+/// Starts an agent once to hear what it has.
+fn offer(spec: &AgentSpec, settings: &Settings) -> Result<Offer, Fault> {
+    let command = command(spec);
+    let connection = Connection::start(&command, settings.cpu, settings.timeout)?;
+    let hello = connection.hello();
+    let prefix = spec.name.clone().unwrap_or_else(|| as_prefix(&hello.runtime.name));
+    let runtime = format!("{} {}", hello.runtime.name, hello.runtime.version).trim().to_owned();
+    let hosted = hello.timers.iter().filter(|timer| timer.id != timers::FLOOR_ID).cloned().collect();
+    let host = Host { command, takes_ids: false, timers: hosted };
+    Ok(Offer { host, name: HostName { prefix: Some(prefix), runtime }, rows: Vec::new() })
+}
+
+fn command(spec: &AgentSpec) -> Command {
+    let (program, args) = spec.command.split_first().expect("the command line refuses an empty command");
+    Command { name: program.clone(), program: program.into(), args: args.iter().map(Into::into).collect() }
+}
+
+fn unreachable_agent(spec: &AgentSpec, fault: &Fault) -> TimerRow {
+    let program = spec.command.first().map_or("", String::as_str);
+    let program = program.rsplit('/').next().unwrap_or(program);
+    let prefix = spec.name.clone().unwrap_or_else(|| as_prefix(program));
+    let label = spec.command.join(" ");
+    let mut row = TimerRow::unmeasured(&format!("{prefix}:*"), &label, &prefix, Status::Failed);
+    row.reason = Some(fault.to_string());
+    row
+}
+
+/// The name of a runtime as what leads its ids: lower case, words joined.
+fn as_prefix(name: &str) -> String {
+    let joined: String = name
+        .to_lowercase()
+        .chars()
+        .map(|c| if c.is_alphanumeric() || matches!(c, '.' | '_' | '#' | '+') { c } else { '-' })
+        .collect();
+    let trimmed = joined.trim_matches('-');
+    if trimmed.is_empty() { "agent".into() } else { trimmed.into() }
+}
+
+/// Two agents of the same runtime: the second one's ids lead with `name-2`.
+fn make_names_unique(offers: &mut [Offer]) {
+    for index in 1..offers.len() {
+        let (before, rest) = offers.split_at_mut(index);
+        let taken = |prefix: &Option<String>| before.iter().any(|offer| offer.name.prefix == *prefix);
+        let Some(wanted) = rest[0].name.prefix.clone() else { continue };
+        let mut number = 2;
+        while taken(&rest[0].name.prefix) {
+            rest[0].name.prefix = Some(format!("{wanted}-{number}"));
+            number += 1;
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `platform`: identifies the machine.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::{CommandError, terminal_style};
+use crate::cli::{PlatformArgs, ShortFormat};
+use crate::platform::{self, frequency};
+use crate::report::{Frequency, Platform, machine, table};
+
+#[derive(Serialize)]
+struct Identified {
+    date: String,
+    platform: Platform,
+    frequency: Frequency,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+    let allowed = timers::allowed_cpus().unwrap_or_default();
+    let cpu = platform::quietest_cpu(&allowed);
+    let parts = frequency::Parts {
+        before: frequency::effective(cpu),
+        after: None,
+        tsc: frequency::tsc_hz("monotonic", 40),
+        nominal: frequency::nominal(),
+    };
+    let (frequency, _) = frequency::summarise(&parts, frequency::CyclesFrom::Effective)
+        .map_err(|error| CommandError::Failed(error.to_string()))?;
+    let date = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let platform = platform::identify(cpu);
+    match args.format {
+        ShortFormat::Json => {
+            writeln!(output, "{}", super::pretty(&Identified { date, platform, frequency })?)?;
+        }
+        ShortFormat::Table => {
+            let mut facts = machine::facts(&platform, &frequency);
+            facts.push(("date", date));
+            write!(output, "{}", table::machine(&facts, terminal_style()))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! From a profile to a row of the report: units, Quality, and what the reader should know.
+
+use crate::analysis::Estimate;
+use crate::analysis::profile::Profile;
+use crate::analysis::resolution::Resolution;
+use crate::analysis::statistics::over_processes;
+use crate::quality::quality;
+use crate::report::{Accuracy, AccuracyKind, Cost, Observations, Status, TimerRow, Warning};
+use crate::trace::Trace;
+use crate::units::{Cycles, Hertz, Nanos};
+
+impl TimerRow {
+    /// A row that holds nothing yet but the name of its timer.
+    #[must_use]
+    pub fn unmeasured(id: &str, label: &str, runtime: &str, status: Status) -> Self {
+        Self {
+            id: id.into(),
+            label: label.into(),
+            runtime: runtime.into(),
+            status,
+            reason: None,
+            remedy: None,
+            ns_per_tick: None,
+            accuracy: None,
+            cost: None,
+            spread: None,
+            quality: None,
+            quality_low: None,
+            quality_high: None,
+            observations: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Fills the row from what was observed and what follows from it. `frequency` turns time into cycles; without it there
+    /// are no cycles and no Quality.
+    pub fn fill(&mut self, trace: &Trace, profile: &Profile, frequency: Option<Hertz>) {
+        self.ns_per_tick = profile.ns_per_tick;
+        self.accuracy = accuracy(profile, frequency);
+        self.cost = cost(trace, profile, frequency);
+        self.spread = profile.spread.map(|spread| spread.value);
+        self.observations = Some(observations(trace, profile));
+        self.judge(profile);
+        if let (Status::Ok, Some(frequency)) = (self.status, frequency) {
+            self.score(profile, frequency);
+        }
+        self.warnings = warnings(trace, profile, frequency);
+    }
+
+    fn judge(&mut self, profile: &Profile) {
+        let (status, reason, remedy) = match &profile.resolution {
+            Resolution::Resolved { .. } if profile.ns_per_tick.is_none() => {
+                (Status::Unresolved, Some("the length of its tick could not be found".into()), None)
+            }
+            Resolution::Resolved { .. } if profile.cost.is_none() || profile.spread.is_none() => {
+                (Status::Unresolved, Some("its invocation cost could not be determined".into()), None)
+            }
+            Resolution::Resolved { .. } => (Status::Ok, None, None),
+            Resolution::AtMost { reason, .. } => (
+                Status::Unresolved,
+                Some(format!("no step could be determined: {reason}")),
+                Some("try --thorough; a clock that moves irregularly has no step to be found"),
+            ),
+            Resolution::Unmoved => (
+                Status::Unresolved,
+                Some("it did not move while it was watched".into()),
+                Some("try --thorough, which watches longer"),
+            ),
+        };
+        self.status = status;
+        self.reason = reason;
+        self.remedy = remedy.map(Into::into);
+    }
+
+    /// Quality and its interval: that of the figures, and those of each process around it.
+    fn score(&mut self, profile: &Profile, frequency: Hertz) {
+        if profile.backward.steps > 0 {
+            (self.quality, self.quality_low, self.quality_high) = (Some(0.0), Some(0.0), Some(0.0));
+            return;
+        }
+        let cycles = |ns: f64| Nanos(ns).cycles(frequency);
+        let Some(accuracy) = profile.accuracy_ns() else { return };
+        let of = |cost: f64, spread: f64| quality(cycles(accuracy.value), cycles(cost), spread);
+        self.quality = profile.cost.zip(profile.spread).and_then(|(cost, spread)| of(cost.value, spread.value));
+        let each: Vec<f64> = profile.processes.iter().filter_map(|&(cost, spread)| of(cost, spread)).collect();
+        if let (Some(value), Some(interval)) = (self.quality, over_processes(&each)) {
+            self.quality_low = Some(interval.low.min(value).max(0.0));
+            self.quality_high = Some(interval.high.max(value).min(1.0));
+        }
+    }
+}
+
+fn accuracy(profile: &Profile, frequency: Option<Hertz>) -> Option<Accuracy> {
+    let (step, kind) = match &profile.resolution {
+        Resolution::Resolved { step, .. } => (*step, AccuracyKind::Resolved),
+        Resolution::AtMost { bound, .. } if bound.is_finite() => {
+            (Estimate { value: *bound, low: 0.0, high: *bound, samples: 0 }, AccuracyKind::AtMost)
+        }
+        _ => return None,
+    };
+    let time = profile.ns_per_tick.map(|ns| step.scaled(ns));
+    Some(Accuracy {
+        ns: time.map(|time| time.value),
+        low_ns: time.map(|time| time.low).filter(|_| kind == AccuracyKind::Resolved),
+        high_ns: time.map(|time| time.high),
+        ticks: step.value,
+        cycles: time.zip(frequency).map(|(time, frequency)| Nanos(time.value).cycles(frequency).0),
+        kind,
+    })
+}
+
+fn cost(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Option<Cost> {
+    // A call that costs nothing may come out a hair below nothing.
+    let median = profile.cost?;
+    let floored = |ns: f64| ns.max(0.0);
+    Some(Cost {
+        median_ns: Some(floored(median.value)),
+        low_ns: Some(floored(median.low)),
+        high_ns: Some(floored(median.high)),
+        median_cycles: frequency.map(|frequency| Nanos(floored(median.value)).cycles(frequency).0),
+        single_median_ns: profile.single_median.map(floored),
+        p99_ns: profile.p99.map(floored),
+        reference: trace.reference.id.clone(),
+    })
+}
+
+fn observations(trace: &Trace, profile: &Profile) -> Observations {
+    let runs = &trace.runs;
+    let intervals = runs.iter().flat_map(|run| &run.intervals).chain(&trace.slow);
+    Observations {
+        processes: runs.len() as u32,
+        intervals: intervals.map(|group| group.deltas.len() as u64).sum(),
+        batched_calls: runs.iter().map(|run| run.batches.calls * run.batches.deltas.len() as u64).sum(),
+        single_calls: runs.iter().map(|run| run.singles.deltas.len() as u64).sum(),
+        backward_steps: profile.backward.steps,
+        reference_accuracy_ns: Some(trace.reference.step * trace.reference.ns_per_tick),
+        resolution_rule: match &profile.resolution {
+            Resolution::Resolved { rule, .. } => Some(rule.name().into()),
+            _ => None,
+        },
+    }
+}
+
+fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Vec<Warning> {
+    [
+        backward(profile),
+        finer_unit(trace, profile),
+        dearer_than_step(profile),
+        unsteady_cost(profile),
+        below_one_cycle(profile, frequency),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn warning(code: &str, message: String, advice: &str) -> Option<Warning> {
+    Some(Warning { code: code.into(), message, advice: advice.into() })
+}
+
+fn backward(profile: &Profile) -> Option<Warning> {
+    let backward = profile.backward;
+    let ticks = |count: u64| if count == 1 { "1 tick".into() } else { format!("{count} ticks") };
+    (backward.steps > 0).then(|| {
+        warning(
+            "not-monotonic",
+            format!(
+                "it went backwards {} times between successive readings, by up to {}, so its Quality is 0",
+                backward.steps,
+                ticks(backward.largest)
+            ),
+            "take no durations with it",
+        )
+    })?
+}
+
+fn finer_unit(trace: &Trace, profile: &Profile) -> Option<Warning> {
+    let (unit, step) = (profile.ns_per_tick?, profile.accuracy_ns()?.value);
+    (trace.declared && step > 1.5 * unit).then(|| {
+        warning(
+            "unit-finer-than-step",
+            format!("it counts in units of {} but moves in steps of {}", time(unit), time(step)),
+            "take the step, not the unit, for its accuracy: a single duration is uncertain by one step",
+        )
+    })?
+}
+
+fn dearer_than_step(profile: &Profile) -> Option<Warning> {
+    let (cost, step) = (profile.cost?.value, profile.accuracy_ns()?.value);
+    (cost > 2.0 * step).then(|| {
+        warning(
+            "read-dearer-than-step",
+            format!("a read takes {}, longer than the step of {}", time(cost), time(step)),
+            "take the cost of a read off short durations, or time many operations between two reads",
+        )
+    })?
+}
+
+fn unsteady_cost(profile: &Profile) -> Option<Warning> {
+    let cost = profile.cost?;
+    let half = (cost.high - cost.low) / 2.0;
+    (cost.samples > 1 && half > (0.05 * cost.value).max(0.5)).then(|| {
+        warning(
+            "unsteady-cost",
+            format!(
+                "its median cost differs between processes: {} to {} at 95 % confidence",
+                time(cost.low.max(0.0)),
+                time(cost.high)
+            ),
+            "keep the machine idle and repeat with --thorough; compare it with others only beyond this interval",
+        )
+    })?
+}
+
+fn below_one_cycle(profile: &Profile, frequency: Option<Hertz>) -> Option<Warning> {
+    let one = Cycles(1.0).nanos(frequency?).0;
+    let (cost, step) = (profile.cost?.value, profile.accuracy_ns()?.value);
+    (cost < one || step < one).then(|| {
+        warning(
+            "below-one-cycle",
+            format!("its cost ({}) or step ({}) is below one CPU cycle", time(cost.max(0.0)), time(step)),
+            "none needed: for Quality it counts as one cycle",
+        )
+    })?
+}
+
+fn time(ns: f64) -> String {
+    super::figures::time(Some(ns))
+}
