@@ -1,5 +1,6 @@
 //! What the program does: one verb a file. Only these files and `main` print.
 
+pub mod agent;
 pub mod score;
 
 /// Why a command ended without doing what it was asked.

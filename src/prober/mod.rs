@@ -1,7 +1,14 @@
 //! The only code that spends time: it questions timers and keeps what they answer.
 
 pub mod bench;
+pub mod children;
+pub mod connection;
 pub mod explore;
+mod hosted;
 pub mod introduce;
+mod lines;
 pub mod plan;
+mod process;
+pub mod protocol;
+pub mod serve;
 pub mod wait;
