@@ -174,3 +174,6 @@ fn affordable(request: &Request) -> Answer<()> {
 fn refusal(error: String) -> Reply {
     Reply::Refusal(Refusal { error })
 }
+
+#[cfg(test)]
+mod tests;
