@@ -113,7 +113,7 @@ fn one_that_exits_at_once() {
     assert_eq!(
         fault,
         Fault::Lost(
-            "agent `test` exited with status 3 instead of answering `hello`; its last words: no [1mlicence"
+            "agent `test` exited with status 3 instead of answering `hello`; its last words: no licence"
                 .into()
         )
     );
@@ -292,7 +292,7 @@ fn one_that_refuses_stays_usable() {
     );
     let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
     let mut timer = subject(&connection, "a");
-    assert_eq!(timer.readings(1), Err(Fault::Refused("not [1mtoday".into())));
+    assert_eq!(timer.readings(1), Err(Fault::Refused("not today".into())));
     assert_eq!(timer.readings(1), Ok(vec![7]));
     drop((timer, connection));
     agent.left_nobody();

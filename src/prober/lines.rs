@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, Read};
 
+use crate::report::text::clipped;
+
 /// What came in.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
@@ -30,22 +32,11 @@ pub(super) fn read(input: &mut dyn BufRead, longest: u64) -> io::Result<Line> {
     })
 }
 
-/// What a peer wrote, fit to stand in a message: one line, no control characters, at most `most` characters.
+/// What a peer wrote, fit to stand in a message: one line, nothing that steers a terminal, at most `most` characters.
 pub(super) fn printable(bytes: &[u8], most: usize) -> String {
     // A character takes four bytes at most, so that the rest need not be looked at.
     let head = &bytes[..bytes.len().min(4 * most + 4)];
-    let text: String = String::from_utf8_lossy(head)
-        .chars()
-        .map(|c| if c == '\t' { ' ' } else { c })
-        .filter(|c| !c.is_control())
-        .collect();
-    let text = text.trim();
-    if text.chars().count() <= most && head.len() == bytes.len() {
-        return text.to_owned();
-    }
-    let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
-    short.push('…');
-    short
+    clipped(&String::from_utf8_lossy(head), most)
 }
 
 #[cfg(test)]
@@ -79,7 +70,7 @@ mod tests {
 
     #[test]
     fn what_is_printed_cannot_steer_a_terminal() {
-        assert_eq!(printable(b" a\x1b[31m\tb\r\x00 ", 80), "a[31m b");
+        assert_eq!(printable(b" a\x1b[31m\tb\r\x00 ", 80), "a b");
         assert_eq!(printable(b"\xff\xfe", 80), "\u{fffd}\u{fffd}");
         assert_eq!(printable("äöü".as_bytes(), 3), "äöü");
         assert_eq!(printable("äöüß".as_bytes(), 3), "äö…");
