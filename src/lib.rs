@@ -13,6 +13,7 @@ pub mod prober;
 pub mod quality;
 pub mod quantity;
 pub mod report;
+pub mod selection;
 pub mod selftest;
 pub mod trace;
 pub mod units;

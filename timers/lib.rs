@@ -10,6 +10,7 @@
 
 mod affinity;
 mod chain;
+mod deadline;
 mod native;
 mod null;
 mod perf_event;
@@ -26,6 +27,7 @@ mod catalogue;
 pub use affinity::{AffinityError, allowed_cpus, pin_to};
 pub use catalogue::{Entry, FLOOR_ID, catalogue, find, floor};
 pub use chain::{time_additions, time_multiplications};
+pub use deadline::Deadline;
 pub use native::{Native, REFERENCES};
 pub use subject::{Advance, Answer, During, Fault, Subject};
 

@@ -82,8 +82,7 @@ pub fn batch_deviation(run: &Run, reference: &Reference, disturbed: f64) -> Opti
     batches.retain(|&batch| batch <= high);
     // Differences of neighbours, so that a frequency that drifts does not count; the largest quarter, which holds
     // interruptions, is left out, and made up for as for a normal distribution.
-    let mut squares: Vec<f64> =
-        batches.windows(2).map(|pair| (pair[1] - pair[0]).powi(2) / 2.0).collect();
+    let mut squares: Vec<f64> = batches.windows(2).map(|pair| (pair[1] - pair[0]).powi(2) / 2.0).collect();
     squares.sort_unstable_by(f64::total_cmp);
     squares.truncate(squares.len() - squares.len() / 4);
     let variance = mean(&squares)? / TRIMMED_VARIANCE;

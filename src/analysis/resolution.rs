@@ -268,13 +268,15 @@ fn counts_finely(groups: &[Intervals], context: &Context) -> bool {
 /// towards the cheapest reads.
 fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
     let typical = |figures: Vec<f64>| quantile(&sorted(&figures), 0.5);
-    let deviation = typical(tight.iter().filter_map(|deltas| Some(core_variance(deltas, 1.0)?.sqrt())).collect());
+    let deviation =
+        typical(tight.iter().filter_map(|deltas| Some(core_variance(deltas, 1.0)?.sqrt())).collect());
     let lower = |deltas: &Vec<i64>| {
         let sorted = sorted(&deltas.iter().map(|&delta| delta as f64).collect::<Vec<_>>());
         Some(quantile(&sorted, 0.5)? - quantile(&sorted, 0.02)?)
     };
     let lower_width = typical(tight.iter().filter_map(lower).collect());
-    let explained = |seen: Option<f64>, by: f64, truncation: f64| seen.is_some_and(|seen| seen <= truncation + by);
+    let explained =
+        |seen: Option<f64>, by: f64, truncation: f64| seen.is_some_and(|seen| seen <= truncation + by);
     explained(deviation, 1.5 * context.cost_deviation, 1.0)
         && explained(lower_width, 1.2 * context.cost_lower_width, 2.0)
 }

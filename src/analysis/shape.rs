@@ -57,7 +57,8 @@ impl Shape {
     pub fn surprises(samples: &[i64], step: f64) -> Option<[f64; KINDS]> {
         let cells = Cells::of(levels(samples, step))?;
         let observed = cells.observed()?;
-        if Mixture::one_cost(cells.first, &observed).surprise(&observed, cells.samples()) <= ONE_COST_SURPRISE {
+        if Mixture::one_cost(cells.first, &observed).surprise(&observed, cells.samples()) <= ONE_COST_SURPRISE
+        {
             return None;
         }
         let mixtures = Mixture::of_each_kind(cells.first, &observed);

@@ -98,7 +98,8 @@ pub fn gather(
         wanted = select(&known, &ids).map_err(|error| CommandError::Usage(error.to_string()))?;
         wanted.retain(|id| *id != timers::FLOOR_ID);
     }
-    let mut population = Population { hosts: Vec::new(), names: Vec::new(), subjects: Vec::new(), rows: lost };
+    let mut population =
+        Population { hosts: Vec::new(), names: Vec::new(), subjects: Vec::new(), rows: lost };
     for offer in offers {
         let Offer { host, name, rows } = offer;
         let index = population.hosts.len();
@@ -117,9 +118,11 @@ pub fn gather(
 
 /// The timers of this program itself, served by a worker a timer.
 fn native() -> Result<Offer, CommandError> {
-    let program = std::env::current_exe()
-        .map_err(|error| CommandError::Failed(format!("cannot find this program to start workers: {error}")))?;
-    let command = Command { name: "timermeter agent".into(), program: program.into(), args: vec!["agent".into()] };
+    let program = std::env::current_exe().map_err(|error| {
+        CommandError::Failed(format!("cannot find this program to start workers: {error}"))
+    })?;
+    let command =
+        Command { name: "timermeter agent".into(), program: program.into(), args: vec!["agent".into()] };
     let (mut hosted, mut rows) = (Vec::new(), Vec::new());
     let best = timers::REFERENCES
         .iter()

@@ -12,7 +12,6 @@ use std::io::IsTerminal;
 
 use crate::report::Style;
 
-
 /// Why a command ended without doing what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
@@ -62,7 +61,8 @@ pub fn terminal_style() -> Style {
     }
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    let width = rustix::termios::tcgetwinsize(&stdout).ok().map(|size| size.ws_col).filter(|width| *width > 0);
+    let width =
+        rustix::termios::tcgetwinsize(&stdout).ok().map(|size| size.ws_col).filter(|width| *width > 0);
     Style { width, colour: !plain }
 }
 

@@ -43,8 +43,8 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let tsc = tsc();
     measure(&mut population, &settings, args.quiet)?;
     let parts = frequency::Parts { before, after: frequency::effective(cpu), tsc, nominal };
-    let (frequency, warnings) = frequency::summarise(&parts, args.cycles)
-        .map_err(|error| CommandError::Failed(error.to_string()))?;
+    let (frequency, warnings) =
+        frequency::summarise(&parts, args.cycles).map_err(|error| CommandError::Failed(error.to_string()))?;
     let hertz = frequency.cycles_hz.map(Hertz);
     let by_name_failed = population.failed_by_name();
     let mut rows = rows(population, hertz);

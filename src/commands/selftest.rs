@@ -91,7 +91,8 @@ fn judge(seed: u64, count: usize) -> Result<Outcome, CommandError> {
         case.judge(&Plan::DEFAULT)
             .map_err(|fault| CommandError::Failed(format!("a simulated timer could not be probed: {fault}")))
     };
-    let (mut kinds, mut regular, mut misses) = (BTreeMap::<String, Score>::new(), Score::default(), Vec::new());
+    let (mut kinds, mut regular, mut misses) =
+        (BTreeMap::<String, Score>::new(), Score::default(), Vec::new());
     for case in population::regular(count, seed) {
         let verdict = verdict(&case)?;
         kinds.entry(kind(&case)).or_default().add(&verdict);
@@ -166,8 +167,10 @@ fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> 
     let mut table = table(&["kind", "timers", "accuracy", "cost", "spread", "Quality", "order", "all"]);
     let total = ("with a step, all".to_owned(), outcome.regular.clone());
     for (kind, score) in outcome.kinds.clone().into_iter().chain([total]) {
-        let share = |right: u32| format!("{:.1} %", 100.0 * f64::from(right) / f64::from(score.timers.max(1)));
-        let right = [score.accuracy, score.cost, score.spread, score.quality, score.order, score.all].map(share);
+        let share =
+            |right: u32| format!("{:.1} %", 100.0 * f64::from(right) / f64::from(score.timers.max(1)));
+        let right =
+            [score.accuracy, score.cost, score.spread, score.quality, score.order, score.all].map(share);
         table.add_row([kind, score.timers.to_string()].into_iter().chain(right));
     }
     writeln!(output, "{table}")?;
@@ -183,7 +186,8 @@ fn misses(misses: &[Miss]) -> Table {
     let mut table = table(&["kind", "reference", "accuracy", "cost", "spread", "Quality %"]);
     let time = |pair: [Option<f64>; 2]| format!("{} → {}", figures::time(pair[0]), figures::time(pair[1]));
     let share = |pair: [Option<f64>; 2]| format!("{} → {}", figures::share(pair[0]), figures::share(pair[1]));
-    let percent = |pair: [Option<f64>; 2]| format!("{} → {}", figures::percent(pair[0]), figures::percent(pair[1]));
+    let percent =
+        |pair: [Option<f64>; 2]| format!("{} → {}", figures::percent(pair[0]), figures::percent(pair[1]));
     for miss in misses.iter().take(MOST_SHOWN) {
         table.add_row([
             miss.timer.clone(),
@@ -202,7 +206,7 @@ fn misses(misses: &[Miss]) -> Table {
 
 fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(header);
+    table.load_style(presets::NOTHING).set_header(header);
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }

@@ -250,7 +250,10 @@ fn introduce_as(
     let ns_per_tick = match timer.ns_per_tick {
         Some(ns) => ns,
         None => found_rate(host, candidate.as_mut())?.ok_or_else(|| {
-            Fault::Refused(format!("{} declares no unit, and no other timer of its host tells its rate", timer.id))
+            Fault::Refused(format!(
+                "{} declares no unit, and no other timer of its host tells its rate",
+                timer.id
+            ))
         })?,
     };
     introduce(&timer.id, candidate.as_mut(), ns_per_tick, random)

@@ -3,7 +3,14 @@
 pub mod bench;
 pub mod campaign;
 
+pub mod children;
+pub mod connection;
 pub mod explore;
+mod hosted;
 pub mod introduce;
+mod lines;
 pub mod plan;
+mod process;
+pub mod protocol;
+pub mod serve;
 pub mod wait;

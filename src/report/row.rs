@@ -81,8 +81,10 @@ impl TimerRow {
         let cycles = |ns: f64| Nanos(ns).cycles(frequency);
         let Some(accuracy) = profile.accuracy_ns() else { return };
         let of = |cost: f64, spread: f64| quality(cycles(accuracy.value), cycles(cost), spread);
-        self.quality = profile.cost.zip(profile.spread).and_then(|(cost, spread)| of(cost.value, spread.value));
-        let each: Vec<f64> = profile.processes.iter().filter_map(|&(cost, spread)| of(cost, spread)).collect();
+        self.quality =
+            profile.cost.zip(profile.spread).and_then(|(cost, spread)| of(cost.value, spread.value));
+        let each: Vec<f64> =
+            profile.processes.iter().filter_map(|&(cost, spread)| of(cost, spread)).collect();
         if let (Some(value), Some(interval)) = (self.quality, over_processes(&each)) {
             self.quality_low = Some(interval.low.min(value).max(0.0));
             self.quality_high = Some(interval.high.max(value).min(1.0));

@@ -1,0 +1,29 @@
+//! `timermeter agent`: serves the native timers over the agent protocol, on standard input and output.
+
+use std::io::{self, BufReader, BufWriter, ErrorKind};
+
+use super::CommandError;
+use crate::cli::AgentArgs;
+use crate::prober::serve::serve;
+use crate::selection::select;
+
+/// Serves until the input ends or nobody reads the answers any more.
+///
+/// # Errors
+/// When a timer is not known, the CPU cannot be had, or the pipes fail.
+pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
+    let all: Vec<_> = timers::catalogue().iter().copied().chain([timers::floor()]).collect();
+    let ids: Vec<&str> = all.iter().map(|entry| entry.info.id).collect();
+    let chosen = select(&args.timers, &ids).map_err(|error| CommandError::Usage(error.to_string()))?;
+    let entries: Vec<_> = all.into_iter().filter(|entry| chosen.contains(&entry.info.id)).collect();
+    if let Some(cpu) = args.cpu {
+        timers::pin_to(cpu).map_err(|error| CommandError::Failed(error.to_string()))?;
+    }
+    let mut input = BufReader::new(io::stdin().lock());
+    let mut output = BufWriter::new(io::stdout().lock());
+    match serve(&mut input, &mut output, &entries) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(CommandError::Failed(format!("cannot talk to the runner any more: {error}"))),
+        Ok(()) => Ok(()),
+    }
+}

@@ -1,0 +1,230 @@
+//! The client of the agent protocol: questions to a process that is not trusted to answer them.
+//!
+//! Its timers are black boxes, and so is the agent: it may crash, hang, or answer rubbish. Whatever it does becomes a
+//! [`Fault`] that says what happened; the process and all it started are then ended, and every later question gets
+//! the same fault.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::rc::Rc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::thread;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use timers::{Answer, Deadline, Fault, Subject};
+
+use super::hosted::Hosted;
+use super::process::{LONGEST_LINE, Output, Process, in_words};
+use super::protocol::{Hello, Refusal, Request, VERSION};
+use super::{children, lines::printable};
+
+/// How often an agent that is silent is looked after.
+const SLICE: Duration = Duration::from_millis(250);
+/// How long the end of a process may come after the end of its output.
+const DYING: Duration = Duration::from_millis(500);
+/// As much of an answer is quoted.
+const EXCERPT: usize = 80;
+/// As much of an agent's own explanation is passed on.
+const EXPLANATION: usize = 300;
+
+/// How to start an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// What messages call it.
+    pub name: String,
+    /// The program.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+}
+
+/// An agent that runs and has introduced itself. Dropping it ends the process.
+pub struct Connection {
+    name: String,
+    process: Process,
+    hello: Hello,
+    timeout: Duration,
+    deadline: Deadline,
+    over: Option<Fault>,
+}
+
+impl Connection {
+    /// Starts an agent, on `cpu` from its first instruction if one is given, and asks who it is. All that is ever
+    /// asked over this connection has to be answered within `timeout` from now.
+    ///
+    /// # Errors
+    /// Lost when it cannot be started or does not introduce itself as the protocol wants it.
+    pub fn start(command: &Command, cpu: Option<u32>, timeout: Duration) -> Answer<Self> {
+        if children::interrupted() {
+            return Err(Fault::Interrupted);
+        }
+        let deadline = Deadline::after(timeout);
+        let mut connection = Self {
+            name: command.name.clone(),
+            process: Process::start(command, cpu)?,
+            hello: Hello::default(),
+            timeout,
+            deadline,
+            over: None,
+        };
+        let expected = r#"{"protocol":1,"runtime":{"name":…,"version":…},"timers":[…],"ops":[…]}"#;
+        let hello = connection.ask(&Request::Hello { protocol: VERSION }, expected, objection)?;
+        connection.hello = presentable(hello);
+        Ok(connection)
+    }
+
+    /// How the agent introduced itself.
+    #[must_use]
+    pub fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// Sends a request and waits for its answer, of which `expected` is a picture. `objection` says what is wrong
+    /// with an answer that can be read.
+    pub(super) fn ask<T: DeserializeOwned>(
+        &mut self,
+        request: &Request,
+        expected: &str,
+        objection: impl FnOnce(&T) -> Option<String>,
+    ) -> Answer<T> {
+        let op = request.op();
+        let line = self.exchange(request)?;
+        if let Ok(Refusal { error }) = serde_json::from_slice(&line) {
+            return Err(Fault::Refused(printable(error.as_bytes(), EXPLANATION)));
+        }
+        let why = match serde_json::from_slice::<T>(&line) {
+            Ok(answer) => match objection(&answer) {
+                None => return Ok(answer),
+                Some(why) => why,
+            },
+            Err(error) => printable(error.to_string().as_bytes(), EXPLANATION),
+        };
+        let excerpt = printable(&line, EXCERPT);
+        Err(self.lose(format!("answered `{op}` with rubbish: {why}; expected {expected}, got `{excerpt}`")))
+    }
+
+    fn exchange(&mut self, request: &Request) -> Answer<Vec<u8>> {
+        let op = request.op();
+        if let Some(fault) = &self.over {
+            return Err(fault.clone());
+        }
+        if let Some(output) = self.process.pending() {
+            let excerpt = match output {
+                Output::Line(line) => printable(&line, EXCERPT),
+                Output::Endless => "…".into(),
+            };
+            return Err(self.lose(format!("wrote what nobody asked for, before `{op}`: `{excerpt}`")));
+        }
+        let mut line = serde_json::to_vec(request)
+            .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
+        line.push(b'\n');
+        self.process.send(line);
+        self.receive(op)
+    }
+
+    fn receive(&mut self, op: &str) -> Answer<Vec<u8>> {
+        loop {
+            if children::interrupted() {
+                return Err(self.finish(Fault::Interrupted));
+            }
+            let Some(left) = self.deadline.remaining() else {
+                let seconds = self.timeout.as_secs_f64();
+                return Err(self.lose(format!("did not answer `{op}` within {seconds} s and was ended")));
+            };
+            let output = match self.process.next(left.min(SLICE)) {
+                // A process that it left behind may hold its output open.
+                Err(RecvTimeoutError::Timeout) if self.process.has_exited() => self.process.pending(),
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => None,
+                Ok(output) => Some(output),
+            };
+            return match output {
+                Some(Output::Line(line)) => Ok(line),
+                Some(Output::Endless) => {
+                    let most = LONGEST_LINE >> 20;
+                    Err(self.lose(format!("answered `{op}` with a line of more than {most} MiB")))
+                }
+                None => Err(self.gone(op)),
+            };
+        }
+    }
+
+    /// Why nothing comes any more.
+    fn gone(&mut self, op: &str) -> Fault {
+        let dying = Deadline::after(self.deadline.remaining().unwrap_or_default().min(DYING));
+        while !self.process.has_exited() && dying.remaining().is_some() {
+            thread::sleep(Duration::from_millis(2));
+        }
+        if children::interrupted() {
+            return self.finish(Fault::Interrupted);
+        }
+        let by_itself = self.process.has_exited();
+        match self.process.end() {
+            Some(status) if by_itself => {
+                self.lose(format!("{} instead of answering `{op}`", in_words(status)))
+            }
+            _ => self.lose(format!("closed its output instead of answering `{op}`, and was ended")),
+        }
+    }
+
+    fn lose(&mut self, what: String) -> Fault {
+        self.process.end();
+        let words =
+            self.process.last_words().map_or_else(String::new, |words| format!("; its last words: {words}"));
+        self.finish(Fault::Lost(format!("agent `{}` {what}{words}", self.name)))
+    }
+
+    fn finish(&mut self, fault: Fault) -> Fault {
+        self.process.end();
+        self.over = Some(fault.clone());
+        fault
+    }
+}
+
+/// A timer that the agent hosts, as the prober sees all timers.
+#[must_use]
+pub fn subject(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn Subject> {
+    Box::new(Hosted::new(Rc::clone(connection), id))
+}
+
+/// What is wrong with an introduction.
+fn objection(hello: &Hello) -> Option<String> {
+    if hello.protocol != VERSION {
+        return Some(format!("it speaks protocol {}, not {VERSION}", hello.protocol));
+    }
+    if hello.runtime.name.trim().is_empty() {
+        return Some("the runtime has no name".into());
+    }
+    let mut ids = BTreeSet::new();
+    for timer in &hello.timers {
+        let id = printable(timer.id.as_bytes(), EXCERPT);
+        if timer.id.is_empty() {
+            return Some("a timer has no id".into());
+        }
+        if timer.id != id {
+            return Some(format!("the id `{id}` is too long or holds characters that cannot be printed"));
+        }
+        if !ids.insert(&timer.id) {
+            return Some(format!("two timers are called `{id}`"));
+        }
+        if let Some(ns) = timer.ns_per_tick.filter(|ns| !(ns.is_finite() && *ns > 0.0)) {
+            return Some(format!("`{id}` has a tick of {ns} ns"));
+        }
+    }
+    None
+}
+
+/// The same introduction with nothing in it that could steer a terminal.
+fn presentable(mut hello: Hello) -> Hello {
+    let clean = |text: &mut String| *text = printable(text.as_bytes(), EXPLANATION);
+    clean(&mut hello.runtime.name);
+    clean(&mut hello.runtime.version);
+    hello.timers.iter_mut().for_each(|timer| clean(&mut timer.label));
+    for missing in &mut hello.unavailable {
+        [&mut missing.id, &mut missing.label, &mut missing.reason].into_iter().for_each(clean);
+        missing.remedy.iter_mut().for_each(clean);
+    }
+    hello
+}

@@ -1,0 +1,83 @@
+//! A timer of an agent: the five questions, sent over the connection; their answers, counted.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use serde::de::DeserializeOwned;
+use timers::{Advance, Answer, During, Fault, Subject};
+
+use super::connection::Connection;
+use super::protocol::{Advanced, Batches, Handoffs, Intervals, Readings, Request};
+
+/// A timer that an agent hosts.
+pub(super) struct Hosted {
+    connection: Rc<RefCell<Connection>>,
+    id: String,
+}
+
+impl Hosted {
+    pub(super) fn new(connection: Rc<RefCell<Connection>>, id: &str) -> Self {
+        Self { connection, id: id.into() }
+    }
+
+    fn ask<T: DeserializeOwned>(
+        &self,
+        request: &Request,
+        expected: &str,
+        objection: impl FnOnce(&T) -> Option<String>,
+    ) -> Answer<T> {
+        let mut connection = self.connection.borrow_mut();
+        let op = request.op();
+        if !connection.hello().ops.iter().any(|offered| offered == op) {
+            return Err(Fault::Refused(format!("this agent does not offer `{op}`")));
+        }
+        connection.ask(request, expected, objection)
+    }
+}
+
+impl Subject for Hosted {
+    fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>> {
+        let request = Request::Intervals { timer: self.id.clone(), work: work.into(), repeat };
+        let expected = format!(r#"{{"intervals":[…]}} with {} rows of {repeat} integers each"#, work.len());
+        let objection = |answer: &Intervals| {
+            let rows = &answer.intervals;
+            off(rows.len(), work.len(), "rows")
+                .or_else(|| rows.iter().find_map(|row| off(row.len(), repeat as usize, "intervals in a row")))
+        };
+        Ok(self.ask(&request, &expected, objection)?.intervals)
+    }
+
+    fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
+        let (timer, reference) = (self.id.clone(), reference.into());
+        let request = Request::Batches { timer, reference, calls, repeat };
+        let expected = format!(r#"{{"batches":[…]}} with {repeat} integers"#);
+        let objection = |answer: &Batches| off(answer.batches.len(), repeat as usize, "batches");
+        Ok(self.ask(&request, &expected, objection)?.batches)
+    }
+
+    fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
+        let request = Request::Readings { timer: self.id.clone(), count };
+        let expected = format!(r#"{{"readings":[…]}} with {count} integers"#);
+        let objection = |answer: &Readings| off(answer.readings.len(), count as usize, "readings");
+        Ok(self.ask(&request, &expected, objection)?.readings)
+    }
+
+    fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
+        let request = Request::Handoffs { timer: self.id.clone(), count };
+        let expected = format!(r#"{{"handoffs":[…]}} with {count} pairs of integers"#);
+        let objection = |answer: &Handoffs| off(answer.handoffs.len(), count as usize, "pairs");
+        Ok(self.ask(&request, &expected, objection)?.handoffs)
+    }
+
+    fn advance(&mut self, reference: &str, during: During, milliseconds: u32) -> Answer<Advance> {
+        let (timer, reference) = (self.id.clone(), reference.into());
+        let request = Request::Advance { timer, reference, during, ms: milliseconds };
+        let expected = r#"{"timer":…,"reference":…} with two integers"#;
+        let Advanced { timer, reference } = self.ask(&request, expected, |_| None)?;
+        Ok(Advance { timer, reference })
+    }
+}
+
+fn off(found: usize, wanted: usize, what: &str) -> Option<String> {
+    (found != wanted).then(|| format!("there are {found} {what}, not {wanted}"))
+}

@@ -1,0 +1,79 @@
+//! Lines of a peer that is not trusted: bounded in length, made fit for a terminal.
+
+use std::io::{self, BufRead, Read};
+
+use crate::report::text::clipped;
+
+/// What came in.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// A line, without its end.
+    Whole(Vec<u8>),
+    /// The first bytes of a line that is longer than allowed; the next call goes on where this one stopped.
+    TooLong(Vec<u8>),
+    /// The bytes after the last line.
+    Unfinished(Vec<u8>),
+    /// Nothing any more.
+    End,
+}
+
+/// Reads the next line, at most `longest` bytes of it.
+pub(super) fn read(input: &mut dyn BufRead, longest: u64) -> io::Result<Line> {
+    let mut line = Vec::new();
+    let length = input.take(longest.saturating_add(1)).read_until(b'\n', &mut line)?;
+    Ok(if line.pop_if(|&mut last| last == b'\n').is_some() {
+        Line::Whole(line)
+    } else if length as u64 > longest {
+        Line::TooLong(line)
+    } else if length > 0 {
+        Line::Unfinished(line)
+    } else {
+        Line::End
+    })
+}
+
+/// What a peer wrote, fit to stand in a message: one line, nothing that steers a terminal, at most `most` characters.
+pub(super) fn printable(bytes: &[u8], most: usize) -> String {
+    // A character takes four bytes at most, so that the rest need not be looked at.
+    let head = &bytes[..bytes.len().min(4 * most + 4)];
+    clipped(&String::from_utf8_lossy(head), most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_at_the_newline_or_at_the_limit() {
+        let mut input: &[u8] = b"ab\n\nabcd\nabcdef\nx";
+        let mut lines = Vec::new();
+        loop {
+            let line = read(&mut input, 4).expect("memory can be read");
+            lines.push(line);
+            if lines.last() == Some(&Line::End) {
+                break;
+            }
+        }
+        assert_eq!(
+            lines,
+            [
+                Line::Whole(b"ab".into()),
+                Line::Whole(b"".into()),
+                Line::Whole(b"abcd".into()),
+                Line::TooLong(b"abcde".into()),
+                Line::Whole(b"f".into()),
+                Line::Unfinished(b"x".into()),
+                Line::End
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_printed_cannot_steer_a_terminal() {
+        assert_eq!(printable(b" a\x1b[31m\tb\r\x00 ", 80), "a b");
+        assert_eq!(printable(b"\xff\xfe", 80), "\u{fffd}\u{fffd}");
+        assert_eq!(printable("äöü".as_bytes(), 3), "äöü");
+        assert_eq!(printable("äöüß".as_bytes(), 3), "äö…");
+        assert_eq!(printable(&[b'x'; 100_000], 80).chars().count(), 80);
+    }
+}

@@ -1,0 +1,209 @@
+//! An agent as a process: started, fed, listened to, ended.
+//!
+//! Whatever it does, nobody waits for it longer than he wants to: threads write its input and read its output, and
+//! nothing waits for the threads.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use timers::{Answer, Deadline, Fault};
+
+use super::lines::{self, Line};
+use super::{children, connection::Command};
+
+/// No answer is as long as this.
+pub(super) const LONGEST_LINE: u64 = 256 << 20;
+/// As much of a line of standard error is kept.
+const LONGEST_WORDS: usize = 300;
+/// How long an agent may take to end by itself once its input is closed.
+const FAREWELL: Duration = Duration::from_millis(100);
+/// How long its standard error may take to end after it.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// What an agent wrote to its standard output.
+pub(super) enum Output {
+    /// A line.
+    Line(Vec<u8>),
+    /// More than [`LONGEST_LINE`] without an end.
+    Endless,
+}
+
+/// An agent that was started and is not yet waited for, its pipes in the hands of threads.
+pub(super) struct Process {
+    child: Child,
+    group: Pid,
+    input: Option<Sender<Vec<u8>>>,
+    output: Receiver<Output>,
+    words: Arc<Mutex<String>>,
+    words_end: Receiver<()>,
+    status: Option<ExitStatus>,
+}
+
+impl Process {
+    /// Starts it, on `cpu` from its first instruction if one is given.
+    pub(super) fn start(command: &Command, cpu: Option<u32>) -> Answer<Self> {
+        let lost = |why: String| Fault::Lost(format!("cannot start `{}`: {why}", command.program.display()));
+        let no_thread = |error| lost(format!("no thread for it: {error}"));
+        let mut child = match cpu {
+            None => spawn(command),
+            // A child inherits the affinity of the thread that starts it.
+            Some(cpu) => thread::scope(|scope| {
+                let pinned =
+                    || timers::pin_to(cpu).map_err(|why| why.to_string()).and_then(|()| spawn(command));
+                let starter =
+                    thread::Builder::new().spawn_scoped(scope, pinned).map_err(|e| e.to_string())?;
+                starter.join().unwrap_or_else(|_| Err("the thread that starts it panicked".into()))
+            }),
+        }
+        .map_err(lost)?;
+        let group = Pid::from_child(&child);
+        children::register(group);
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (input, requests) = mpsc::channel();
+        let (lines, output) = mpsc::sync_channel(1);
+        let (words_are_open, words_end) = mpsc::channel::<()>();
+        let words = Arc::new(Mutex::new(String::new()));
+        let kept = Arc::clone(&words);
+        // From here on dropping it ends the child.
+        let process = Self { child, group, input: Some(input), output, words, words_end, status: None };
+        if let (Some(stdin), Some(stdout), Some(stderr)) = pipes {
+            let start = |job: Box<dyn FnOnce() + Send>| thread::Builder::new().spawn(job).map_err(no_thread);
+            start(Box::new(move || feed(&requests, stdin)))?;
+            start(Box::new(move || listen(&mut BufReader::with_capacity(1 << 16, stdout), &lines)))?;
+            start(Box::new(move || {
+                let _open = words_are_open;
+                keep_last_words(&mut BufReader::new(stderr), &kept);
+            }))?;
+        }
+        Ok(process)
+    }
+
+    /// Hands a line to it. If nobody reads it, the end of the output will tell.
+    pub(super) fn send(&self, line: Vec<u8>) {
+        if let Some(input) = &self.input {
+            let _ = input.send(line);
+        }
+    }
+
+    /// What it writes next. Disconnected once there is nothing more to come.
+    pub(super) fn next(&self, wait: Duration) -> Result<Output, RecvTimeoutError> {
+        self.output.recv_timeout(wait)
+    }
+
+    /// What it has written already, if anything.
+    pub(super) fn pending(&self) -> Option<Output> {
+        self.output.try_recv().ok()
+    }
+
+    /// Whether it is over. It is not waited for, so its process group can still be ended.
+    pub(super) fn has_exited(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        self.status.is_some() || matches!(waitid(WaitId::Pid(self.group), options), Ok(Some(_)))
+    }
+
+    /// Ends it and all it started, at once. How it ended is only its own doing if it [had exited](Self::has_exited).
+    pub(super) fn end(&mut self) -> Option<ExitStatus> {
+        self.input = None;
+        if self.status.is_none() {
+            children::end(self.group);
+            self.status = self.child.wait().ok();
+        }
+        self.status
+    }
+
+    /// The last line of its standard error that holds something.
+    pub(super) fn last_words(&self) -> Option<String> {
+        // Ends at once when the thread does, as it never sends anything.
+        let _ = self.words_end.recv_timeout(LAST_WORDS);
+        Some(self.words.lock().unwrap_or_else(PoisonError::into_inner).clone())
+            .filter(|words| !words.is_empty())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.input = None;
+        let farewell = Deadline::after(FAREWELL);
+        while self.status.is_none() && !children::interrupted() {
+            let Some(left) = farewell.remaining() else { break };
+            if self.next(left).is_err() {
+                break;
+            }
+        }
+        self.end();
+    }
+}
+
+fn spawn(command: &Command) -> Result<Child, String> {
+    let mut process = std::process::Command::new(&command.program);
+    process.args(&command.args).process_group(0);
+    process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    process.spawn().map_err(|error| {
+        let text = error.to_string();
+        let text = text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words);
+        format!("{text}; check the command after --agent")
+    })
+}
+
+fn feed(requests: &Receiver<Vec<u8>>, mut input: ChildStdin) {
+    while let Ok(line) = requests.recv() {
+        if input.write_all(&line).and_then(|()| input.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+fn listen(output: &mut dyn BufRead, lines: &SyncSender<Output>) {
+    loop {
+        let next = match lines::read(output, LONGEST_LINE) {
+            Ok(Line::Whole(line)) => Output::Line(line),
+            Ok(Line::TooLong(_)) => Output::Endless,
+            // Half an answer is none.
+            Ok(Line::Unfinished(_) | Line::End) | Err(_) => return,
+        };
+        let last = matches!(next, Output::Endless);
+        if lines.send(next).is_err() || last {
+            return;
+        }
+    }
+}
+
+fn keep_last_words(errors: &mut dyn BufRead, kept: &Mutex<String>) {
+    while let Ok(Line::Whole(line) | Line::TooLong(line) | Line::Unfinished(line)) =
+        lines::read(errors, 4 * LONGEST_WORDS as u64)
+    {
+        let words = lines::printable(&line, LONGEST_WORDS);
+        if !words.is_empty() {
+            *kept.lock().unwrap_or_else(PoisonError::into_inner) = words;
+        }
+    }
+}
+
+/// How a process ended, as a sentence goes on after its name.
+pub(super) fn in_words(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    let Some(signal) = status.signal() else {
+        return status.code().map_or_else(|| "ended".into(), |code| format!("exited with status {code}"));
+    };
+    let name = match signal {
+        1 => " (SIGHUP)",
+        2 => " (SIGINT)",
+        3 => " (SIGQUIT)",
+        4 => " (SIGILL)",
+        5 => " (SIGTRAP)",
+        6 => " (SIGABRT)",
+        8 => " (SIGFPE)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV)",
+        13 => " (SIGPIPE)",
+        15 => " (SIGTERM)",
+        _ => "",
+    };
+    format!("was killed by signal {signal}{name}")
+}

@@ -1,0 +1,272 @@
+//! The agent protocol, version 1: one JSON object a line, one answer a request, in order.
+//!
+//! Keys that are not known here are ignored, so that agents may say more than they are asked for.
+
+use serde::{Deserialize, Serialize};
+use timers::During;
+
+/// The version that is spoken here.
+pub const VERSION: u32 = 1;
+
+/// What the prober may ask besides `hello`, by its name on the wire.
+pub const OPS: [&str; 5] = ["intervals", "batches", "readings", "handoffs", "advance"];
+
+/// What a runner sends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "lowercase")]
+pub enum Request {
+    /// Who are you, and what do you host?
+    Hello {
+        /// The version that the runner speaks.
+        protocol: u32,
+    },
+    /// For each amount of work, `repeat` times: read, work, read.
+    Intervals {
+        /// The id of the timer.
+        timer: String,
+        /// Units of work, a row of the answer for each.
+        work: Vec<u64>,
+        /// Intervals in a row.
+        repeat: u32,
+    },
+    /// `repeat` times: read the reference, call the timer `calls` times, read the reference.
+    Batches {
+        /// The id of the timer.
+        timer: String,
+        /// The id of the reference.
+        reference: String,
+        /// Calls in a batch.
+        calls: u64,
+        /// Batches.
+        repeat: u32,
+    },
+    /// Successive readings.
+    Readings {
+        /// The id of the timer.
+        timer: String,
+        /// How many.
+        count: u32,
+    },
+    /// Readings of two threads that take turns.
+    Handoffs {
+        /// The id of the timer.
+        timer: String,
+        /// How many pairs.
+        count: u32,
+    },
+    /// How far the timer and the reference move together.
+    Advance {
+        /// The id of the timer.
+        timer: String,
+        /// The id of the reference.
+        reference: String,
+        /// What the calling thread does meanwhile.
+        #[serde(with = "DuringName")]
+        during: During,
+        /// For how many milliseconds.
+        ms: u32,
+    },
+}
+
+impl Request {
+    /// Its name on the wire.
+    #[must_use]
+    pub fn op(&self) -> &'static str {
+        match self {
+            Self::Hello { .. } => "hello",
+            Self::Intervals { .. } => "intervals",
+            Self::Batches { .. } => "batches",
+            Self::Readings { .. } => "readings",
+            Self::Handoffs { .. } => "handoffs",
+            Self::Advance { .. } => "advance",
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "During", rename_all = "kebab-case")]
+enum DuringName {
+    Spin,
+    Sleep,
+    OtherSpin,
+}
+
+/// The answer to `hello`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The version that the agent speaks.
+    pub protocol: u32,
+    /// What hosts the timers.
+    pub runtime: Runtime,
+    /// The timers that can be asked for.
+    pub timers: Vec<HostedTimer>,
+    /// The questions that can be asked.
+    pub ops: Vec<String>,
+    /// Timers the agent knows but cannot read here. Not part of the protocol: most agents leave it out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unavailable: Vec<Missing>,
+}
+
+/// What hosts the timers of an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Runtime {
+    /// As in `OpenJDK`.
+    pub name: String,
+    /// As in `17.0.15`.
+    pub version: String,
+}
+
+/// A timer that an agent hosts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostedTimer {
+    /// The id by which requests name it.
+    pub id: String,
+    /// The call itself, as its documentation writes it.
+    pub label: String,
+    /// Nanoseconds in its tick; null for a raw counter, whose rate has to be found.
+    pub ns_per_tick: Option<f64>,
+    /// Whether the agent recommends it for timing the others.
+    #[serde(default)]
+    pub reference: bool,
+}
+
+/// A timer that an agent knows but cannot read on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// The id by which requests would name it.
+    pub id: String,
+    /// The call itself, as its documentation writes it.
+    pub label: String,
+    /// Why it cannot be read.
+    pub reason: String,
+    /// What the user can do about it, if anything.
+    #[serde(default)]
+    pub remedy: Option<String>,
+}
+
+/// The answer to `intervals`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intervals {
+    /// A row for each amount of work: second reading minus first, in ticks of the timer.
+    pub intervals: Vec<Vec<i64>>,
+}
+
+/// The answer to `batches`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batches {
+    /// Second reading of the reference minus first.
+    pub batches: Vec<i64>,
+}
+
+/// The answer to `readings`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Readings {
+    /// In ticks of the timer.
+    pub readings: Vec<i64>,
+}
+
+/// The answer to `handoffs`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handoffs {
+    /// What the first thread read, and what the one that took over read.
+    pub handoffs: Vec<[i64; 2]>,
+}
+
+/// The answer to `advance`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advanced {
+    /// Ticks of the timer.
+    pub timer: i64,
+    /// Ticks of the reference.
+    pub reference: i64,
+}
+
+/// The answer to a request that cannot be served.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// Why, in one line.
+    pub error: String,
+}
+
+/// Any answer, as an agent sends it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+#[expect(missing_docs, reason = "each variant is what its content is")]
+pub enum Reply {
+    Hello(Hello),
+    Intervals(Intervals),
+    Batches(Batches),
+    Readings(Readings),
+    Handoffs(Handoffs),
+    Advance(Advanced),
+    Refusal(Refusal),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on_the_wire(request: &Request) -> String {
+        let text = serde_json::to_string(request).expect("requests can be written");
+        assert_eq!(&serde_json::from_str::<Request>(&text).expect("and read again"), request);
+        text
+    }
+
+    #[test]
+    fn requests_look_as_the_protocol_says() {
+        let timer = || "t".to_owned();
+        let reference = || "r".to_owned();
+        assert_eq!(on_the_wire(&Request::Hello { protocol: 1 }), r#"{"op":"hello","protocol":1}"#);
+        assert_eq!(
+            on_the_wire(&Request::Intervals { timer: timer(), work: vec![0, 7], repeat: 3 }),
+            r#"{"op":"intervals","timer":"t","work":[0,7],"repeat":3}"#
+        );
+        assert_eq!(
+            on_the_wire(&Request::Batches { timer: timer(), reference: reference(), calls: 0, repeat: 2 }),
+            r#"{"op":"batches","timer":"t","reference":"r","calls":0,"repeat":2}"#
+        );
+        assert_eq!(
+            on_the_wire(&Request::Readings { timer: timer(), count: 5 }),
+            r#"{"op":"readings","timer":"t","count":5}"#
+        );
+        assert_eq!(
+            on_the_wire(&Request::Handoffs { timer: timer(), count: 5 }),
+            r#"{"op":"handoffs","timer":"t","count":5}"#
+        );
+        for (during, name) in
+            [(During::Spin, "spin"), (During::Sleep, "sleep"), (During::OtherSpin, "other-spin")]
+        {
+            assert_eq!(
+                on_the_wire(&Request::Advance { timer: timer(), reference: reference(), during, ms: 9 }),
+                format!(r#"{{"op":"advance","timer":"t","reference":"r","during":"{name}","ms":9}}"#)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_ignored_and_what_is_optional_may_be_missing() {
+        let hello: Hello = serde_json::from_str(
+            r#"{"protocol":1,"runtime":{"name":"x","version":"2","vendor":"y"},"colour":"red",
+                "timers":[{"id":"a","label":"A"},{"id":"b","label":"B","ns_per_tick":1,"reference":true}],"ops":[]}"#,
+        )
+        .expect("it is a hello");
+        assert_eq!(hello.timers[0].ns_per_tick, None);
+        assert!(!hello.timers[0].reference);
+        assert_eq!(hello.timers[1].ns_per_tick, Some(1.0));
+        assert!(hello.unavailable.is_empty());
+    }
+
+    #[test]
+    fn a_value_that_is_no_integer_of_64_bits_is_no_answer() {
+        for rubbish in ["1.5", "1e3", "9223372036854775808", "-9223372036854775809", "null", "\"1\"", "true"]
+        {
+            let text = format!(r#"{{"readings":[{rubbish}]}}"#);
+            assert!(serde_json::from_str::<Readings>(&text).is_err(), "{text}");
+        }
+        let extremes = r#"{"readings":[9223372036854775807,-9223372036854775808]}"#;
+        assert_eq!(
+            serde_json::from_str::<Readings>(extremes).expect("they fit").readings,
+            [i64::MAX, i64::MIN]
+        );
+    }
+}

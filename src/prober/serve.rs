@@ -1,0 +1,179 @@
+//! The agent that hosts native timers: requests come in line by line, answers go out in the same order.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead, Write};
+
+use timers::{Answer, Entry, Fault, Subject};
+
+use super::lines::{self, Line};
+use super::protocol::{
+    Advanced, Batches, Handoffs, Hello, HostedTimer, Intervals, Missing, OPS, Readings, Refusal, Reply,
+    Request, Runtime, VERSION,
+};
+
+/// No request needs to be as long as this.
+const LONGEST_REQUEST: u64 = 16 << 20;
+/// No answer holds more integers than this.
+const MOST_VALUES: u64 = 10_000_000;
+/// No request makes this host call or work more often than this: some minutes.
+const MOST_STEPS: u64 = 1_000_000_000_000;
+/// No request lets a timer advance for longer than this, an hour.
+const LONGEST_MS: u32 = 3_600_000;
+
+/// Serves `entries`, the timer that reads nothing and the references until the input ends.
+///
+/// Timers are opened by the calling thread when they are first asked for, as opening some takes long.
+///
+/// # Errors
+/// When the input cannot be read or the output cannot be written. Nothing that a request says leads to an error.
+pub fn serve(input: &mut dyn BufRead, output: &mut dyn Write, entries: &[Entry]) -> io::Result<()> {
+    let mut host = Host::of(entries);
+    loop {
+        let reply = match lines::read(input, LONGEST_REQUEST)? {
+            Line::Whole(line) | Line::Unfinished(line) => host.reply(&line),
+            Line::TooLong(_) => {
+                while let Line::TooLong(_) = lines::read(input, LONGEST_REQUEST)? {}
+                refusal(format!("the request is longer than {} MiB", LONGEST_REQUEST >> 20))
+            }
+            Line::End => return Ok(()),
+        };
+        serde_json::to_writer(&mut *output, &reply)?;
+        output.write_all(b"\n")?;
+        output.flush()?;
+    }
+}
+
+struct Host {
+    /// The timers that were asked for come first.
+    entries: Vec<Entry>,
+    open: HashMap<&'static str, Box<dyn Subject>>,
+}
+
+impl Host {
+    fn of(entries: &[Entry]) -> Self {
+        let own =
+            [timers::floor()].into_iter().chain(timers::REFERENCES.into_iter().filter_map(timers::find));
+        let mut all: Vec<Entry> = Vec::new();
+        for entry in entries.iter().copied().chain(own) {
+            if all.iter().all(|other| other.info.id != entry.info.id) {
+                all.push(entry);
+            }
+        }
+        Self { entries: all, open: HashMap::new() }
+    }
+
+    fn reply(&mut self, line: &[u8]) -> Reply {
+        match serde_json::from_slice(line) {
+            Ok(request) => self.answer(request).unwrap_or_else(|fault| refusal(fault.to_string())),
+            Err(error) => refusal(format!("this is no request of protocol {VERSION}: {error}")),
+        }
+    }
+
+    fn answer(&mut self, request: Request) -> Answer<Reply> {
+        affordable(&request)?;
+        Ok(match request {
+            Request::Hello { protocol } => Reply::Hello(self.hello(protocol)?),
+            Request::Intervals { timer, work, repeat } => {
+                Reply::Intervals(Intervals { intervals: self.subject(&timer)?.intervals(&work, repeat)? })
+            }
+            Request::Batches { timer, reference, calls, repeat } => {
+                Reply::Batches(Batches { batches: self.subject(&timer)?.batches(&reference, calls, repeat)? })
+            }
+            Request::Readings { timer, count } => {
+                Reply::Readings(Readings { readings: self.subject(&timer)?.readings(count)? })
+            }
+            Request::Handoffs { timer, count } => {
+                Reply::Handoffs(Handoffs { handoffs: self.subject(&timer)?.handoffs(count)? })
+            }
+            Request::Advance { timer, reference, during, ms } => {
+                let moved = self.subject(&timer)?.advance(&reference, during, ms)?;
+                Reply::Advance(Advanced { timer: moved.timer, reference: moved.reference })
+            }
+        })
+    }
+
+    fn hello(&self, protocol: u32) -> Answer<Hello> {
+        if protocol != VERSION {
+            return Err(Fault::Refused(format!("this agent speaks protocol {VERSION}, not {protocol}")));
+        }
+        let (mut timers, mut unavailable) = (Vec::new(), Vec::new());
+        for entry in &self.entries {
+            let (id, label) = (entry.info.id.to_owned(), entry.info.label.to_owned());
+            match (entry.availability)() {
+                Ok(()) => {
+                    let ns_per_tick = entry.info.ns_per_tick;
+                    timers.push(HostedTimer { id, label, ns_per_tick, reference: false });
+                }
+                Err(why) => {
+                    unavailable.push(Missing { id, label, reason: why.reason, remedy: why.remedy });
+                }
+            }
+        }
+        if let Some(best) =
+            timers::REFERENCES.iter().find_map(|id| timers.iter().position(|timer| timer.id == *id))
+        {
+            timers[best].reference = true;
+        }
+        let runtime = Runtime { name: "native".into(), version: env!("CARGO_PKG_VERSION").into() };
+        Ok(Hello { protocol, runtime, timers, ops: OPS.map(str::to_owned).into(), unavailable })
+    }
+
+    fn subject(&mut self, id: &str) -> Answer<&mut dyn Subject> {
+        let Some(entry) = self.entries.iter().find(|entry| entry.info.id == id) else {
+            return Err(Fault::Refused(format!("the timer `{id}` is not served here")));
+        };
+        let id = entry.info.id;
+        if !self.open.contains_key(id) {
+            let opened = (entry.open)().map_err(|why| {
+                let remedy = why.remedy.as_ref().map_or_else(String::new, |remedy| format!("; {remedy}"));
+                Fault::Refused(format!("{id} cannot be read: {why}{remedy}"))
+            })?;
+            self.open.insert(id, opened);
+        }
+        match self.open.get_mut(id) {
+            Some(subject) => Ok(subject.as_mut()),
+            None => Err(Fault::Refused(format!("{id} cannot be read"))),
+        }
+    }
+}
+
+/// Refuses what would take all memory or all day, whatever the timer.
+fn affordable(request: &Request) -> Answer<()> {
+    let (values, steps) = match request {
+        Request::Hello { .. } => (0, 0),
+        Request::Intervals { work, repeat, .. } => {
+            let total = work.iter().fold(0_u64, |total, &amount| total.saturating_add(amount));
+            (
+                (work.len() as u64).saturating_mul((*repeat).max(1).into()),
+                total.saturating_mul((*repeat).into()),
+            )
+        }
+        Request::Batches { calls, repeat, .. } => ((*repeat).into(), calls.saturating_mul((*repeat).into())),
+        Request::Readings { count, .. } => ((*count).into(), 0),
+        Request::Handoffs { count, .. } => (2 * u64::from(*count), 0),
+        Request::Advance { ms, .. } if *ms > LONGEST_MS => {
+            return Err(Fault::Refused(format!("{ms} ms are too many: at most {LONGEST_MS}")));
+        }
+        Request::Advance { .. } => (2, 0),
+    };
+    if values > MOST_VALUES {
+        let op = request.op();
+        return Err(Fault::Refused(format!(
+            "`{op}` with {values} values is too much for one answer: at most {MOST_VALUES}"
+        )));
+    }
+    if steps > MOST_STEPS {
+        let op = request.op();
+        return Err(Fault::Refused(format!(
+            "`{op}` with {steps} steps takes too long: at most {MOST_STEPS}"
+        )));
+    }
+    Ok(())
+}
+
+fn refusal(error: String) -> Reply {
+    Reply::Refusal(Refusal { error })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// What the host of some of the clocks of POSIX answers to a script of requests.
+fn answers(script: &[u8]) -> Vec<Value> {
+    let entries: Vec<Entry> = ["monotonic", "realtime"].into_iter().filter_map(timers::find).collect();
+    let mut output = Vec::new();
+    serve(&mut &*script, &mut output, &entries).expect("memory can be read and written");
+    assert!(output.is_empty() || output.ends_with(b"\n"));
+    let text = String::from_utf8(output).expect("answers are UTF-8");
+    text.lines().map(|line| serde_json::from_str(line).expect("answers are JSON")).collect()
+}
+
+fn answer(request: &Value) -> Value {
+    let mut all = answers(request.to_string().as_bytes());
+    assert_eq!(all.len(), 1, "one answer a request");
+    all.remove(0)
+}
+
+fn error(request: &Value) -> String {
+    let answer = answer(request);
+    answer["error"].as_str().unwrap_or_else(|| panic!("{request} was answered {answer}")).to_owned()
+}
+
+#[test]
+fn hello_lists_what_was_asked_for_the_floor_and_the_references() {
+    let hello: Hello =
+        serde_json::from_value(answer(&json!({"op": "hello", "protocol": 1}))).expect("it is a hello");
+    assert_eq!(hello.protocol, 1);
+    assert_eq!(hello.runtime.name, "native");
+    assert_eq!(hello.ops, OPS);
+    let ids: Vec<&str> = hello.timers.iter().map(|timer| timer.id.as_str()).collect();
+    assert_eq!(ids[..3], ["monotonic", "realtime", "null"]);
+    assert!(ids[3..].iter().all(|id| timers::REFERENCES.contains(id)));
+    assert_eq!(hello.timers.iter().filter(|timer| timer.reference).count(), 1);
+    let known = ids.len() + hello.unavailable.len();
+    assert_eq!(known, 2 + 1 + timers::REFERENCES.len() - 1, "each timer stands in one of the lists, once");
+}
+
+#[test]
+fn hello_in_another_version_is_refused() {
+    assert_eq!(error(&json!({"op": "hello", "protocol": 2})), "this agent speaks protocol 1, not 2");
+}
+
+#[test]
+fn the_five_questions_are_answered() {
+    let rows = answer(&json!({"op": "intervals", "timer": "monotonic", "work": [0, 100, 7], "repeat": 4}));
+    let rows: Intervals = serde_json::from_value(rows).expect("rows");
+    assert_eq!(rows.intervals.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 4]);
+
+    let batches = answer(
+        &json!({"op": "batches", "timer": "null", "reference": "monotonic", "calls": 0, "repeat": 5, "x": 1}),
+    );
+    assert_eq!(serde_json::from_value::<Batches>(batches).expect("batches").batches.len(), 5);
+
+    let readings = answer(&json!({"op": "readings", "timer": "realtime", "count": 6}));
+    let readings = serde_json::from_value::<Readings>(readings).expect("readings").readings;
+    assert!(readings.len() == 6 && readings.iter().all(|&reading| reading > 0));
+
+    let pairs = answer(&json!({"op": "handoffs", "timer": "monotonic", "count": 3}));
+    assert_eq!(serde_json::from_value::<Handoffs>(pairs).expect("pairs").handoffs.len(), 3);
+
+    let moved = answer(
+        &json!({"op": "advance", "timer": "null", "reference": "monotonic", "during": "sleep", "ms": 1}),
+    );
+    let moved: Advanced = serde_json::from_value(moved).expect("an advance");
+    assert!(moved.timer == 0 && moved.reference >= 1_000_000, "{moved:?}");
+}
+
+#[test]
+fn what_asks_for_nothing_is_answered_with_nothing() {
+    assert_eq!(
+        answer(&json!({"op": "intervals", "timer": "monotonic", "work": [], "repeat": 9})),
+        json!({"intervals": []})
+    );
+    assert_eq!(answer(&json!({"op": "readings", "timer": "null", "count": 0})), json!({"readings": []}));
+    assert_eq!(answers(b""), Vec::<Value>::new());
+}
+
+#[test]
+fn a_timer_that_is_not_served_is_named() {
+    // It is in the catalogue, but was not asked for.
+    assert_eq!(
+        error(&json!({"op": "readings", "timer": "boottime", "count": 1})),
+        "the timer `boottime` is not served here"
+    );
+    let no_reference =
+        json!({"op": "batches", "timer": "null", "reference": "realtime", "calls": 1, "repeat": 1});
+    assert!(error(&no_reference).contains("`realtime` is no reference here"));
+}
+
+#[test]
+fn absurd_requests_are_refused_before_any_memory_is_taken() {
+    let most = u32::MAX;
+    for request in [
+        json!({"op": "readings", "timer": "null", "count": most}),
+        json!({"op": "handoffs", "timer": "null", "count": most}),
+        json!({"op": "intervals", "timer": "null", "work": [0, 0], "repeat": 5_000_001}),
+        json!({"op": "intervals", "timer": "null", "work": [u64::MAX, u64::MAX], "repeat": 2}),
+        json!({"op": "batches", "timer": "null", "reference": "monotonic", "calls": u64::MAX, "repeat": 2}),
+        json!({"op": "batches", "timer": "null", "reference": "monotonic", "calls": 0, "repeat": most}),
+        json!({"op": "advance", "timer": "null", "reference": "monotonic", "during": "spin", "ms": most}),
+    ] {
+        assert!(error(&request).contains("at most"), "{request}");
+    }
+}
+
+#[test]
+fn after_rubbish_the_host_goes_on() {
+    let mut script = b"rubbish\n\n{}\n{\"op\":\"dance\"}\n\xff\xfe\n[]\nnull\n".to_vec();
+    script.extend(br#"{"op":"readings","timer":"null","count":1.5}"#);
+    script.extend(b"\n{\"op\":\"readings\",\"timer\":\"null\",\"count\":-1}\n");
+    script.extend(vec![b'['; 100_000]);
+    script.push(b'\n');
+    script.extend(vec![b'x'; 2 * LONGEST_REQUEST as usize + 100]);
+    script.push(b'\n');
+    script.extend(br#"{"op":"readings","timer":"null","count":2}"#);
+    let mut all = answers(&script);
+    assert_eq!(all.pop(), Some(json!({"readings": [0, 0]})), "without a newline at its end, too");
+    assert_eq!(all.len(), 11);
+    for answer in &all {
+        assert!(answer["error"].is_string(), "{answer}");
+    }
+    assert!(all[10]["error"].as_str().is_some_and(|text| text.contains("16 MiB")));
+}
+
+#[test]
+fn an_output_that_nobody_reads_ends_the_service() {
+    struct Closed;
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let error = serve(&mut &b"{}\n"[..], &mut Closed, &[]).expect_err("it cannot be written");
+    assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+}
+
+/// Requests that are nearly right, and small enough to be served.
+fn nearly_a_request() -> impl Strategy<Value = String> {
+    let op =
+        prop::sample::select(vec!["hello", "intervals", "batches", "readings", "handoffs", "advance", ""]);
+    let id = prop::sample::select(vec!["monotonic", "null", "rdtsc", "", "\\u0000", "monotonic\\n"]);
+    let number =
+        prop::sample::select(vec!["0", "1", "3", "-1", "1.5", "4294967296", "18446744073709551616", "[]"]);
+    let work = prop::sample::select(vec!["[]", "[0,1]", "[18446744073709551615]", "7", "[null]", "[[]]"]);
+    let during = prop::sample::select(vec!["spin", "sleep", "other-spin", "dance"]);
+    (op, id.clone(), id, number.clone(), number.clone(), number, work, during).prop_map(
+        |(op, timer, reference, protocol, repeat, calls, work, during)| {
+            format!(
+                r#"{{"op":"{op}","timer":"{timer}","reference":"{reference}","protocol":{protocol},"repeat":{repeat},"count":{repeat},"calls":{calls},"ms":{calls},"work":{work},"during":"{during}"}}"#
+            )
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_answered_line_by_line(script: Vec<u8>) {
+        let lines = script.split(|&byte| byte == b'\n').count() - usize::from(script.is_empty() || script.ends_with(b"\n"));
+        let all = answers(&script);
+        prop_assert_eq!(all.len(), lines);
+        prop_assert!(all.iter().all(|answer| answer["error"].is_string()));
+    }
+
+    #[test]
+    fn any_request_is_answered(request in nearly_a_request(), cut in 0_usize..400) {
+        prop_assert_eq!(answers(request.as_bytes()).len(), 1);
+        let cut = cut.clamp(1, request.len());
+        prop_assert_eq!(answers(&request.as_bytes()[..cut]).len(), 1);
+    }
+}

@@ -1,0 +1,139 @@
+//! Which timers are meant: ids and globs against the ids that there are.
+
+use globset::{Glob, GlobMatcher};
+
+/// Why a word on the command line stands for no timer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownTimer {
+    /// No timer has this id.
+    #[error("no timer is called `{id}`; {}", advice(nearest))]
+    Id {
+        /// What was asked for.
+        id: String,
+        /// The ids that look like it, the nearest first.
+        nearest: Vec<String>,
+    },
+    /// No id matches this glob.
+    #[error("no timer matches `{0}`; {all}", all = advice(&[]))]
+    Glob(String),
+    /// It is neither an id nor a glob.
+    #[error("`{glob}` is no glob: {reason}")]
+    NoGlob {
+        /// What was asked for.
+        glob: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// The ids among `ids` that the patterns mean, in the order of `ids`, each once; all of them when there is no pattern.
+///
+/// # Errors
+/// When a pattern means none.
+pub fn select<'a>(patterns: &[String], ids: &[&'a str]) -> Result<Vec<&'a str>, UnknownTimer> {
+    let wanted = patterns.iter().map(|pattern| Pattern::read(pattern, ids)).collect::<Result<Vec<_>, _>>()?;
+    let mut chosen: Vec<&str> = Vec::new();
+    for &id in ids {
+        let meant = wanted.is_empty() || wanted.iter().any(|pattern| pattern.means(id));
+        if meant && !chosen.contains(&id) {
+            chosen.push(id);
+        }
+    }
+    Ok(chosen)
+}
+
+enum Pattern<'p> {
+    Id(&'p str),
+    Glob(GlobMatcher),
+}
+
+impl<'p> Pattern<'p> {
+    /// Only patterns that mean something.
+    fn read(text: &'p str, ids: &[&str]) -> Result<Self, UnknownTimer> {
+        if ids.contains(&text) {
+            return Ok(Self::Id(text));
+        }
+        if !text.contains(['*', '?', '[', '{']) {
+            return Err(UnknownTimer::Id { id: text.into(), nearest: nearest(text, ids) });
+        }
+        let glob = Glob::new(text)
+            .map_err(|error| UnknownTimer::NoGlob { glob: text.into(), reason: error.kind().to_string() })?;
+        let pattern = Self::Glob(glob.compile_matcher());
+        if ids.iter().any(|id| pattern.means(id)) {
+            Ok(pattern)
+        } else {
+            Err(UnknownTimer::Glob(text.into()))
+        }
+    }
+
+    fn means(&self, id: &str) -> bool {
+        match self {
+            Self::Id(own) => *own == id,
+            Self::Glob(glob) => glob.is_match(id),
+        }
+    }
+}
+
+/// The ids that look most like `text`, with or without the name of their runtime.
+fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
+    /// The most that are named.
+    const MOST: usize = 3;
+    /// From here on two words look alike.
+    const ALIKE: f64 = 0.8;
+    let text = text.to_lowercase();
+    let likeness = |id: &str| {
+        let bare = id.split_once(':').map_or(id, |(_, bare)| bare);
+        [id, bare]
+            .map(|name| strsim::jaro_winkler(&text, &name.to_lowercase()))
+            .into_iter()
+            .fold(0.0, f64::max)
+    };
+    let mut alike: Vec<(f64, &str)> =
+        ids.iter().map(|&id| (likeness(id), id)).filter(|&(likeness, _)| likeness >= ALIKE).collect();
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0));
+    alike.dedup_by_key(|(_, id)| *id);
+    alike.into_iter().take(MOST).map(|(_, id)| id.to_owned()).collect()
+}
+
+fn advice(nearest: &[String]) -> String {
+    if nearest.is_empty() {
+        return "`timermeter list` shows all there are".into();
+    }
+    let quoted: Vec<String> = nearest.iter().map(|id| format!("`{id}`")).collect();
+    format!("did you mean {}?", quoted.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IDS: [&str; 6] = ["rdtsc", "rdtscp", "monotonic", "monotonic-raw", "java:nanoTime", "py:x[1]"];
+
+    fn selected(patterns: &[&str]) -> Result<Vec<&'static str>, UnknownTimer> {
+        select(&patterns.iter().map(|&pattern| pattern.to_owned()).collect::<Vec<_>>(), &IDS)
+    }
+
+    #[test]
+    fn patterns_pick_in_the_order_of_the_catalogue_and_each_timer_once() {
+        assert_eq!(selected(&[]).as_deref(), Ok(IDS.as_slice()));
+        assert_eq!(
+            selected(&["monotonic*", "monotonic", "rdtscp"]),
+            Ok(vec!["rdtscp", "monotonic", "monotonic-raw"])
+        );
+        assert_eq!(selected(&["java:*"]), Ok(vec!["java:nanoTime"]));
+        assert_eq!(selected(&["{rdtsc,py*}"]), Ok(vec!["rdtsc", "py:x[1]"]));
+        assert_eq!(selected(&["py:x[1]"]), Ok(vec!["py:x[1]"]), "an id is an id, whatever it looks like");
+    }
+
+    #[test]
+    fn who_is_mistaken_is_told_what_there_is() {
+        let message = |pattern| selected(&[pattern]).expect_err("there is no such timer").to_string();
+        let text = message("monotonc");
+        assert!(text.starts_with("no timer is called `monotonc`; did you mean `monotonic`, "), "{text}");
+        assert!(message("nanotime").contains("did you mean `java:nanoTime`"), "{}", message("nanotime"));
+        assert_eq!(message("zzz"), "no timer is called `zzz`; `timermeter list` shows all there are");
+        assert_eq!(message("zzz*"), "no timer matches `zzz*`; `timermeter list` shows all there are");
+        assert!(message("[").starts_with("`[` is no glob: "), "{}", message("["));
+        assert!(selected(&["rdtsc", "zzz"]).is_err(), "one good pattern does not excuse a bad one");
+    }
+}

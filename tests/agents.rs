@@ -1,0 +1,352 @@
+//! The client of the agent protocol against agents that do not keep to it, and against one that does.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+use std::{fs, thread};
+
+use timermeter::prober::connection::{Command, Connection, subject};
+use timers::{Advance, Answer, During, Fault, Subject};
+
+const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true},{"id":"b","label":"B","ns_per_tick":null}],"ops":["intervals","batches","readings","handoffs","advance"]}"#;
+
+/// Long enough for a loaded machine; agents that answer never wait for it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An agent in the language of the shell, and the file that tells its process id.
+struct Script {
+    folder: tempfile::TempDir,
+    command: Command,
+}
+
+impl Script {
+    /// `$HELLO` is a good introduction, `ask` waits for a request.
+    fn new(body: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pid = folder.path().join("pid");
+        let script = format!("echo $$ > \"$0\"; HELLO='{HELLO}'; ask() {{ read -r request; }}; {body}");
+        let args = vec![OsString::from("-c"), script.into(), pid.into()];
+        Self { folder, command: Command { name: "test".into(), program: "sh".into(), args } }
+    }
+
+    fn start(&self, timeout: Duration) -> Answer<Connection> {
+        Connection::start(&self.command, None, timeout)
+    }
+
+    /// The fault of its introduction.
+    fn fault(&self, timeout: Duration) -> Fault {
+        self.start(timeout).err().expect("it does not introduce itself")
+    }
+
+    /// The fault of the answer to a question after a good introduction.
+    fn later_fault<T: std::fmt::Debug>(&self, question: impl FnOnce(&mut dyn Subject) -> Answer<T>) -> Fault {
+        let connection = Rc::new(RefCell::new(self.start(PATIENCE).expect("it introduces itself")));
+        let fault = question(subject(&connection, "a").as_mut()).expect_err("it does not answer");
+        if let Fault::Lost(_) = &fault {
+            assert_eq!(subject(&connection, "b").readings(1), Err(fault.clone()), "lost once, lost for good");
+            self.left_nobody();
+        }
+        fault
+    }
+
+    /// Nobody of its process group runs any more. Who was ended but not yet waited for by init does not count.
+    fn left_nobody(&self) {
+        let pid = fs::read_to_string(self.folder.path().join("pid")).expect("it told its process id");
+        for _ in 0..200 {
+            if members(pid.trim()).is_empty() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        panic!("still there: {:?}", members(pid.trim()));
+    }
+}
+
+/// What runs in a process group.
+fn members(group: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").expect("there is a /proc").flatten();
+    processes
+        .filter_map(|process| fs::read_to_string(process.path().join("stat")).ok())
+        .filter(|stat| {
+            // The name in parentheses may hold anything; state, parent and group follow it.
+            let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+            fields.len() > 2 && fields[2] == group && fields[0] != "Z"
+        })
+        .collect()
+}
+
+#[track_caller]
+fn assert_lost(fault: &Fault, words: &[&str]) {
+    let Fault::Lost(text) = fault else { panic!("{fault:?} is not Lost") };
+    for word in words {
+        assert!(text.contains(word), "`{text}` does not say `{word}`");
+    }
+}
+
+#[test]
+fn a_program_that_is_not_there() {
+    let command = Command { name: "foo".into(), program: "/no/such/program".into(), args: vec![] };
+    let fault = Connection::start(&command, None, PATIENCE).err().expect("it cannot be started");
+    assert_eq!(
+        fault,
+        Fault::Lost(
+            "cannot start `/no/such/program`: No such file or directory; check the command after --agent"
+                .into()
+        )
+    );
+}
+
+#[test]
+fn a_cpu_that_is_not_there() {
+    let agent = Script::new("ask; echo \"$HELLO\"; ask");
+    let fault = Connection::start(&agent.command, Some(999_999), PATIENCE).err().expect("no such CPU");
+    assert_lost(&fault, &["cannot start `sh`", "999999"]);
+    assert!(!Path::new(&agent.folder.path().join("pid")).exists(), "it was never started");
+}
+
+#[test]
+fn one_that_exits_at_once() {
+    let agent = Script::new("echo 'first' >&2; printf 'no \\033[1mlicence\\n\\n' >&2; exit 3");
+    let fault = agent.fault(PATIENCE);
+    assert_eq!(
+        fault,
+        Fault::Lost(
+            "agent `test` exited with status 3 instead of answering `hello`; its last words: no licence"
+                .into()
+        )
+    );
+    agent.left_nobody();
+}
+
+#[test]
+fn one_that_is_killed_by_a_signal() {
+    let agent = Script::new("ask; echo \"$HELLO\"; ask; kill -SEGV $$");
+    let fault = agent.later_fault(|timer| timer.readings(3));
+    assert_lost(&fault, &["was killed by signal 11 (SIGSEGV) instead of answering `readings`"]);
+}
+
+#[test]
+fn one_that_dies_between_two_questions() {
+    let agent = Script::new("ask; echo \"$HELLO\"; exit 4");
+    let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
+    thread::sleep(Duration::from_millis(50));
+    let fault = subject(&connection, "a").readings(3).expect_err("nobody is there");
+    assert_lost(&fault, &["exited with status 4 instead of answering `readings`"]);
+}
+
+#[test]
+fn one_that_dies_within_an_answer() {
+    let agent = Script::new("ask; printf '{\"protocol\":1,'; exit 0");
+    assert_lost(&agent.fault(PATIENCE), &["exited with status 0 instead of answering `hello`"]);
+}
+
+#[test]
+fn one_that_dies_and_leaves_a_child_with_its_output() {
+    let agent = Script::new("ask; sleep 1000 & exit 5");
+    assert_lost(&agent.fault(PATIENCE), &["exited with status 5"]);
+    agent.left_nobody();
+}
+
+#[test]
+fn one_that_prints_garbage() {
+    let agent = Script::new("ask; echo 'Picked up JAVA_TOOL_OPTIONS: -Xmx64m'; ask");
+    assert_lost(
+        &agent.fault(PATIENCE),
+        &[
+            "answered `hello` with rubbish",
+            "expected {\"protocol\":1,",
+            "got `Picked up JAVA_TOOL_OPTIONS: -Xmx64m`",
+        ],
+    );
+    agent.left_nobody();
+    let long = Script::new("ask; head -c 9000 /dev/zero | tr '\\0' x; echo; ask");
+    let Fault::Lost(text) = long.fault(PATIENCE) else { panic!("it is lost") };
+    assert!(text.chars().count() < 400, "{text}");
+}
+
+#[test]
+fn one_that_speaks_another_version() {
+    let agent = Script::new("ask; echo \"$HELLO\" | sed 's/:1,/:2,/'; ask");
+    assert_lost(&agent.fault(PATIENCE), &["it speaks protocol 2, not 1"]);
+    agent.left_nobody();
+}
+
+#[test]
+fn introductions_that_make_no_sense() {
+    for (change, words) in [
+        ("s/\"id\":\"b\"/\"id\":\"a\"/", "two timers are called `a`"),
+        ("s/\"id\":\"b\"/\"id\":\"\"/", "a timer has no id"),
+        ("s/\"id\":\"b\"/\"id\":\"\\\\u001b[2J\"/", "cannot be printed"),
+        ("s/\"ns_per_tick\":1/\"ns_per_tick\":0/", "`a` has a tick of 0 ns"),
+        ("s/\"ns_per_tick\":1/\"ns_per_tick\":-2.5/", "`a` has a tick of -2.5 ns"),
+        ("s/\"ns_per_tick\":1/\"ns_per_tick\":1e999/", "rubbish"),
+        ("s/\"name\":\"sh\"/\"name\":\"\"/", "the runtime has no name"),
+        ("s/\"ops\"/\"opts\"/", "missing field `ops`"),
+    ] {
+        let agent = Script::new(&format!("ask; echo \"$HELLO\" | sed '{change}'; ask"));
+        assert_lost(&agent.fault(PATIENCE), &["answered `hello` with rubbish", words]);
+        agent.left_nobody();
+    }
+}
+
+#[test]
+fn answers_of_the_wrong_shape() {
+    let answering = |answer: &str| Script::new(&format!("ask; echo \"$HELLO\"; ask; echo '{answer}'; ask"));
+    let readings = |answer: &str| answering(answer).later_fault(|timer| timer.readings(3));
+    assert_lost(
+        &readings(r#"{"readings":[1,2]}"#),
+        &["there are 2 readings, not 3", "got `{\"readings\":[1,2]}`"],
+    );
+    assert_lost(&readings(r#"{"readings":[1,2.5,3]}"#), &["floating point `2.5`", "with 3 integers"]);
+    assert_lost(&readings(r#"{"readings":[1,2,9223372036854775808]}"#), &["9223372036854775808"]);
+    assert_lost(&readings(r#"{"intervals":[[1]]}"#), &["missing field `readings`"]);
+    assert_lost(&readings(r#"{"error":7}"#), &["missing field `readings`"]);
+    assert_lost(&readings(""), &["answered `readings` with rubbish"]);
+
+    let intervals = |answer: &str| answering(answer).later_fault(|timer| timer.intervals(&[0, 9], 2));
+    assert_lost(&intervals(r#"{"intervals":[[1,2]]}"#), &["there are 1 rows, not 2"]);
+    assert_lost(&intervals(r#"{"intervals":[[1,2],[3]]}"#), &["there are 1 intervals in a row, not 2"]);
+
+    let batches = |answer: &str| answering(answer).later_fault(|timer| timer.batches("a", 1, 2));
+    assert_lost(&batches(r#"{"batches":[1,2,3]}"#), &["there are 3 batches, not 2"]);
+    let handoffs = |answer: &str| answering(answer).later_fault(|timer| timer.handoffs(1));
+    assert_lost(&handoffs(r#"{"handoffs":[[1,2,3]]}"#), &["rubbish"]);
+    assert_lost(&handoffs(r#"{"handoffs":[]}"#), &["there are 0 pairs, not 1"]);
+    let advance = |answer: &str| answering(answer).later_fault(|timer| timer.advance("a", During::Spin, 1));
+    assert_lost(&advance(r#"{"timer":1}"#), &["missing field `reference`"]);
+}
+
+#[test]
+fn one_that_answers_what_nobody_asked() {
+    let agent = Script::new("ask; echo \"$HELLO\"; echo 'by the way'; ask; sleep 1000");
+    let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
+    thread::sleep(Duration::from_millis(100));
+    let fault = subject(&connection, "a").readings(1).expect_err("it has said something else");
+    assert_lost(&fault, &["by the way"]);
+    agent.left_nobody();
+}
+
+#[test]
+fn one_that_hangs() {
+    let agent = Script::new("ask; echo 'waiting for godot' >&2; sleep 1000");
+    assert_lost(
+        &agent.fault(Duration::from_secs(1)),
+        &["agent `test` did not answer `hello` within 1 s and was ended; its last words: waiting for godot"],
+    );
+    agent.left_nobody();
+}
+
+#[test]
+fn one_that_hangs_and_reads_nothing() {
+    let agent = Script::new("ask; echo \"$HELLO\"; exec sleep 1000");
+    let connection =
+        Rc::new(RefCell::new(agent.start(Duration::from_secs(2)).expect("it introduces itself")));
+    // Far more than a pipe holds.
+    let work = vec![u64::MAX; 100_000];
+    let fault = subject(&connection, "a").intervals(&work, 1).expect_err("it reads nothing");
+    assert_lost(&fault, &["did not answer `intervals` within 2 s"]);
+    agent.left_nobody();
+}
+
+#[test]
+fn one_that_ignores_the_end_of_its_input() {
+    let agent = Script::new("trap '' TERM HUP INT; ask; echo \"$HELLO\"; sleep 1000; sleep 1000");
+    drop(agent.start(PATIENCE).expect("it introduces itself"));
+    agent.left_nobody();
+}
+
+#[test]
+fn one_that_writes_a_line_without_end() {
+    let agent = Script::new("ask; exec tr '\\0' x < /dev/zero");
+    assert_lost(&agent.fault(PATIENCE), &["answered `hello` with a line of more than 256 MiB"]);
+    agent.left_nobody();
+}
+
+#[test]
+fn one_that_writes_lines_without_end() {
+    let agent = Script::new("ask; echo \"$HELLO\"; exec yes");
+    let connection = agent.start(PATIENCE).expect("it introduces itself");
+    drop(connection);
+    agent.left_nobody();
+}
+
+#[test]
+fn one_that_floods_standard_error() {
+    let agent = Script::new("head -c 9000000 /dev/zero | tr '\\0' x >&2; ask; echo \"$HELLO\"; ask");
+    assert_eq!(agent.start(PATIENCE).expect("that disturbs nobody").hello().runtime.name, "sh");
+}
+
+#[test]
+fn one_that_closes_its_output_and_stays() {
+    let agent = Script::new("ask; exec >&-; sleep 1000");
+    assert_lost(&agent.fault(PATIENCE), &["closed its output instead of answering `hello`, and was ended"]);
+    agent.left_nobody();
+}
+
+#[test]
+fn one_that_refuses_stays_usable() {
+    let agent = Script::new(
+        "ask; echo \"$HELLO\"; ask; echo '{\"error\":\"not \\u001b[1mtoday\"}'; ask; echo '{\"readings\":[7]}'; ask",
+    );
+    let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
+    let mut timer = subject(&connection, "a");
+    assert_eq!(timer.readings(1), Err(Fault::Refused("not today".into())));
+    assert_eq!(timer.readings(1), Ok(vec![7]));
+    drop((timer, connection));
+    agent.left_nobody();
+}
+
+#[test]
+fn what_is_not_offered_is_not_asked() {
+    let agent =
+        Script::new("ask; echo \"$HELLO\" | sed 's/,\"handoffs\"//'; ask; echo '{\"readings\":[7]}'; ask");
+    let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
+    let mut timer = subject(&connection, "a");
+    assert_eq!(timer.handoffs(1), Err(Fault::Refused("this agent does not offer `handoffs`".into())));
+    assert_eq!(timer.readings(1), Ok(vec![7]));
+}
+
+#[test]
+fn one_that_keeps_to_the_protocol() {
+    let agent = Script::new(
+        r#"while read -r request; do
+            case "$request" in
+                '{"op":"hello","protocol":1}') echo "$HELLO";;
+                '{"op":"intervals","timer":"a","work":[0,9],"repeat":2}') echo '{"intervals":[[1,2],[3,-4]],"more":1}';;
+                '{"op":"batches","timer":"b","reference":"a","calls":8,"repeat":2}') echo '{"batches":[5,6]}';;
+                '{"op":"readings","timer":"a","count":2}') echo ' { "readings" : [ 9223372036854775807, 0 ] } ';;
+                '{"op":"handoffs","timer":"a","count":1}') echo '{"handoffs":[[1,2]]}';;
+                '{"op":"advance","timer":"b","reference":"a","during":"other-spin","ms":3}')
+                    echo '{"timer":-1,"reference":2}';;
+                *) echo "{\"error\":\"what?\"}";;
+            esac
+        done; echo over >> "$0""#,
+    );
+    let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
+    assert_eq!(connection.borrow().hello().timers.len(), 2);
+    let (mut a, mut b) = (subject(&connection, "a"), subject(&connection, "b"));
+    assert_eq!(a.intervals(&[0, 9], 2), Ok(vec![vec![1, 2], vec![3, -4]]));
+    assert_eq!(b.batches("a", 8, 2), Ok(vec![5, 6]));
+    assert_eq!(a.readings(2), Ok(vec![i64::MAX, 0]));
+    assert_eq!(a.handoffs(1), Ok(vec![[1, 2]]));
+    assert_eq!(b.advance("a", During::OtherSpin, 3), Ok(Advance { timer: -1, reference: 2 }));
+    assert_eq!(a.readings(3), Err(Fault::Refused("what?".into())));
+    drop((a, b, connection));
+    let text = fs::read_to_string(agent.folder.path().join("pid")).expect("its file is there");
+    assert!(text.ends_with("over\n"), "it saw the end of its input: {text}");
+}
+
+#[test]
+fn one_that_is_born_on_a_cpu() {
+    let cpu = *timers::allowed_cpus().expect("the system tells").last().expect("there is one");
+    let agent = Script::new(
+        r#"ask; cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+        echo "$HELLO" | sed "s/\"version\":\"1\"/\"version\":\"$cpus\"/"; ask"#,
+    );
+    let connection = Connection::start(&agent.command, Some(cpu), PATIENCE).expect("it introduces itself");
+    assert_eq!(connection.hello().runtime.version, cpu.to_string());
+    let here = timers::allowed_cpus().expect("the system tells");
+    assert!(here.contains(&cpu), "the thread that asked stays where it was: {here:?}");
+}
