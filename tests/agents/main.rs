@@ -1,89 +1,15 @@
 //! The client of the agent protocol against agents that do not keep to it, and against one that does.
 
+mod script;
+
 use std::cell::RefCell;
-use std::ffi::OsString;
-use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 use std::{fs, thread};
 
+use script::{PATIENCE, Script, assert_lost};
 use timermeter::prober::connection::{Command, Connection, subject};
-use timers::{Advance, Answer, During, Fault, Subject};
-
-const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true},{"id":"b","label":"B","ns_per_tick":null}],"ops":["intervals","batches","readings","handoffs","advance"]}"#;
-
-/// Long enough for a loaded machine; agents that answer never wait for it.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// An agent in the language of the shell, and the file that tells its process id.
-struct Script {
-    folder: tempfile::TempDir,
-    command: Command,
-}
-
-impl Script {
-    /// `$HELLO` is a good introduction, `ask` waits for a request.
-    fn new(body: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let pid = folder.path().join("pid");
-        let script = format!("echo $$ > \"$0\"; HELLO='{HELLO}'; ask() {{ read -r request; }}; {body}");
-        let args = vec![OsString::from("-c"), script.into(), pid.into()];
-        Self { folder, command: Command { name: "test".into(), program: "sh".into(), args } }
-    }
-
-    fn start(&self, timeout: Duration) -> Answer<Connection> {
-        Connection::start(&self.command, None, timeout)
-    }
-
-    /// The fault of its introduction.
-    fn fault(&self, timeout: Duration) -> Fault {
-        self.start(timeout).err().expect("it does not introduce itself")
-    }
-
-    /// The fault of the answer to a question after a good introduction.
-    fn later_fault<T: std::fmt::Debug>(&self, question: impl FnOnce(&mut dyn Subject) -> Answer<T>) -> Fault {
-        let connection = Rc::new(RefCell::new(self.start(PATIENCE).expect("it introduces itself")));
-        let fault = question(subject(&connection, "a").as_mut()).expect_err("it does not answer");
-        if let Fault::Lost(_) = &fault {
-            assert_eq!(subject(&connection, "b").readings(1), Err(fault.clone()), "lost once, lost for good");
-            self.left_nobody();
-        }
-        fault
-    }
-
-    /// Nobody of its process group runs any more. Who was ended but not yet waited for by init does not count.
-    fn left_nobody(&self) {
-        let pid = fs::read_to_string(self.folder.path().join("pid")).expect("it told its process id");
-        for _ in 0..200 {
-            if members(pid.trim()).is_empty() {
-                return;
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        panic!("still there: {:?}", members(pid.trim()));
-    }
-}
-
-/// What runs in a process group.
-fn members(group: &str) -> Vec<String> {
-    let processes = fs::read_dir("/proc").expect("there is a /proc").flatten();
-    processes
-        .filter_map(|process| fs::read_to_string(process.path().join("stat")).ok())
-        .filter(|stat| {
-            // The name in parentheses may hold anything; state, parent and group follow it.
-            let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-            fields.len() > 2 && fields[2] == group && fields[0] != "Z"
-        })
-        .collect()
-}
-
-#[track_caller]
-fn assert_lost(fault: &Fault, words: &[&str]) {
-    let Fault::Lost(text) = fault else { panic!("{fault:?} is not Lost") };
-    for word in words {
-        assert!(text.contains(word), "`{text}` does not say `{word}`");
-    }
-}
+use timers::{Advance, During, Fault};
 
 #[test]
 fn a_program_that_is_not_there() {
@@ -103,7 +29,7 @@ fn a_cpu_that_is_not_there() {
     let agent = Script::new("ask; echo \"$HELLO\"; ask");
     let fault = Connection::start(&agent.command, Some(999_999), PATIENCE).err().expect("no such CPU");
     assert_lost(&fault, &["cannot start `sh`", "999999"]);
-    assert!(!Path::new(&agent.folder.path().join("pid")).exists(), "it was never started");
+    assert!(!agent.folder.path().join("pid").exists(), "it was never started");
 }
 
 #[test]
