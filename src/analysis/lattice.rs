@@ -65,7 +65,8 @@ fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
 fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     let anchor = counted.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
     let start = refine_near(counted, anchor, candidate)?;
-    let line = extend(counted, anchor, start)?;
+    let line = extend(counted, anchor, start);
+    let line = line?;
     let step = line.step;
     if step < SHORTEST {
         return None;
@@ -73,7 +74,7 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     // A counter's intervals are multiples of its step, so the lattice goes through zero. Where the step is not known
     // well enough to tell, that is not asked.
     let origin = line.at_anchor / step;
-    let uncertain = line.error * origin.abs() > 0.15 * step;
+    let uncertain = 3.0 * line.error * origin.abs() > 0.1 * step;
     let offset = line.at_anchor - origin.round() * step;
     if !uncertain && offset.abs() > (0.5 * tolerance(step)).max(0.1 * step) {
         return None;
@@ -93,15 +94,22 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
         }
     }
     let through_zero = if uncertain { step } else { product / square };
-    (on >= ON_LATTICE * all && occupied(&levels) && through_zero.is_finite())
+    (on >= ON_LATTICE * all && occupied(&levels, step) && through_zero.is_finite())
         .then_some(Lattice { step: through_zero, error: line.error })
 }
 
-/// Whether enough neighbouring levels are occupied: three that were seen three times, most without a gap.
-fn occupied(levels: &std::collections::BTreeMap<i64, f64>) -> bool {
-    let seen: Vec<i64> = levels.iter().filter(|(_, times)| **times >= 3.0).map(|(level, _)| *level).collect();
+/// Whether enough neighbouring levels are occupied. Coarser lattices were tried before, so a few neighbours do.
+fn occupied(levels: &std::collections::BTreeMap<i64, f64>, step: f64) -> bool {
+    let all: f64 = levels.values().sum();
+    let two = levels.iter().filter(|(_, times)| **times >= 0.05 * all).map(|(level, _)| *level);
+    let two: Vec<i64> = two.collect();
+    // Two levels next to each other are enough where the step is long against its truncation.
+    if step >= 12.0 && two.windows(2).any(|pair| pair[1] == pair[0] + 1) {
+        return true;
+    }
+    let seen: Vec<i64> = levels.iter().filter(|(_, times)| **times >= 2.0).map(|(level, _)| *level).collect();
     let adjacent = seen.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
-    seen.len() >= 3 && adjacent as f64 >= 0.6 * (seen.len() - 1) as f64
+    adjacent >= 2 && adjacent as f64 >= 0.2 * (seen.len() - 1) as f64
 }
 
 /// The step near a candidate that gathers most intervals close to the anchor.

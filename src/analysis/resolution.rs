@@ -100,6 +100,9 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
             at_most("two ways to find the step disagree")
         }
         (_, Some(found)) => resolved(found, all.len(), Rule::Lattice),
+        (Jump::Step(_), None) if all.len() < groups.iter().map(|group| group.deltas.len()).sum() => {
+            at_most("it steps backwards, which hides its step")
+        }
         (Jump::Step(step), None) => {
             // With only zero and one step seen, other steps may still be hidden.
             if step.samples < FEWEST_STEPS {

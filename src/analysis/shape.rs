@@ -21,8 +21,9 @@ const ONE_COST_SURPRISE: f64 = 6.0;
 /// The kind that explains most for its parameters; `surprises` may be sums over many sets of samples.
 #[must_use]
 pub fn cheapest(surprises: &[f64; KINDS], sets: usize) -> usize {
-    // Each further parameter has to earn its place in every set.
-    let price = |kind: &usize| surprises[*kind] + 5.0 * (*kind * sets) as f64;
+    // Each further parameter has to earn its place in every set, clearly, as phases are never quite random.
+    let price =
+        |kind: &usize| surprises[*kind] * (1.0 + 0.3 * *kind as f64) + 5.0 * (*kind * sets) as f64;
     (0..KINDS).min_by(|a, b| price(a).total_cmp(&price(b))).unwrap_or_default()
 }
 
@@ -45,6 +46,7 @@ pub struct Shape {
     step: f64,
     core_mean: f64,
     core_variance: f64,
+    skewness_length: f64,
     rare: f64,
     cells: Cells,
     fitted: Option<Mixture>,
@@ -61,19 +63,26 @@ impl Shape {
         {
             return None;
         }
-        let mixtures = Mixture::of_each_kind(cells.first, &observed);
-        Some(mixtures.map(|mixture| mixture.surprise(&observed, cells.samples())))
+        Some(Mixture::surprises(&Mixture::of_each_kind(cells.first, &observed), &observed, cells.samples()))
     }
 
     /// From samples in ticks of a reference that moves in steps of `step` ticks. `deviation` is the standard deviation of
     /// an invocation in ticks, where something finer than the samples tells it; `kind` is the kind of shape that more
-    /// samples than these agree on, by its place among [`surprises`](Self::surprises). `None` without samples.
+    /// samples than these agree on, by its place among [`surprises`](Self::surprises); `own` that the samples are the timer's
+    /// own. `None` without samples.
     #[must_use]
-    pub fn of(samples: &[i64], step: f64, deviation: Option<f64>, kind: Option<usize>) -> Option<Self> {
+    pub fn of(
+        samples: &[i64],
+        step: f64,
+        deviation: Option<f64>,
+        kind: Option<usize>,
+        own: bool,
+    ) -> Option<Self> {
         let levels = levels(samples, step);
         let cut = rare_above(&levels)?;
         let core = levels.partition_point(|&level| level <= cut);
         let core_mean = mean(&levels[..core])?;
+        let cubes: f64 = levels[..core].iter().map(|level| (level - core_mean).powi(3)).sum();
         let rare = 1.0 - core as f64 / levels.len() as f64;
         let squares: f64 = levels[..core].iter().map(|level| (level - core_mean).powi(2)).sum();
         let cells = Cells::of(levels)?;
@@ -81,8 +90,9 @@ impl Shape {
             step,
             core_mean,
             core_variance: squares / core as f64,
+            skewness_length: if squares > 0.0 { cubes / squares } else { 0.0 },
             rare,
-            fitted: Mixture::fit(&cells, deviation.map(|deviation| deviation / step), kind),
+            fitted: Mixture::fit(&cells, deviation.map(|deviation| deviation / step), kind, own),
             cells,
         })
     }
@@ -125,6 +135,13 @@ impl Shape {
         self.core_variance * self.step * self.step
     }
 
+    /// The third central moment over the second, of all but the rare interruptions, in ticks: zero for a symmetric
+    /// distribution, the length of the tail for a skewed one.
+    #[must_use]
+    pub fn skewness_length(&self) -> f64 {
+        self.skewness_length * self.step
+    }
+
     /// The share of invocations that are rare interruptions, far above all others.
     #[must_use]
     pub fn rare(&self) -> f64 {
@@ -152,8 +169,7 @@ impl Shape {
         (within * reach / wider).clamp(1.0 / samples, 1.0)
     }
 
-    /// How far a single cost may show from its place, in steps: the error of the fit inside its window; outside, the width
-    /// of a cell. A smooth distribution needs none.
+    /// How far a single cost may lie from its fitted place, in steps. A smooth distribution needs none.
     fn slack(&self, level: f64) -> f64 {
         match self.fitted {
             Some(mixture) if self.cells.in_window(level) => {
@@ -163,8 +179,7 @@ impl Shape {
                     0.03
                 }
             }
-            Some(_) => 0.5,
-            None => 0.0,
+            _ => 0.0,
         }
     }
 
@@ -220,7 +235,8 @@ impl Cells {
     fn of(levels: Vec<f64>) -> Option<Self> {
         let middle = quantile(&levels, 0.5)?.floor();
         let cells = Self { levels, first: middle, width: 1, below: 0.0, above: 1.0 };
-        let first = cells.border(middle, -1.0);
+        // One empty cell more, which says that nothing lies there.
+        let first = cells.border(middle, -1.0) - 1.0;
         let last = cells.border(middle, 1.0);
         let (below, above) = (cells.share(first - 1.0), cells.share(last));
         Some(Self { first, width: (last - first) as usize + 1, below, above, ..cells })
@@ -273,24 +289,36 @@ struct Mixture {
 impl Mixture {
     /// The simplest mixture that explains every cell of the window within its statistical error. `deviation`, in
     /// steps, is what is known of the variation from elsewhere.
-    fn fit(cells: &Cells, deviation: Option<f64>, kind: Option<usize>) -> Option<Self> {
+    fn fit(cells: &Cells, deviation: Option<f64>, kind: Option<usize>, own: bool) -> Option<Self> {
         let observed = cells.observed()?;
         let samples = cells.samples();
         let one = Self::one_cost(cells.first, &observed);
-        // Where the unit truncates a still finer counter, one cost shows at up to four levels.
-        let steady = cells.width <= 4 && deviation.is_some_and(|deviation| 3.0 * deviation < 1.0);
+        // Where the unit truncates a still finer counter, a single cost shows at more levels than two; what is known of its
+        // deviation says more than they do.
+        let steady = own && cells.width <= 6 && deviation.is_some_and(|deviation| deviation < 1.0);
         if steady || one.surprise(&observed, samples) <= ONE_COST_SURPRISE {
             // Where there are other modes, the known deviation is theirs as well.
             let alone = cells.above - cells.below >= 0.98;
-            return Some(one.with_hidden_tail(deviation.filter(|_| alone)));
+            let longest = if own { 1.0 } else { 0.5 };
+            return Some(one.with_tail(deviation.filter(|_| alone).unwrap_or(0.0).min(longest)));
         }
         let mixtures = Self::of_each_kind(cells.first, &observed);
         let explains = |mixture: &Self| mixture.largest_error(&observed) <= 0.006 + 1.0 / samples.sqrt();
         if let Some(agreed) = kind.map(|kind| mixtures[kind]).filter(explains) {
             return Some(agreed);
         }
-        let surprises = mixtures.map(|mixture| mixture.surprise(&observed, samples));
+        let surprises = Self::surprises(&mixtures, &observed, samples);
         Some(mixtures[cheapest(&surprises, 1)]).filter(explains)
+    }
+
+    /// How unlikely the cells are under each of them; a kind with more parameters than there are cells between none and
+    /// all explains nothing.
+    fn surprises(mixtures: &[Self; KINDS], observed: &[f64], samples: f64) -> [f64; KINDS] {
+        let telling = observed.iter().filter(|share| (0.003..=0.997).contains(*share)).count();
+        std::array::from_fn(|kind| {
+            let told = kind < 2 || kind < telling;
+            if told { mixtures[kind].surprise(observed, samples) } else { f64::INFINITY }
+        })
     }
 
     /// The best mixture of each kind: one cost, one with a tail, two costs, two with tails.
@@ -311,9 +339,7 @@ impl Mixture {
 
     /// A single cost inside one cell may still vary, unseen. What varies comes on top of a floor, so it is taken for a
     /// tail of the known deviation; the mean stays.
-    fn with_hidden_tail(self, deviation: Option<f64>) -> Self {
-        const LONGEST: f64 = 0.5;
-        let tail = deviation.unwrap_or(0.0).min(LONGEST);
+    fn with_tail(self, tail: f64) -> Self {
         Self { place: self.place.map(|place| place - tail), tail, ..self }
     }
 

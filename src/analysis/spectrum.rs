@@ -34,7 +34,20 @@ pub(super) fn find(intervals: &[i64], work_unit: f64) -> Option<Lattice> {
                     && (octave - squared_sinc(2.0 * frequency)).abs() < 0.1
             };
             for candidate in [exact, 1.0 - exact] {
-                if matches(candidate) && candidate < 1.0 / SHORTEST && !is_of_work(exact, work_unit) {
+                if !matches(candidate) {
+                    continue;
+                }
+                // A fraction of the frequency present as well: this is an overtone of a longer step.
+                let is_there = |longer: &f64| {
+                    let frequency = candidate / longer;
+                    self::magnitude(&window, frequency) > 0.7 * squared_sinc(frequency)
+                        && !is_of_work(frequency, work_unit)
+                };
+                if let Some(longer) = [4.0, 3.0, 2.0].into_iter().find(is_there) {
+                    let base = climb(&window, candidate / longer, stride);
+                    return Some(Lattice { step: 1.0 / base, error: noise / span / base / base });
+                }
+                if candidate < 1.0 / SHORTEST && !is_of_work(exact, work_unit) {
                     let error = noise / top / span / candidate;
                     return Some(Lattice { step: 1.0 / candidate, error: error / candidate });
                 }

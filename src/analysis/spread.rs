@@ -69,7 +69,7 @@ impl Singles {
     pub fn of(run: &Run, reference: &Reference, view: &View) -> Option<Self> {
         let rare = Shape::rare_among(&run.singles.deltas, reference.step)?;
         let deviation = batch_deviation(run, reference, disturbed(run, rare)).map(|ns| ns / view.ns_per_tick);
-        let shape = Shape::of(&view.samples(run), view.step, deviation, view.kind)?;
+        let shape = Shape::of(&view.samples(run), view.step, deviation, view.kind, view.of_intervals)?;
         Some(Self { shape, ns_per_tick: view.ns_per_tick, of_intervals: view.of_intervals })
     }
 
@@ -101,6 +101,12 @@ impl Singles {
     #[must_use]
     pub fn rare(&self) -> f64 {
         self.shape.rare()
+    }
+
+    /// The third central moment over the second, in nanoseconds.
+    #[must_use]
+    pub fn skewness_length(&self) -> f64 {
+        self.shape.skewness_length() * self.ns_per_tick
     }
 
     /// The variance of all but rare interruptions, in nanoseconds squared.

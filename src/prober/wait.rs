@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use rand::rngs::StdRng;
-use timers::{Answer, Fault};
+use timers::{Answer, Fault, Subject};
 
 use crate::prober::bench::Bench;
 use crate::prober::plan::Plan;
@@ -29,17 +29,23 @@ pub fn wait(
 ) -> Answer<Vec<Intervals>> {
     let mut groups = Vec::new();
     let (mut steps, mut ticks, mut zeros) = (0, 0, 0);
-    let start = now(bench)?;
+    let start = last(bench.reference.as_mut())?;
+    let mut before = last(bench.timer.as_mut())?;
     // Should the reference stand still, the work itself says how much time has passed.
     let most_questions = (plan.slow_ns / (0.5 * INTERVAL_NS * f64::from(REPEAT))) as usize;
     loop {
         let work = (INTERVAL_NS / reference.ns_per_work * random.random_range(0.5..1.5)) as u64;
-        let deltas = bench.timer.intervals(&[work], REPEAT)?.pop().unwrap_or_default();
+        let mut deltas = bench.timer.intervals(&[work], REPEAT)?.pop().unwrap_or_default();
+        // What the timer moved between the intervals is one more of them, so that no step is missed.
+        let reading = last(bench.timer.as_mut())?;
+        let missed = reading.wrapping_sub(before).wrapping_sub(deltas.iter().sum());
+        deltas.extend((missed > 0).then_some(missed));
+        before = reading;
         steps += deltas.iter().filter(|&&delta| delta > 0).count();
         ticks += deltas.iter().filter(|&&delta| delta == 1).count();
         zeros += deltas.iter().filter(|&&delta| delta == 0).count();
         groups.push(Intervals { work, deltas });
-        let elapsed_ns = (now(bench)? - start) as f64 * reference.ns_per_tick;
+        let elapsed_ns = (last(bench.reference.as_mut())? - start) as f64 * reference.ns_per_tick;
         let only_ticks = ticks == steps && ticks >= ENOUGH_TICKS && zeros > ticks;
         let over = elapsed_ns >= plan.slow_ns || groups.len() >= most_questions;
         // Readings made unique move by one tick at every read, which is no step.
@@ -50,6 +56,6 @@ pub fn wait(
     }
 }
 
-fn now(bench: &mut Bench) -> Answer<i64> {
-    bench.reference.readings(1)?.pop().ok_or_else(|| Fault::Lost("the reference gave no reading".into()))
+fn last(subject: &mut dyn Subject) -> Answer<i64> {
+    subject.readings(1)?.pop().ok_or_else(|| Fault::Lost("it gave no reading".into()))
 }
