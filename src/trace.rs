@@ -61,6 +61,8 @@ pub struct Run {
     pub singles: Batches,
     /// Many calls.
     pub batches: Batches,
+    /// Few calls, many times.
+    pub few: Batches,
     /// As many calls of a timer that reads nothing; empty where the host has none.
     pub floor: Batches,
 }

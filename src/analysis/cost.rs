@@ -4,8 +4,9 @@
 //! modes and so the median, but carry what it takes to order them with the reads of the reference around them, some
 //! nanoseconds. The means of both tell how much that is: it is taken off, as far as the two means are known well enough.
 
+use crate::analysis::moments;
 use crate::analysis::spread::Singles;
-use crate::analysis::statistics::{mean, median, midmean, midmean_but, quantile, robust_deviation, sorted};
+use crate::analysis::statistics::{median, midmean, midmean_but, quantile, robust_deviation, sorted};
 use crate::trace::{Batches, Reference, Run};
 
 /// The cost figures of one process, in nanoseconds.
@@ -21,6 +22,8 @@ pub struct Cost {
     pub deviation: f64,
     /// How far the cheapest invocations lie below the median.
     pub lower_width: f64,
+    /// How far apart the cheapest hundredth and the cheapest tenth of the invocations end.
+    pub edge: f64,
 }
 
 /// How much ordering single calls with the reads around them takes, at most, in nanoseconds.
@@ -49,6 +52,7 @@ pub fn cost(run: &Run, reference: &Reference, shape: &Singles) -> Option<Cost> {
         p99: (quantile(&singles, 0.99)? - bracket) * ns,
         deviation: deviation(run, reference, disturbed)?,
         lower_width: shape.quantile(0.5) - shape.quantile(0.02),
+        edge: shape.quantile(0.1) - shape.quantile(0.01),
     })
 }
 
@@ -75,25 +79,7 @@ fn floor(run: &Run, bracket: f64) -> Option<f64> {
 fn deviation(run: &Run, reference: &Reference, disturbed: f64) -> Option<f64> {
     let step = reference.step / 1.349;
     let singles = (robust_deviation(&floats(&run.singles))? - step).max(0.0) * reference.ns_per_tick;
-    Some(singles.max(batch_deviation(run, reference, disturbed)?))
-}
-
-/// The standard deviation of an invocation as batches show it, in nanoseconds: theirs grows with the square root of the
-/// calls. Far below the step of the reference it is the only witness. The longest batches, a share of `disturbed`, are left
-/// out.
-#[must_use]
-pub fn batch_deviation(run: &Run, reference: &Reference, disturbed: f64) -> Option<f64> {
-    let batches = sorted(&floats(&run.batches));
-    let cut = (1.5 * disturbed + 0.04) * batches.len() as f64;
-    let calm = &batches[..batches.len() - (cut as usize).min(batches.len() / 2)];
-    let centre = mean(calm)?;
-    let variance = calm.iter().map(|batch| (batch - centre).powi(2)).sum::<f64>() / calm.len() as f64;
-    // A batch of constant length shows at two levels; that alone is at most a quarter of a step squared. What is not
-    // clearly more says nothing.
-    let quantisation = reference.step * reference.step / 4.0;
-    let beyond = if variance > 1.6 * quantisation { variance - quantisation } else { 0.0 };
-    let one = (beyond / run.batches.calls as f64).sqrt();
-    Some(one * reference.ns_per_tick)
+    Some(singles.max(moments::deviation(run, reference, disturbed)?))
 }
 
 /// The cost of a call, roughly: all that a plan needs. In ticks of the reference.

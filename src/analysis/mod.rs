@@ -3,6 +3,7 @@
 
 pub mod cost;
 mod lattice;
+pub mod moments;
 pub mod order;
 pub mod profile;
 pub mod rate;

@@ -89,6 +89,7 @@ fn context(trace: &Trace) -> Context {
     Context {
         cost_deviation: of(|cost| cost.deviation) / ns,
         cost_lower_width: of(|cost| cost.lower_width) / ns,
+        cost_edge: of(|cost| cost.edge) / ns,
         cost: of(|cost| cost.median) / ns,
         work_unit: trace.reference.ns_per_work / ns,
     }

@@ -3,7 +3,7 @@
 //! Growing work between two reads makes the interval jump from one multiple of the step to the next. Three rules look
 //! for the step; a rule that another contradicts gives no number, and neither does a clock that moves irregularly.
 
-use crate::analysis::shape::core_variance;
+use crate::analysis::shape::core_moments;
 use crate::analysis::statistics::{quantile, sorted};
 use crate::analysis::{Estimate, lattice, spectrum};
 use crate::trace::Intervals;
@@ -16,6 +16,8 @@ pub struct Context {
     pub cost_deviation: f64,
     /// How far the cheapest invocations lie below the median one, in ticks of the timer.
     pub cost_lower_width: f64,
+    /// How far apart the cheapest hundredth and the cheapest tenth of the invocations end, in ticks of the timer.
+    pub cost_edge: f64,
     /// Median cost of an invocation, in ticks of the timer.
     pub cost: f64,
     /// Length of a unit of work, in ticks of the timer; 0 when unknown.
@@ -96,7 +98,9 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
     match (jump, lattice) {
         (Jump::Unit, _) => unit(),
         (Jump::Uneven, _) => at_most("its steps are of different lengths"),
-        (Jump::Step(jump), Some(found)) if !unique && (jump.value / found.step - 1.0).abs() > 0.02 => {
+        (Jump::Step(jump), Some(found))
+            if !unique && (jump.value - found.step).abs() > (0.02 * found.step).max(0.3) =>
+        {
             at_most("two ways to find the step disagree")
         }
         (_, Some(found)) => resolved(found, all.len(), Rule::Lattice),
@@ -272,14 +276,17 @@ fn counts_finely(groups: &[Intervals], context: &Context) -> bool {
 fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
     let typical = |figures: Vec<f64>| quantile(&sorted(&figures), 0.5);
     let deviation =
-        typical(tight.iter().filter_map(|deltas| Some(core_variance(deltas, 1.0)?.sqrt())).collect());
-    let lower = |deltas: &Vec<i64>| {
-        let sorted = sorted(&deltas.iter().map(|&delta| delta as f64).collect::<Vec<_>>());
-        Some(quantile(&sorted, 0.5)? - quantile(&sorted, 0.02)?)
+        typical(tight.iter().filter_map(|deltas| Some(core_moments(deltas, 1.0)?[0].sqrt())).collect());
+    let between = |low: f64, high: f64| {
+        let width = |deltas: &Vec<i64>| {
+            let sorted = sorted(&deltas.iter().map(|&delta| delta as f64).collect::<Vec<_>>());
+            Some(quantile(&sorted, high)? - quantile(&sorted, low)?)
+        };
+        typical(tight.iter().filter_map(width).collect())
     };
-    let lower_width = typical(tight.iter().filter_map(lower).collect());
     let explained =
         |seen: Option<f64>, by: f64, truncation: f64| seen.is_some_and(|seen| seen <= truncation + by);
     explained(deviation, 1.5 * context.cost_deviation, 1.0)
-        && explained(lower_width, 1.2 * context.cost_lower_width, 2.0)
+        && explained(between(0.02, 0.5), 1.2 * context.cost_lower_width, 2.0)
+        && explained(between(0.01, 0.1), 1.3 * context.cost_edge, 2.0)
 }

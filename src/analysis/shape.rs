@@ -7,6 +7,7 @@
 //! that explains all cells is taken: one cost, one cost with an exponential tail, two costs, two with tails. Where
 //! none does, `F` is interpolated between the middles of the cells.
 
+use crate::analysis::moments::Moments;
 use crate::analysis::statistics::{mean, quantile, sorted};
 
 /// Most cells that a parametric shape is fitted to; beyond, interpolation is finer than any of them.
@@ -22,19 +23,21 @@ const ONE_COST_SURPRISE: f64 = 6.0;
 #[must_use]
 pub fn cheapest(surprises: &[f64; KINDS], sets: usize) -> usize {
     // Each further parameter has to earn its place in every set, clearly, as phases are never quite random.
-    let price =
-        |kind: &usize| surprises[*kind] * (1.0 + 0.3 * *kind as f64) + 5.0 * (*kind * sets) as f64;
+    let price = |kind: &usize| surprises[*kind] * (1.0 + 0.3 * *kind as f64) + 5.0 * (*kind * sets) as f64;
     (0..KINDS).min_by(|a, b| price(a).total_cmp(&price(b))).unwrap_or_default()
 }
 
-/// The variance of all but the rare interruptions, in ticks squared. `None` without samples.
+/// The second and third central moments of all but the rare interruptions, in ticks squared and cubed. `None` without
+/// samples.
 #[must_use]
-pub fn core_variance(samples: &[i64], step: f64) -> Option<f64> {
+pub fn core_moments(samples: &[i64], step: f64) -> Option<[f64; 2]> {
     let levels = levels(samples, step);
     let cut = rare_above(&levels)?;
     let core = &levels[..levels.partition_point(|&level| level <= cut)];
     let centre = mean(core)?;
-    Some(core.iter().map(|level| (level - centre).powi(2)).sum::<f64>() / core.len() as f64 * step * step)
+    let moment =
+        |order: i32| core.iter().map(|level| (level - centre).powi(order)).sum::<f64>() / core.len() as f64;
+    Some([moment(2) * step * step, moment(3) * step * step * step])
 }
 
 /// Samples that a share is counted from; with fewer it is taken from the density.
@@ -66,18 +69,12 @@ impl Shape {
         Some(Mixture::surprises(&Mixture::of_each_kind(cells.first, &observed), &observed, cells.samples()))
     }
 
-    /// From samples in ticks of a reference that moves in steps of `step` ticks. `deviation` is the standard deviation of
-    /// an invocation in ticks, where something finer than the samples tells it; `kind` is the kind of shape that more
+    /// From samples in ticks of a reference that moves in steps of `step` ticks. `moments` are those of
+    /// an invocation as batches tell them, the deviation in steps; `kind` is the kind of shape that more
     /// samples than these agree on, by its place among [`surprises`](Self::surprises); `own` that the samples are the timer's
     /// own. `None` without samples.
     #[must_use]
-    pub fn of(
-        samples: &[i64],
-        step: f64,
-        deviation: Option<f64>,
-        kind: Option<usize>,
-        own: bool,
-    ) -> Option<Self> {
+    pub fn of(samples: &[i64], step: f64, moments: Moments, kind: Option<usize>, own: bool) -> Option<Self> {
         let levels = levels(samples, step);
         let cut = rare_above(&levels)?;
         let core = levels.partition_point(|&level| level <= cut);
@@ -92,7 +89,7 @@ impl Shape {
             core_variance: squares / core as f64,
             skewness_length: if squares > 0.0 { cubes / squares } else { 0.0 },
             rare,
-            fitted: Mixture::fit(&cells, deviation.map(|deviation| deviation / step), kind, own),
+            fitted: Mixture::fit(&cells, moments, kind, own),
             cells,
         })
     }
@@ -287,20 +284,23 @@ struct Mixture {
 }
 
 impl Mixture {
-    /// The simplest mixture that explains every cell of the window within its statistical error. `deviation`, in
-    /// steps, is what is known of the variation from elsewhere.
-    fn fit(cells: &Cells, deviation: Option<f64>, kind: Option<usize>, own: bool) -> Option<Self> {
+    /// The simplest mixture that explains every cell of the window within its statistical error. `moments` are
+    /// what batches know of the variation, in steps.
+    fn fit(cells: &Cells, moments: Moments, kind: Option<usize>, own: bool) -> Option<Self> {
         let observed = cells.observed()?;
         let samples = cells.samples();
         let one = Self::one_cost(cells.first, &observed);
         // Where the unit truncates a still finer counter, a single cost shows at more levels than two; what is known of its
         // deviation says more than they do.
-        let steady = own && cells.width <= 6 && deviation.is_some_and(|deviation| deviation < 1.0);
+        let steady = own && cells.width <= 8 && moments.deviation < 1.0;
+        // So few cells cannot tell one shape from another, but batches can, unless there are other modes as well.
+        let alone = cells.above - cells.below >= 0.98;
+        let few = telling(&observed) <= 2 && moments.deviation > 0.0 && moments.skewness.is_some() && !own;
+        if alone && few {
+            return Some(one.with(moments, 2.0));
+        }
         if steady || one.surprise(&observed, samples) <= ONE_COST_SURPRISE {
-            // Where there are other modes, the known deviation is theirs as well.
-            let alone = cells.above - cells.below >= 0.98;
-            let longest = if own { 1.0 } else { 0.5 };
-            return Some(one.with_tail(deviation.filter(|_| alone).unwrap_or(0.0).min(longest)));
+            return Some(if alone { one.with(moments, if own { 1.0 } else { 0.5 }) } else { one });
         }
         let mixtures = Self::of_each_kind(cells.first, &observed);
         let explains = |mixture: &Self| mixture.largest_error(&observed) <= 0.006 + 1.0 / samples.sqrt();
@@ -314,7 +314,7 @@ impl Mixture {
     /// How unlikely the cells are under each of them; a kind with more parameters than there are cells between none and
     /// all explains nothing.
     fn surprises(mixtures: &[Self; KINDS], observed: &[f64], samples: f64) -> [f64; KINDS] {
-        let telling = observed.iter().filter(|share| (0.003..=0.997).contains(*share)).count();
+        let telling = telling(observed);
         std::array::from_fn(|kind| {
             let told = kind < 2 || kind < telling;
             if told { mixtures[kind].surprise(observed, samples) } else { f64::INFINITY }
@@ -337,10 +337,20 @@ impl Mixture {
         each.sum()
     }
 
-    /// A single cost inside one cell may still vary, unseen. What varies comes on top of a floor, so it is taken for a
-    /// tail of the known deviation; the mean stays.
-    fn with_tail(self, tail: f64) -> Self {
-        Self { place: self.place.map(|place| place - tail), tail, ..self }
+    /// A single cost may vary inside its cell, unseen: the mean stays, deviation and skewness are as known. What varies comes
+    /// on top of a floor, so it is a tail, or where the skewness says so, a second cost.
+    fn with(self, moments: Moments, most: f64) -> Self {
+        let deviation = moments.deviation.min(most);
+        match moments.skewness {
+            Some(skewness) if skewness < 1.7 => {
+                // Two costs: skewness = (1 − 2w) / √(w (1 − w)) for the weight w of the dearer one.
+                let weight = 0.5 - skewness / (2.0 * (4.0 + skewness * skewness).sqrt());
+                let apart = deviation / (weight * (1.0 - weight)).sqrt();
+                let first = self.place[0] - weight * apart;
+                Self { place: [first, first + apart], weight, ..self }
+            }
+            _ => Self { place: self.place.map(|place| place - deviation), tail: deviation, ..self },
+        }
     }
 
     /// The place where a single cost explains the cells best: the mean.
@@ -471,6 +481,11 @@ impl Mixture {
         };
         (1.0 - self.weight) * one(self.place[0]) + self.weight * one(self.place[1])
     }
+}
+
+/// Cells that hold neither none nor all: as many facts about the shape.
+fn telling(observed: &[f64]) -> usize {
+    observed.iter().filter(|share| (0.003..=0.997).contains(*share)).count()
 }
 
 /// Mean over `[cell, cell + 1]` of the cumulative distribution of a cost at `place` with an exponential tail.

@@ -3,7 +3,8 @@
 //! The share is taken of the distribution itself and not of its quantised image, so that a figure quantised at just one
 //! accuracy does not lose its neighbouring level.
 
-use crate::analysis::cost::{batch_deviation, disturbed};
+use crate::analysis::cost::disturbed;
+use crate::analysis::moments::{self, Moments};
 use crate::analysis::shape::{Shape, cheapest};
 use crate::trace::{Reference, Run, Trace};
 
@@ -17,6 +18,7 @@ pub struct View {
     ns_per_tick: f64,
     step: f64,
     kind: Option<usize>,
+    skewness: Option<f64>,
 }
 
 impl View {
@@ -25,14 +27,20 @@ impl View {
     #[must_use]
     pub fn of(trace: &Trace, step: Option<f64>) -> Self {
         let Reference { step: reference_step, ns_per_tick: reference_ns, .. } = trace.reference;
-        let by_reference =
-            Self { of_intervals: false, ns_per_tick: reference_ns, step: reference_step, kind: None };
+        let skewness = moments::skewness(&trace.runs, &trace.reference);
+        let by_reference = Self {
+            of_intervals: false,
+            ns_per_tick: reference_ns,
+            step: reference_step,
+            kind: None,
+            skewness,
+        };
         let view = match (step, trace.ns_per_tick) {
             (Some(step), Some(ns_per_tick))
                 if step * ns_per_tick < 0.75 * reference_step * reference_ns
                     && trace.runs.iter().all(|run| run.readings.len() > FEWEST) =>
             {
-                Self { of_intervals: true, ns_per_tick, step, kind: None }
+                Self { of_intervals: true, ns_per_tick, step, ..by_reference }
             }
             _ => by_reference,
         };
@@ -68,8 +76,13 @@ impl Singles {
     #[must_use]
     pub fn of(run: &Run, reference: &Reference, view: &View) -> Option<Self> {
         let rare = Shape::rare_among(&run.singles.deltas, reference.step)?;
-        let deviation = batch_deviation(run, reference, disturbed(run, rare)).map(|ns| ns / view.ns_per_tick);
-        let shape = Shape::of(&view.samples(run), view.step, deviation, view.kind, view.of_intervals)?;
+        let moments = Moments {
+            deviation: moments::deviation(run, reference, disturbed(run, rare))?
+                / view.ns_per_tick
+                / view.step,
+            skewness: view.skewness,
+        };
+        let shape = Shape::of(&view.samples(run), view.step, moments, view.kind, view.of_intervals)?;
         Some(Self { shape, ns_per_tick: view.ns_per_tick, of_intervals: view.of_intervals })
     }
 

@@ -26,6 +26,9 @@ pub struct Exploration {
 /// Most successive readings a process.
 const READINGS: f64 = 6_000.0;
 
+/// Calls in a batch that still shows how skewed a single one is.
+const FEW_CALLS: u64 = 8;
+
 /// Intervals of one amount of work that a growth stage takes.
 const STAGE: usize = 24;
 
@@ -71,6 +74,7 @@ fn ask_cost(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run
     // Short batches are quantised more coarsely, so there are more of them.
     let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
     run.batches = Batches { calls, deltas: bench.timer.batches(id, calls, repeat)? };
+    run.few = Batches { calls: FEW_CALLS, deltas: bench.timer.batches(id, FEW_CALLS, singles as u32 / 8)? };
     if let Some(floor) = &mut bench.floor {
         run.floor = Batches { calls, deltas: floor.batches(id, calls, repeat)? };
     }

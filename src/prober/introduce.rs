@@ -48,7 +48,13 @@ pub fn introduce(
     }
     // A reference is read in a fixed number of instructions: a nanosecond or two of variation are its own.
     let own = 1.0 / ns_per_tick;
-    let context = Context { cost_deviation: own, cost_lower_width: own, cost: 0.0, work_unit: work_ticks };
+    let context = Context {
+        cost_deviation: own,
+        cost_lower_width: own,
+        cost_edge: own,
+        cost: 0.0,
+        work_unit: work_ticks,
+    };
     let tight = successive(&subject.readings(1_000)?);
     let step = match resolve(&all, &[tight], &context) {
         Resolution::Resolved { step, .. } => step.value,
