@@ -278,6 +278,19 @@ mod resolution {
 mod single_invocations {
     use super::*;
 
+    /// What is known besides the samples: their deviation and the kind of their shape.
+    type Hint = (Option<f64>, Option<usize>);
+
+    const NO_HINT: Hint = (None, None);
+
+    fn hint() -> impl Strategy<Value = Hint> {
+        (prop::option::of(0.0..100.0_f64), prop::option::of(0..4_usize))
+    }
+
+    fn shape_of(samples: &[i64], step: f64, (deviation, kind): Hint) -> Shape {
+        Shape::of(samples, step, deviation, kind).expect("there are samples")
+    }
+
     fn samples() -> impl Strategy<Value = Vec<i64>> {
         let sample = prop_oneof![4 => 0..200_i64, 2 => 0..4_i64, 1 => 0..1_000_000_i64];
         prop::collection::vec(sample, 1..80)
@@ -294,22 +307,22 @@ mod single_invocations {
 
     proptest! {
         #[test]
-        fn the_share_is_a_share(samples in samples(), step in step(), steady: bool, reach in 0.0..1e6_f64) {
-            let shape = Shape::of(&samples, step, steady).expect("there are samples");
+        fn the_share_is_a_share(samples in samples(), step in step(), hint in hint(), reach in 0.0..1e6_f64) {
+            let shape = shape_of(&samples, step, hint);
             let share = shape.share_within(reach);
             prop_assert!(share > 0.0 && share <= 1.0, "{share}");
             prop_assert!((0.0..1.0).contains(&shape.rare()), "{}", shape.rare());
         }
 
         #[test]
-        fn everything_lies_within_a_large_reach(samples in samples(), step in step(), steady: bool) {
-            let shape = Shape::of(&samples, step, steady).expect("there are samples");
+        fn everything_lies_within_a_large_reach(samples in samples(), step in step(), hint in hint()) {
+            let shape = shape_of(&samples, step, hint);
             prop_assert!(near(shape.share_within(1e7), 1.0, 1e-9));
         }
 
         #[test]
-        fn the_median_lies_among_the_samples(samples in samples(), step in step(), steady: bool) {
-            let shape = Shape::of(&samples, step, steady).expect("there are samples");
+        fn the_median_lies_among_the_samples(samples in samples(), step in step(), hint in hint()) {
+            let shape = shape_of(&samples, step, hint);
             let least = *samples.iter().min().expect("there are samples") as f64;
             let most = *samples.iter().max().expect("there are samples") as f64;
             let found = shape.median();
@@ -320,15 +333,15 @@ mod single_invocations {
 
         #[test]
         fn quantiles_do_not_fall(samples in samples(), step in step(), low in 0.01..0.99_f64, more in 0.0..0.5_f64) {
-            let shape = Shape::of(&samples, step, false).expect("there are samples");
+            let shape = shape_of(&samples, step, NO_HINT);
             let (low, high) = (shape.quantile(low), shape.quantile((low + more).min(0.99)));
             prop_assert!(low <= high + 1e-6 * high.abs().max(step), "{low} {high}");
         }
 
         #[test]
         fn the_order_of_the_samples_does_not_matter(samples in samples(), step in step(), seed: u64) {
-            let one = Shape::of(&samples, step, false).expect("there are samples");
-            let other = Shape::of(&shuffled(&samples, seed), step, false).expect("there are samples");
+            let one = shape_of(&samples, step, NO_HINT);
+            let other = shape_of(&shuffled(&samples, seed), step, NO_HINT);
             prop_assert_eq!(one.median(), other.median());
             prop_assert_eq!(one.rare(), other.rare());
             prop_assert_eq!(one.share_within(step), other.share_within(step));
@@ -336,8 +349,8 @@ mod single_invocations {
         }
 
         #[test]
-        fn whatever_it_is_given_it_answers(samples in any_samples(), step in step(), steady: bool, reach in 0.0..1e6_f64) {
-            let shape = Shape::of(&samples, step, steady).expect("there are samples");
+        fn whatever_it_is_given_it_answers(samples in any_samples(), step in step(), hint in hint(), reach in 0.0..1e6_f64) {
+            let shape = shape_of(&samples, step, hint);
             let share = shape.share_within(reach);
             prop_assert!(share > 0.0 && share <= 1.0, "{share}");
             prop_assert!(shape.median().is_finite());
@@ -346,7 +359,7 @@ mod single_invocations {
 
     #[test]
     fn of_nothing_there_is_no_shape() {
-        assert!(Shape::of(&[], 1.0, false).is_none());
+        assert!(Shape::of(&[], 1.0, None, None).is_none());
     }
 }
 
