@@ -59,7 +59,8 @@ fn a_shape(criterion: &mut Criterion) {
         let Some(run) = trace.runs.first() else { continue };
         group.throughput(Throughput::Elements(run.singles.deltas.len() as u64));
         group.bench_with_input(BenchmarkId::from_parameter(&case.timer.name), run, |bencher, run| {
-            bencher.iter(|| Shape::of(black_box(&run.singles.deltas), trace.reference.step, None, None));
+            bencher
+                .iter(|| Shape::of(black_box(&run.singles.deltas), trace.reference.step, None, None, false));
         });
     }
     group.finish();

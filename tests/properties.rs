@@ -278,17 +278,17 @@ mod resolution {
 mod single_invocations {
     use super::*;
 
-    /// What is known besides the samples: their deviation and the kind of their shape.
-    type Hint = (Option<f64>, Option<usize>);
+    /// What is known besides the samples: their deviation, the kind of their shape, whether they are the timer's own.
+    type Hint = (Option<f64>, Option<usize>, bool);
 
-    const NO_HINT: Hint = (None, None);
+    const NO_HINT: Hint = (None, None, false);
 
     fn hint() -> impl Strategy<Value = Hint> {
-        (prop::option::of(0.0..100.0_f64), prop::option::of(0..4_usize))
+        (prop::option::of(0.0..100.0_f64), prop::option::of(0..4_usize), any::<bool>())
     }
 
-    fn shape_of(samples: &[i64], step: f64, (deviation, kind): Hint) -> Shape {
-        Shape::of(samples, step, deviation, kind).expect("there are samples")
+    fn shape_of(samples: &[i64], step: f64, (deviation, kind, own): Hint) -> Shape {
+        Shape::of(samples, step, deviation, kind, own).expect("there are samples")
     }
 
     fn samples() -> impl Strategy<Value = Vec<i64>> {
@@ -359,7 +359,7 @@ mod single_invocations {
 
     #[test]
     fn of_nothing_there_is_no_shape() {
-        assert!(Shape::of(&[], 1.0, None, None).is_none());
+        assert!(Shape::of(&[], 1.0, None, None, false).is_none());
     }
 }
 

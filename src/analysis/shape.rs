@@ -22,8 +22,7 @@ const ONE_COST_SURPRISE: f64 = 6.0;
 #[must_use]
 pub fn cheapest(surprises: &[f64; KINDS], sets: usize) -> usize {
     // Each further parameter has to earn its place in every set, clearly, as phases are never quite random.
-    let price =
-        |kind: &usize| surprises[*kind] * (1.0 + 0.3 * *kind as f64) + 5.0 * (*kind * sets) as f64;
+    let price = |kind: &usize| surprises[*kind] * (1.0 + 0.3 * *kind as f64) + 5.0 * (*kind * sets) as f64;
     (0..KINDS).min_by(|a, b| price(a).total_cmp(&price(b))).unwrap_or_default()
 }
 
