@@ -201,7 +201,6 @@ impl World {
     }
 
     /// The three subjects of this world, by role.
-    #[must_use]
     pub fn share(self) -> impl Fn(Role) -> Box<dyn Subject> {
         let world = Rc::new(RefCell::new(self));
         move |role| Box::new(Simulated { world: Rc::clone(&world), role })

@@ -1,0 +1,84 @@
+//! What the analysis costs. The throughput counts samples, so the time a sample shows.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use timermeter::analysis::profile::profile;
+use timermeter::analysis::resolution::{Context, resolve};
+use timermeter::analysis::shape::Shape;
+use timermeter::analysis::spread::successive;
+use timermeter::prober::plan::Plan;
+use timermeter::selftest::Case;
+use timermeter::selftest::population::regular;
+use timermeter::trace::{Intervals, Trace};
+
+/// Traces of simulated timers, one a kind of timer.
+fn traces() -> Vec<(Case, Trace)> {
+    let mut seen = Vec::new();
+    let mut traces = Vec::new();
+    for case in regular(60, 1) {
+        if !seen.contains(&case.timer.name) {
+            seen.push(case.timer.name.clone());
+            let trace = case.probe(&Plan::QUICK).expect("the reference is sound");
+            traces.push((case, trace));
+        }
+    }
+    traces
+}
+
+fn samples(trace: &Trace) -> usize {
+    let runs = trace.runs.iter().map(|run| {
+        let batches: usize = [&run.bracket, &run.singles, &run.batches, &run.floor]
+            .map(|batches| batches.deltas.len())
+            .iter()
+            .sum();
+        run.readings.len() + batches + intervals(&run.intervals)
+    });
+    runs.sum::<usize>() + intervals(&trace.slow)
+}
+
+fn intervals(groups: &[Intervals]) -> usize {
+    groups.iter().map(|group| group.deltas.len()).sum()
+}
+
+fn a_profile(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("profile");
+    group.sample_size(10);
+    for (case, trace) in traces() {
+        group.throughput(Throughput::Elements(samples(&trace) as u64));
+        group.bench_with_input(BenchmarkId::from_parameter(&case.timer.name), &trace, |bencher, trace| {
+            bencher.iter(|| profile(black_box(trace)));
+        });
+    }
+    group.finish();
+}
+
+fn a_shape(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("shape");
+    for (case, trace) in traces() {
+        let Some(run) = trace.runs.first() else { continue };
+        group.throughput(Throughput::Elements(run.singles.deltas.len() as u64));
+        group.bench_with_input(BenchmarkId::from_parameter(&case.timer.name), run, |bencher, run| {
+            bencher
+                .iter(|| Shape::of(black_box(&run.singles.deltas), trace.reference.step, None, None, false));
+        });
+    }
+    group.finish();
+}
+
+fn a_step(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("resolve");
+    for (case, trace) in traces() {
+        let groups: Vec<Intervals> =
+            trace.runs.iter().flat_map(|run| &run.intervals).chain(&trace.slow).cloned().collect();
+        let tight: Vec<Vec<i64>> = trace.runs.iter().map(|run| successive(&run.readings)).collect();
+        group.throughput(Throughput::Elements(intervals(&groups) as u64));
+        group.bench_with_input(BenchmarkId::from_parameter(&case.timer.name), &groups, |bencher, groups| {
+            bencher.iter(|| resolve(black_box(groups), black_box(&tight), &Context::default()));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, a_profile, a_shape, a_step);
+criterion_main!(benches);

@@ -1,0 +1,46 @@
+"""A whole agent: two clocks of Python, shown to timermeter over version 1 of the agent protocol.
+
+timermeter probe --agent 'python3 examples/agents/minimal.py' 'cpython:*'
+"""
+import json, platform, sys, time
+
+CLOCKS = {"perf_counter_ns": time.perf_counter_ns, "time_ns": time.time_ns, "null": lambda: 0}
+
+def interval(read, work):
+    first = read()
+    state = 1
+    for _ in range(work):
+        state = state * 5 & 255
+    return read() - first
+
+def batch(read, reference, calls):
+    first = reference()
+    for _ in range(calls):
+        read()
+    return reference() - first
+
+def hello():
+    runtime = {"name": platform.python_implementation(), "version": platform.python_version()}
+    timers = [{"id": name, "label": f"time.{name}()", "ns_per_tick": None if name == "null" else 1.0,
+               "reference": name == "perf_counter_ns"} for name in CLOCKS]
+    return {"protocol": 1, "runtime": runtime, "timers": timers, "ops": ["intervals", "batches", "readings"]}
+
+def answer(request):
+    if request["op"] == "hello":
+        return hello()
+    read = CLOCKS[request["timer"]]
+    if request["op"] == "readings":
+        return {"readings": [read() for _ in range(request["count"])]}
+    repeat = range(request["repeat"])
+    if request["op"] == "intervals":
+        return {"intervals": [[interval(read, work) for _ in repeat] for work in request["work"]]}
+    if request["op"] == "batches":
+        return {"batches": [batch(read, CLOCKS[request["reference"]], request["calls"]) for _ in repeat]}
+    raise ValueError("this agent does not know " + request["op"])
+
+for line in sys.stdin:
+    try:
+        reply = answer(json.loads(line))
+    except Exception as error:
+        reply = {"error": repr(error)}
+    print(json.dumps(reply), flush=True)
