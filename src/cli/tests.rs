@@ -88,7 +88,7 @@ fn wrong_usage_is_told_with_its_remedy() {
         (&["probe", "--output", "a.yaml"], ".json, .csv, .md or .txt"),
         (&["probe", "--timeout", "0"], "1.."),
         (&["probe", "--timeout", "-1"], "--timeout"),
-        (&["probe", "--cycles", "fast"], "effective or nominal"),
+        (&["probe", "--cycles", "fast"], "`effective`, `nominal`"),
         (&["probe", "--agent", ""], "--agent"),
         (&["probe", "--agent", "py="], "there is no command"),
         (&["probe", "--agent", "'open"], "quote"),
