@@ -3,6 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use timermeter::analysis::moments::Moments;
 use timermeter::analysis::profile::profile;
 use timermeter::analysis::resolution::{Context, resolve};
 use timermeter::analysis::shape::Shape;
@@ -28,7 +29,7 @@ fn traces() -> Vec<(Case, Trace)> {
 
 fn samples(trace: &Trace) -> usize {
     let runs = trace.runs.iter().map(|run| {
-        let batches: usize = [&run.bracket, &run.singles, &run.batches, &run.floor]
+        let batches: usize = [&run.bracket, &run.singles, &run.batches, &run.few, &run.floor]
             .map(|batches| batches.deltas.len())
             .iter()
             .sum();
@@ -59,8 +60,15 @@ fn a_shape(criterion: &mut Criterion) {
         let Some(run) = trace.runs.first() else { continue };
         group.throughput(Throughput::Elements(run.singles.deltas.len() as u64));
         group.bench_with_input(BenchmarkId::from_parameter(&case.timer.name), run, |bencher, run| {
-            bencher
-                .iter(|| Shape::of(black_box(&run.singles.deltas), trace.reference.step, None, None, false));
+            bencher.iter(|| {
+                Shape::of(
+                    black_box(&run.singles.deltas),
+                    trace.reference.step,
+                    Moments::default(),
+                    None,
+                    false,
+                )
+            });
         });
     }
     group.finish();

@@ -5,6 +5,7 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
+use timermeter::analysis::moments::Moments;
 use timermeter::analysis::order::Backward;
 use timermeter::analysis::rate::{ns_per_tick, ticks_per_work};
 use timermeter::analysis::resolution::{Context, Resolution, resolve};
@@ -171,10 +172,11 @@ mod resolution {
 
     fn context() -> impl Strategy<Value = Context> {
         let figure = || prop_oneof![Just(0.0), 0.0..100.0_f64, 0.0..1e9_f64];
-        (figure(), figure(), figure(), figure()).prop_map(
-            |(cost, cost_deviation, cost_lower_width, work_unit)| Context {
+        prop::array::uniform5(figure()).prop_map(
+            |[cost, cost_deviation, cost_lower_width, cost_edge, work_unit]| Context {
                 cost_deviation,
                 cost_lower_width,
+                cost_edge,
                 cost,
                 work_unit,
             },
@@ -278,17 +280,20 @@ mod resolution {
 mod single_invocations {
     use super::*;
 
-    /// What is known besides the samples: their deviation, the kind of their shape, whether they are the timer's own.
-    type Hint = (Option<f64>, Option<usize>, bool);
+    /// What is known besides the samples: their moments, the kind of their shape, whether they are the timer's own.
+    type Hint = (Moments, Option<usize>, bool);
 
-    const NO_HINT: Hint = (None, None, false);
+    const NO_HINT: Hint = (Moments { deviation: 0.0, skewness: None }, None, false);
 
     fn hint() -> impl Strategy<Value = Hint> {
-        (prop::option::of(0.0..100.0_f64), prop::option::of(0..4_usize), any::<bool>())
+        let deviation = prop_oneof![Just(0.0), 0.0..2.0_f64, 0.0..100.0_f64];
+        let moments = (deviation, prop::option::of(-10.0..10.0_f64))
+            .prop_map(|(deviation, skewness)| Moments { deviation, skewness });
+        (moments, prop::option::of(0..4_usize), any::<bool>())
     }
 
-    fn shape_of(samples: &[i64], step: f64, (deviation, kind, own): Hint) -> Shape {
-        Shape::of(samples, step, deviation, kind, own).expect("there are samples")
+    fn shape_of(samples: &[i64], step: f64, (moments, kind, own): Hint) -> Shape {
+        Shape::of(samples, step, moments, kind, own).expect("there are samples")
     }
 
     fn samples() -> impl Strategy<Value = Vec<i64>> {
@@ -359,7 +364,7 @@ mod single_invocations {
 
     #[test]
     fn of_nothing_there_is_no_shape() {
-        assert!(Shape::of(&[], 1.0, None, None, false).is_none());
+        assert!(Shape::of(&[], 1.0, Moments::default(), None, false).is_none());
     }
 }
 
