@@ -3,6 +3,8 @@
 //! Growing work between two reads makes the interval jump from one multiple of the step to the next. Three rules look
 //! for the step; a rule that another contradicts gives no number, and neither does a clock that moves irregularly.
 
+use std::collections::BTreeMap;
+
 use crate::analysis::shape::core_moments;
 use crate::analysis::statistics::{quantile, sorted};
 use crate::analysis::{Estimate, lattice, spectrum};
@@ -149,8 +151,8 @@ fn resolved(found: lattice::Lattice, samples: usize, rule: Rule) -> Resolution {
 /// An upper bound: intervals with the least work that moved at all crossed at least one step.
 fn bound(groups: &[Intervals]) -> f64 {
     let mut moved: Vec<f64> = Vec::new();
-    for group in by_work(groups) {
-        moved.extend(group.deltas.iter().filter(|&&delta| delta > 0).map(|&delta| delta as f64));
+    for deltas in by_amount(groups).into_values() {
+        moved.extend(deltas.into_iter().filter(|&delta| delta > 0).map(|delta| delta as f64));
         if moved.len() >= 20 {
             break;
         }
@@ -158,10 +160,13 @@ fn bound(groups: &[Intervals]) -> f64 {
     quantile(&sorted(&moved), 0.95).unwrap_or(f64::INFINITY)
 }
 
-fn by_work(groups: &[Intervals]) -> Vec<&Intervals> {
-    let mut ordered: Vec<&Intervals> = groups.iter().collect();
-    ordered.sort_by_key(|group| group.work);
-    ordered
+/// All intervals of each amount of work, the least work first.
+fn by_amount(groups: &[Intervals]) -> BTreeMap<u64, Vec<i64>> {
+    let mut amounts = BTreeMap::<u64, Vec<i64>>::new();
+    for group in groups {
+        amounts.entry(group.work).or_default().extend(&group.deltas);
+    }
+    amounts
 }
 
 /// Whether a lattice is that of the work and not of the counter: its step is the length of a unit of work, and with the
@@ -200,19 +205,18 @@ enum Jump {
 impl Jump {
     /// From the intervals with so little work that many of them show no more than `zero`.
     fn of(groups: &[Intervals], zero: i64) -> Self {
-        let ordered: Vec<(u64, i64)> = by_work(groups)
-            .into_iter()
-            .flat_map(|group| group.deltas.iter().map(|&delta| (group.work, delta)))
-            .collect();
-        let mut steps: Vec<f64> = Vec::new();
-        for chunk in ordered.chunks(16) {
-            let still = chunk.iter().filter(|(_, delta)| *delta <= zero).count();
-            if 5 * still < 2 * chunk.len() {
+        let (mut steps, mut pool) = (Vec::new(), Vec::new());
+        for deltas in by_amount(groups).into_values() {
+            pool.extend(deltas);
+            if pool.len() < 16 {
+                continue;
+            }
+            let still = pool.iter().filter(|&&delta| delta <= zero).count();
+            if 5 * still < 2 * pool.len() {
                 break;
             }
-            steps.extend(chunk.iter().filter(|(_, delta)| *delta > zero).map(|&(_, delta)| delta as f64));
+            steps.extend(pool.drain(..).filter(|&delta| delta > zero).map(|delta| delta as f64));
         }
-        // Where "zero" is one tick, a counter that moves one tick at every read would look like one that stands still.
         match quantile(&sorted(&steps), 0.5) {
             Some(typical) if zero == 0 || typical > 3.0 => Self::judge(&steps, typical),
             _ => Self::None,

@@ -73,7 +73,7 @@ fn densest_window(intervals: &[i64]) -> Option<Vec<i64>> {
     let mut best = 0..0;
     let mut end = 0;
     for start in 0..intervals.len() {
-        while end < intervals.len() && intervals[end] < intervals[start] + WIDTH {
+        while end < intervals.len() && intervals[end] - intervals[start] < WIDTH {
             end += 1;
         }
         if end - start > best.len() {

@@ -96,12 +96,15 @@ fn ask_step(
     let tight_ns = cost_ns + 20.0;
     let repeat = (0.2 * plan.interval_ns / tight_ns).clamp(100.0, 2_000.0) as u32;
     let tight = bench.timer.intervals(&[0], repeat)?.pop().unwrap_or_default();
-    let still = i64::from(median(&tight.iter().map(|&delta| delta as f64).collect::<Vec<_>>()) == Some(1.0));
+    let still = u64::from(median(&tight.iter().map(|&delta| delta as f64).collect::<Vec<_>>()) == Some(1.0));
     groups.push(Intervals { work: 0, deltas: tight });
     let mut top_ns = (16.0 * work_ns).max(8.0 * ns_per_tick.unwrap_or(0.0).min(100.0));
     loop {
         let stage = random_work(bench, top_ns / work_ns, STAGE, random)?;
-        let moved = stage.iter().filter(|group| group.deltas.iter().any(|delta| delta.abs() > still)).count();
+        let moved = stage
+            .iter()
+            .filter(|group| group.deltas.iter().any(|delta| delta.unsigned_abs() > still))
+            .count();
         groups.extend(stage);
         if 10 * moved >= 9 * STAGE {
             break;

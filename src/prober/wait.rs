@@ -38,14 +38,15 @@ pub fn wait(
         let mut deltas = bench.timer.intervals(&[work], REPEAT)?.pop().unwrap_or_default();
         // What the timer moved between the intervals is one more of them, so that no step is missed.
         let reading = last(bench.timer.as_mut())?;
-        let missed = reading.wrapping_sub(before).wrapping_sub(deltas.iter().sum());
+        let shown = deltas.iter().fold(0, |sum: i64, delta| sum.wrapping_add(*delta));
+        let missed = reading.wrapping_sub(before).wrapping_sub(shown);
         deltas.extend((missed > 0).then_some(missed));
         before = reading;
         steps += deltas.iter().filter(|&&delta| delta > 0).count();
         ticks += deltas.iter().filter(|&&delta| delta == 1).count();
         zeros += deltas.iter().filter(|&&delta| delta == 0).count();
         groups.push(Intervals { work, deltas });
-        let elapsed_ns = (last(bench.reference.as_mut())? - start) as f64 * reference.ns_per_tick;
+        let elapsed_ns = last(bench.reference.as_mut())?.wrapping_sub(start) as f64 * reference.ns_per_tick;
         let only_ticks = ticks == steps && ticks >= ENOUGH_TICKS && zeros > ticks;
         let over = elapsed_ns >= plan.slow_ns || groups.len() >= most_questions;
         // Readings made unique move by one tick at every read, which is no step.
