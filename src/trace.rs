@@ -61,8 +61,10 @@ pub struct Run {
     pub singles: Batches,
     /// Many calls.
     pub batches: Batches,
-    /// Few calls, many times.
+    /// Few calls, many times: enough to tell how skewed one is.
     pub few: Batches,
+    /// Some calls: enough to tell how much one varies, and soon over.
+    pub some: Batches,
     /// As many calls of a timer that reads nothing; empty where the host has none.
     pub floor: Batches,
 }

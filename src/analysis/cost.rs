@@ -5,8 +5,9 @@
 //! nanoseconds. The means of both tell how much that is: it is taken off, as far as the two means are known well enough.
 
 use crate::analysis::moments;
+use crate::analysis::shape::core_moments;
 use crate::analysis::spread::Singles;
-use crate::analysis::statistics::{median, midmean, midmean_but, quantile, robust_deviation, sorted};
+use crate::analysis::statistics::{median, midmean, midmean_but, quantile, sorted};
 use crate::trace::{Batches, Reference, Run};
 
 /// The cost figures of one process, in nanoseconds.
@@ -50,7 +51,7 @@ pub fn cost(run: &Run, reference: &Reference, shape: &Singles) -> Option<Cost> {
         median: shape.median() - own_bracket - known * ordering,
         single_median: (quantile(&singles, 0.5)? - bracket) * ns,
         p99: (quantile(&singles, 0.99)? - bracket) * ns,
-        deviation: deviation(run, reference, disturbed)?,
+        deviation: deviation(run, reference, shape.rare())?,
         lower_width: shape.quantile(0.5) - shape.quantile(0.02),
         edge: shape.quantile(0.1) - shape.quantile(0.01),
     })
@@ -61,8 +62,7 @@ pub fn cost(run: &Run, reference: &Reference, shape: &Singles) -> Option<Cost> {
 const MIDMEAN_SKEW: f64 = 0.143;
 
 /// The share of batches that hold a rare interruption: the longest ones.
-#[must_use]
-pub fn disturbed(run: &Run, rare: f64) -> f64 {
+fn disturbed(run: &Run, rare: f64) -> f64 {
     1.0 - (1.0 - rare).powf(run.batches.calls as f64)
 }
 
@@ -74,12 +74,12 @@ fn floor(run: &Run, bracket: f64) -> Option<f64> {
     midmean(&floats(&run.floor))
 }
 
-/// How much single invocations vary, in nanoseconds: what is left of the variation of singles after a step of the reference,
-/// or of that of batches, whichever is more.
-fn deviation(run: &Run, reference: &Reference, disturbed: f64) -> Option<f64> {
-    let step = reference.step / 1.349;
-    let singles = (robust_deviation(&floats(&run.singles))? - step).max(0.0) * reference.ns_per_tick;
-    Some(singles.max(moments::deviation(run, reference, disturbed)?))
+/// How much single invocations vary, in nanoseconds: what a step of the reference leaves of the variation of singles,
+/// or what batches show, whichever is more.
+fn deviation(run: &Run, reference: &Reference, rare: f64) -> Option<f64> {
+    let [variance, _] = core_moments(&run.singles.deltas, reference.step)?;
+    let singles = (variance - reference.step * reference.step / 4.0).max(0.0).sqrt() * reference.ns_per_tick;
+    Some(singles.max(moments::deviation(run, reference, rare)?))
 }
 
 /// The cost of a call, roughly: all that a plan needs. In ticks of the reference.

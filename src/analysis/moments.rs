@@ -14,20 +14,39 @@ pub struct Moments {
     pub skewness: Option<f64>,
 }
 
-/// The standard deviation of an invocation in one process, in nanoseconds: that of batches grows with the square root of
-/// the calls. The longest batches, a share of `disturbed`, are left out.
+/// The standard deviation of an invocation in one process, in nanoseconds, from batches of some and of many calls: what
+/// differs from call to call adds up with the square root of the calls, so both give the same. What wanders slowly, as the
+/// frequency of a core does, shows in long batches only; so the smaller of the two counts.
 #[must_use]
-pub fn deviation(run: &Run, reference: &Reference, disturbed: f64) -> Option<f64> {
-    let batches = sorted(&run.batches.deltas.iter().map(|&delta| delta as f64).collect::<Vec<_>>());
-    let cut = (1.5 * disturbed + 0.04) * batches.len() as f64;
-    let calm = &batches[..batches.len() - (cut as usize).min(batches.len() / 2)];
-    let centre = mean(calm)?;
-    let variance = calm.iter().map(|batch| (batch - centre).powi(2)).sum::<f64>() / calm.len() as f64;
-    // A batch of constant length shows at two levels; that alone is at most a quarter of a step squared. What is not
-    // clearly more says nothing.
-    let quantisation = reference.step * reference.step / 4.0;
-    let beyond = if variance > 1.6 * quantisation { variance - quantisation } else { 0.0 };
-    Some((beyond / run.batches.calls as f64).sqrt() * reference.ns_per_tick)
+pub fn deviation(run: &Run, reference: &Reference, rare: f64) -> Option<f64> {
+    let of = |batches: &Batches| -> Option<f64> {
+        let disturbed = 1.0 - (1.0 - rare).powf(batches.calls as f64);
+        let variance = variance_of_neighbours(&batches.deltas, 1.5 * disturbed + 0.04)?;
+        // Batches of constant length show at two levels, in turns at worst: half a step squared. What is not more than that
+        // says nothing; on average it is a sixth.
+        let squared = reference.step * reference.step;
+        let beyond = if variance > 0.55 * squared { variance - squared / 6.0 } else { 0.0 };
+        Some((beyond / batches.calls as f64).sqrt() * reference.ns_per_tick)
+    };
+    Some(of(&run.some)?.min(of(&run.batches)?))
+}
+
+/// The standard deviation of an invocation in steps of the timer, from the differences of its successive readings.
+#[must_use]
+pub fn deviation_of_readings(differences: &[i64], step: f64) -> Option<f64> {
+    // Truncation adds a sixth of a squared step, and up to another where the unit truncates a still finer counter.
+    const TRUNCATION: f64 = 0.22;
+    let [variance, _] = core_moments(differences, step)?;
+    Some((variance / (step * step) - TRUNCATION).max(0.0).sqrt())
+}
+
+/// Half the mean square of differences between neighbours, the largest share of `cut` left out.
+fn variance_of_neighbours(deltas: &[i64], cut: f64) -> Option<f64> {
+    let squares: Vec<f64> =
+        deltas.windows(2).map(|pair| (pair[1].wrapping_sub(pair[0]) as f64).powi(2) / 2.0).collect();
+    let squares = sorted(&squares);
+    let left_out = (cut.min(0.5) * squares.len() as f64) as usize;
+    mean(&squares[..squares.len() - left_out])
 }
 
 /// The skewness of an invocation, over all processes, from batches of few calls: the third central moment of a sum is

@@ -90,6 +90,7 @@ fn context(trace: &Trace) -> Context {
         cost_deviation: of(|cost| cost.deviation) / ns,
         cost_lower_width: of(|cost| cost.lower_width) / ns,
         cost_edge: of(|cost| cost.edge) / ns,
+        reference_step: trace.reference.step * trace.reference.ns_per_tick / ns,
         cost: of(|cost| cost.median) / ns,
         work_unit: trace.reference.ns_per_work / ns,
     }

@@ -20,6 +20,8 @@ pub struct Context {
     pub cost_lower_width: f64,
     /// How far apart the cheapest hundredth and the cheapest tenth of the invocations end, in ticks of the timer.
     pub cost_edge: f64,
+    /// Step of the reference that saw all this, in ticks of the timer: shorter variation it does not tell.
+    pub reference_step: f64,
     /// Median cost of an invocation, in ticks of the timer.
     pub cost: f64,
     /// Length of a unit of work, in ticks of the timer; 0 when unknown.
@@ -288,8 +290,9 @@ fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
         };
         typical(tight.iter().filter_map(width).collect())
     };
-    let explained =
-        |seen: Option<f64>, by: f64, truncation: f64| seen.is_some_and(|seen| seen <= truncation + by);
+    let explained = |seen: Option<f64>, by: f64, truncation: f64| {
+        seen.is_some_and(|seen| seen <= truncation + by + 0.25 * context.reference_step)
+    };
     explained(deviation, 1.5 * context.cost_deviation, 1.0)
         && explained(between(0.02, 0.5), 1.2 * context.cost_lower_width, 2.0)
         && explained(between(0.01, 0.1), 1.3 * context.cost_edge, 2.0)

@@ -295,8 +295,7 @@ impl Mixture {
         let steady = own && cells.width <= 8 && moments.deviation < 1.0;
         // So few cells cannot tell one shape from another, but batches can, unless there are other modes as well.
         let alone = cells.above - cells.below >= 0.98;
-        let few = telling(&observed) <= 2 && moments.deviation > 0.0 && moments.skewness.is_some() && !own;
-        if alone && few {
+        if alone && !own && telling(&observed) <= 3 {
             return Some(one.with(moments, 2.0));
         }
         if steady || one.surprise(&observed, samples) <= ONE_COST_SURPRISE {

@@ -3,7 +3,6 @@
 //! The share is taken of the distribution itself and not of its quantised image, so that a figure quantised at just one
 //! accuracy does not lose its neighbouring level.
 
-use crate::analysis::cost::disturbed;
 use crate::analysis::moments::{self, Moments};
 use crate::analysis::shape::{Shape, cheapest};
 use crate::trace::{Reference, Run, Trace};
@@ -76,13 +75,14 @@ impl Singles {
     #[must_use]
     pub fn of(run: &Run, reference: &Reference, view: &View) -> Option<Self> {
         let rare = Shape::rare_among(&run.singles.deltas, reference.step)?;
-        let moments = Moments {
-            deviation: moments::deviation(run, reference, disturbed(run, rare))?
-                / view.ns_per_tick
-                / view.step,
-            skewness: view.skewness,
+        let samples = view.samples(run);
+        let deviation = if view.of_intervals {
+            moments::deviation_of_readings(&samples, view.step)?
+        } else {
+            moments::deviation(run, reference, rare)? / view.ns_per_tick / view.step
         };
-        let shape = Shape::of(&view.samples(run), view.step, moments, view.kind, view.of_intervals)?;
+        let moments = Moments { deviation, skewness: view.skewness };
+        let shape = Shape::of(&samples, view.step, moments, view.kind, view.of_intervals)?;
         Some(Self { shape, ns_per_tick: view.ns_per_tick, of_intervals: view.of_intervals })
     }
 

@@ -28,6 +28,8 @@ const READINGS: f64 = 6_000.0;
 
 /// Calls in a batch that still shows how skewed a single one is.
 const FEW_CALLS: u64 = 8;
+/// Calls in a batch that shows how much one varies, before anything slow does.
+const SOME_CALLS: u64 = 32;
 
 /// Intervals of one amount of work that a growth stage takes.
 const STAGE: usize = 24;
@@ -74,7 +76,11 @@ fn ask_cost(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run
     // Short batches are quantised more coarsely, so there are more of them.
     let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
     run.batches = Batches { calls, deltas: bench.timer.batches(id, calls, repeat)? };
-    run.few = Batches { calls: FEW_CALLS, deltas: bench.timer.batches(id, FEW_CALLS, singles as u32 / 8)? };
+    for (calls, batches) in [(FEW_CALLS, &mut run.few), (SOME_CALLS, &mut run.some)] {
+        let affordable = 0.15 * plan.interval_ns / (calls as f64 * cost_ns + 50.0);
+        let repeat = affordable.clamp(40.0, singles / 6.0) as u32;
+        *batches = Batches { calls, deltas: bench.timer.batches(id, calls, repeat)? };
+    }
     if let Some(floor) = &mut bench.floor {
         run.floor = Batches { calls, deltas: floor.batches(id, calls, repeat)? };
     }

@@ -52,8 +52,8 @@ pub fn introduce(
         cost_deviation: own,
         cost_lower_width: own,
         cost_edge: own,
-        cost: 0.0,
         work_unit: work_ticks,
+        ..Context::default()
     };
     let tight = successive(&subject.readings(1_000)?);
     let step = match resolve(&all, &[tight], &context) {
