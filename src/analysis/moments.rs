@@ -21,7 +21,8 @@ pub struct Moments {
 pub fn deviation(run: &Run, reference: &Reference, rare: f64) -> Option<f64> {
     let of = |batches: &Batches| -> Option<f64> {
         let disturbed = 1.0 - (1.0 - rare).powf(batches.calls as f64);
-        let variance = variance_of_neighbours(&batches.deltas, 1.5 * disturbed + 0.04)?;
+        let variance = variance_of_neighbours(&batches.deltas, 2.5 * disturbed + 0.05)?;
+        // A disturbed batch spoils both its differences, and chance may bring more of them.
         // Batches of constant length show at two levels, in turns at worst: half a step squared. What is not more than that
         // says nothing; on average it is a sixth.
         let squared = reference.step * reference.step;
@@ -35,7 +36,7 @@ pub fn deviation(run: &Run, reference: &Reference, rare: f64) -> Option<f64> {
 #[must_use]
 pub fn deviation_of_readings(differences: &[i64], step: f64) -> Option<f64> {
     // Truncation adds a sixth of a squared step, and up to another where the unit truncates a still finer counter.
-    const TRUNCATION: f64 = 0.22;
+    const TRUNCATION: f64 = 0.25;
     let [variance, _] = core_moments(differences, step)?;
     Some((variance / (step * step) - TRUNCATION).max(0.0).sqrt())
 }
@@ -45,7 +46,7 @@ fn variance_of_neighbours(deltas: &[i64], cut: f64) -> Option<f64> {
     let squares: Vec<f64> =
         deltas.windows(2).map(|pair| (pair[1].wrapping_sub(pair[0]) as f64).powi(2) / 2.0).collect();
     let squares = sorted(&squares);
-    let left_out = (cut.min(0.5) * squares.len() as f64) as usize;
+    let left_out = (cut.min(0.6) * squares.len() as f64) as usize;
     mean(&squares[..squares.len() - left_out])
 }
 

@@ -23,7 +23,9 @@ pub struct Profile {
     pub p99: Option<f64>,
     /// Share of single invocations within ±1 accuracy of the median, over processes.
     pub spread: Option<Estimate>,
-    /// Cost in nanoseconds and spread, one pair a process.
+    /// Processes that were left out because something disturbed them throughout.
+    pub disturbed: u32,
+    /// Cost in nanoseconds and spread, one pair a process that counts.
     pub processes: Vec<(f64, f64)>,
     /// Steps backwards in successive readings.
     pub backward: Backward,
@@ -50,16 +52,16 @@ pub fn profile(trace: &Trace) -> Profile {
         _ => None,
     };
     let accuracy_ns = step.zip(trace.ns_per_tick).map(|(step, ns)| step * ns);
-    let mut costs: Vec<Cost> = Vec::new();
-    let mut spreads = Vec::new();
+    let mut costs: Vec<(Cost, Option<f64>)> = Vec::new();
     let view = View::of(trace, step);
     for run in &trace.runs {
         let Some(singles) = Singles::of(run, &trace.reference, &view) else { continue };
         let Some(cost) = cost(run, &trace.reference, &singles) else { continue };
-        costs.push(cost);
-        spreads.extend(accuracy_ns.map(|accuracy| singles.spread(accuracy)));
+        costs.push((cost, accuracy_ns.map(|accuracy| singles.spread(accuracy))));
     }
-    let column = |figure: fn(&Cost) -> f64| costs.iter().map(figure).collect::<Vec<_>>();
+    let disturbed = leave_out_disturbed(&mut costs);
+    let column = |figure: fn(&Cost) -> f64| costs.iter().map(|(cost, _)| figure(cost)).collect::<Vec<_>>();
+    let spreads: Vec<f64> = costs.iter().filter_map(|(_, spread)| *spread).collect();
     Profile {
         resolution,
         ns_per_tick: trace.ns_per_tick,
@@ -68,8 +70,25 @@ pub fn profile(trace: &Trace) -> Profile {
         p99: median(&column(|cost| cost.p99)),
         spread: over_processes(&spreads),
         processes: column(|cost| cost.median).into_iter().zip(spreads).collect(),
+        disturbed,
         backward: backward(trace),
     }
+}
+
+/// Keeps the calm processes and returns how many were not: interference only ever adds, so a process whose cost lies
+/// clearly above that of three others measured the neighbours of the timer and not the timer.
+fn leave_out_disturbed(costs: &mut Vec<(Cost, Option<f64>)>) -> u32 {
+    /// Fewest processes that are kept.
+    const FEWEST: usize = 3;
+    /// How much fresh processes differ where nothing disturbs them.
+    const LUCK: f64 = 0.08;
+    costs.sort_by(|a, b| a.0.median.total_cmp(&b.0.median));
+    let before = costs.len();
+    if let Some(third) = costs.get(FEWEST - 1).map(|(cost, _)| cost.median) {
+        let limit = third + (LUCK * third).max(0.6);
+        costs.retain(|(cost, _)| cost.median <= limit);
+    }
+    (before - costs.len()) as u32
 }
 
 /// All intervals, those of long observations included.

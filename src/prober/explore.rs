@@ -76,9 +76,9 @@ fn ask_cost(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run
     // Short batches are quantised more coarsely, so there are more of them.
     let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
     run.batches = Batches { calls, deltas: bench.timer.batches(id, calls, repeat)? };
-    for (calls, batches) in [(FEW_CALLS, &mut run.few), (SOME_CALLS, &mut run.some)] {
+    for (calls, batches, most) in [(FEW_CALLS, &mut run.few, 4_000.0), (SOME_CALLS, &mut run.some, 800.0)] {
         let affordable = 0.15 * plan.interval_ns / (calls as f64 * cost_ns + 50.0);
-        let repeat = affordable.clamp(40.0, singles / 6.0) as u32;
+        let repeat = affordable.clamp(40.0, most) as u32;
         *batches = Batches { calls, deltas: bench.timer.batches(id, calls, repeat)? };
     }
     if let Some(floor) = &mut bench.floor {

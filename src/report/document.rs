@@ -254,6 +254,8 @@ pub struct Cost {
 pub struct Observations {
     /// Fresh processes that were asked.
     pub processes: u32,
+    /// Processes that were left out because they cost clearly more than the others: something disturbed them throughout.
+    pub disturbed_processes: u32,
     /// Intervals (two reads with work between them).
     pub intervals: u64,
     /// Invocations in batches.

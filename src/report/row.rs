@@ -131,6 +131,7 @@ fn observations(trace: &Trace, profile: &Profile) -> Observations {
     let intervals = runs.iter().flat_map(|run| &run.intervals).chain(&trace.slow);
     Observations {
         processes: runs.len() as u32,
+        disturbed_processes: profile.disturbed,
         intervals: intervals.map(|group| group.deltas.len() as u64).sum(),
         batched_calls: runs.iter().map(|run| run.batches.calls * run.batches.deltas.len() as u64).sum(),
         single_calls: runs.iter().map(|run| run.singles.deltas.len() as u64).sum(),
@@ -149,6 +150,7 @@ fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Vec<W
         finer_unit(trace, profile),
         dearer_than_step(profile),
         unsteady_cost(profile),
+        disturbed(profile, trace.runs.len()),
         below_one_cycle(profile, frequency),
     ]
     .into_iter()
@@ -210,6 +212,20 @@ fn unsteady_cost(profile: &Profile) -> Option<Warning> {
                 time(cost.high)
             ),
             "keep the machine idle and repeat with --thorough; compare it with others only beyond this interval",
+        )
+    })?
+}
+
+fn disturbed(profile: &Profile, processes: usize) -> Option<Warning> {
+    (2 * profile.disturbed as usize > processes).then(|| {
+        warning(
+            "disturbed",
+            format!(
+                "{} of {processes} processes cost clearly more than the others and were left out",
+                profile.disturbed
+            ),
+            "something else uses the core or its sibling (another program, another guest of the host): repeat when \
+             it is quiet",
         )
     })?
 }
