@@ -1,5 +1,6 @@
 //! Ctrl-C: the program and all that it started end soon, and no file stays.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -56,4 +57,19 @@ fn nothing_is_left_behind() {
     let alone = waited_for(|| agents_of(&program).is_empty().then_some(()));
     assert!(alone.is_some(), "left: {:?}", agents_of(&program));
     assert!(folder.names().is_empty(), "left: {:?}", folder.names());
+}
+
+#[test]
+fn a_command_without_children_ends_at_once() {
+    // Hours of work.
+    let mut selftest = Command::new(PROGRAM);
+    let selftest = selftest.args(["selftest", "--count", "1000000"]).stdout(Stdio::null());
+    let mut selftest = selftest.spawn().expect("it starts");
+    thread::sleep(Duration::from_millis(300));
+    kill_process(Pid::from_child(&selftest), Signal::INT).expect("it is there");
+    let ended = waited_for(|| selftest.try_wait().expect("it can be asked"));
+    if ended.is_none() {
+        selftest.kill().expect("it is there");
+    }
+    assert_eq!(ended.and_then(|status| status.signal()), Some(Signal::INT.as_raw()));
 }
