@@ -68,3 +68,23 @@ fn timers_of_an_agent_that_is_not_there_are_not_refused() {
     assert_eq!(super::rows(&report).len(), 1);
     timermeter(&["list", "--agent", "gone=/no/such/program"]).code(3);
 }
+
+#[test]
+fn timers_that_an_agent_cannot_read_keep_their_rows() {
+    let missing = r#","unavailable":[{"id":"b","label":"B","reason":"no such clock","remedy":"buy one"},{"id":"a","label":"A again","reason":"x"}],"ops""#;
+    let hello = HELLO.replace(",\"ops\"", missing).replace('"', "\\\"");
+    let agent = shell("other", &format!("read -r line; echo \"{hello}\"; read -r line"));
+    let list = json(&timermeter(&["list", "--format", "json", "--agent", &agent, "other:*"]).success());
+    let told: Vec<(&str, bool)> = list
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|timer| (timer["id"].as_str().unwrap_or_default(), timer["available"] == true))
+        .collect();
+    assert_eq!(told, [("other:a", true), ("other:b", false)]);
+    let probe = json(&timermeter(&["probe", "--format", "json", "--agent", &agent, "other:b"]).code(3));
+    let row = row(&probe, "other:b");
+    assert_eq!(row["status"], "unavailable", "{row}");
+    assert_eq!((&row["reason"], &row["remedy"]), (&"no such clock".into(), &"buy one".into()));
+    assert_eq!(row["runtime"], "sh 1");
+}
