@@ -88,7 +88,7 @@ pub struct ProbeArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub cpu: Option<u32>,
     /// Frequency that turns time into cycles: effective, nominal, or a figure as in 2.8GHz
-    #[arg(long, value_name = "FREQUENCY", default_value = "effective")]
+    #[arg(long, value_name = "FREQUENCY", default_value = "effective", allow_hyphen_values = true)]
     pub cycles: CyclesFrom,
     /// Format on standard output
     #[arg(long, value_enum, default_value_t)]

@@ -29,9 +29,11 @@ fn run(command: &Command) -> Result<bool, CommandError> {
     if let Command::Agent(args) = command {
         return agent::run(args).map(|()| true);
     }
-    // Children end and unfinished files go before this program does.
-    ctrlc::set_handler(children::interrupt)
-        .map_err(|error| CommandError::Failed(format!("cannot listen for interrupts: {error}")))?;
+    if let Command::Probe(_) | Command::List(_) = command {
+        // Children end and unfinished files go before this program does. The other commands have neither.
+        ctrlc::set_handler(children::interrupt)
+            .map_err(|error| CommandError::Failed(format!("cannot listen for interrupts: {error}")))?;
+    }
     let mut output = BufWriter::new(std::io::stdout().lock());
     let settled = match command {
         Command::Probe(args) => probe::run(args, &mut output)?,

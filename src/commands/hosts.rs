@@ -3,7 +3,7 @@
 use crate::cli::AgentSpec;
 use crate::prober::campaign::{Host, Settings, Subject};
 use crate::prober::connection::{Command, Connection};
-use crate::prober::protocol::HostedTimer;
+use crate::prober::protocol::{HostedTimer, Missing};
 use crate::report::{Status, TimerRow};
 use crate::selection::select;
 use timers::Fault;
@@ -50,10 +50,11 @@ impl HostName {
     }
 }
 
-/// A host with all of its timers, by their ids in the report.
+/// A host with all of its timers. The ids of its rows are its own until all hosts are known.
 struct Offer {
     host: Host,
     name: HostName,
+    /// Timers that it cannot read here.
     rows: Vec<TimerRow>,
 }
 
@@ -76,6 +77,9 @@ pub fn gather(
         }
     }
     make_names_unique(&mut offers);
+    for Offer { name, rows, .. } in &mut offers {
+        rows.iter_mut().for_each(|row| row.id = name.id(&row.id));
+    }
     let ids: Vec<String> = offers
         .iter()
         .flat_map(|offer| {
@@ -156,9 +160,18 @@ fn offer(spec: &AgentSpec, settings: &Settings) -> Result<Offer, Fault> {
     let hello = connection.hello();
     let prefix = spec.name.clone().unwrap_or_else(|| as_prefix(&hello.runtime.name));
     let runtime = format!("{} {}", hello.runtime.name, hello.runtime.version).trim().to_owned();
-    let hosted = hello.timers.iter().filter(|timer| timer.id != timers::FLOOR_ID).cloned().collect();
+    let hosted: Vec<HostedTimer> =
+        hello.timers.iter().filter(|timer| timer.id != timers::FLOOR_ID).cloned().collect();
+    let not_hosted = |missing: &&Missing| !hosted.iter().any(|timer| timer.id == missing.id);
+    let rows = hello.unavailable.iter().filter(not_hosted).map(|missing| {
+        let mut row = TimerRow::unmeasured(&missing.id, &missing.label, &runtime, Status::Unavailable);
+        row.reason = Some(missing.reason.clone());
+        row.remedy = missing.remedy.clone();
+        row
+    });
+    let rows = rows.collect();
     let host = Host { command, takes_ids: false, timers: hosted };
-    Ok(Offer { host, name: HostName { prefix: Some(prefix), runtime }, rows: Vec::new() })
+    Ok(Offer { host, name: HostName { prefix: Some(prefix), runtime }, rows })
 }
 
 fn command(spec: &AgentSpec) -> Command {

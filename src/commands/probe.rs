@@ -141,7 +141,7 @@ fn rows(population: Population, frequency: Option<Hertz>) -> Vec<TimerRow> {
         let mut row = TimerRow::unmeasured(&id, &subject.timer.label, &name.runtime, Status::Failed);
         row.ns_per_tick = subject.timer.ns_per_tick;
         match subject.outcome {
-            Ok(trace) => { if std::env::var_os("DBG").is_some() { eprintln!("{id} {:?}", profile(&trace).processes.iter().map(|p| (format!("{:.2}",p.0), format!("{:.3}",p.1))).collect::<Vec<_>>()); } row.fill(&trace, &profile(&trace), frequency) }
+            Ok(trace) => row.fill(&trace, &profile(&trace), frequency),
             Err(reason) => row.reason = Some(reason),
         }
         rows.push(row);

@@ -1,0 +1,75 @@
+//! Ctrl-C: the program and all that it started end soon, and no file stays.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+use std::{fs, thread};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::folder::Folder;
+use super::{PATIENCE, PROGRAM};
+
+const STEP: Duration = Duration::from_millis(20);
+
+/// What `look` finds, should it find something before the patience of the test ends.
+fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let steps = PATIENCE.as_millis() / STEP.as_millis();
+    (0..steps).find_map(|_| {
+        look().or_else(|| {
+            thread::sleep(STEP);
+            None
+        })
+    })
+}
+
+/// Processes that run `program` as `timermeter agent`.
+fn agents_of(program: &Path) -> Vec<String> {
+    let processes = fs::read_dir("/proc").expect("there is a /proc").flatten();
+    processes
+        .filter(|process| fs::read_link(process.path().join("exe")).is_ok_and(|exe| exe == program))
+        .filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok())
+        .filter(|line| line.split('\0').nth(1) == Some("agent"))
+        .collect()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nothing_is_left_behind() {
+    let folder = Folder::new();
+    // Under a name of its own, so that its agents are told from those of other tests.
+    let (programs, name) = (Folder::new(), "interrupted");
+    let program = programs.file(name);
+    fs::hard_link(PROGRAM, &program).expect("a link to the program");
+    let mut probe = Command::new(&program);
+    probe.args(["probe", "--thorough", "--output", &folder.arg("report.json")]);
+    let mut probe = probe.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    waited_for(|| (!agents_of(&program).is_empty()).then_some(())).expect("it starts agents");
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(probe.try_wait().expect("it can be asked"), None, "it still measures");
+    kill_process(Pid::from_child(&probe), Signal::INT).expect("it is there");
+    let ended: Option<ExitStatus> = waited_for(|| probe.try_wait().expect("it can be asked"));
+    assert_eq!(ended.and_then(|status| status.code()), Some(130), "as shells report an interrupt");
+    let output = probe.wait_with_output().expect("its output is over");
+    assert!(output.stdout.is_empty(), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "timermeter: interrupted\n");
+    let alone = waited_for(|| agents_of(&program).is_empty().then_some(()));
+    assert!(alone.is_some(), "left: {:?}", agents_of(&program));
+    assert!(folder.names().is_empty(), "left: {:?}", folder.names());
+}
+
+#[test]
+fn a_command_without_children_ends_at_once() {
+    // Hours of work.
+    let mut selftest = Command::new(PROGRAM);
+    let selftest = selftest.args(["selftest", "--count", "1000000"]).stdout(Stdio::null());
+    let mut selftest = selftest.spawn().expect("it starts");
+    thread::sleep(Duration::from_millis(300));
+    kill_process(Pid::from_child(&selftest), Signal::INT).expect("it is there");
+    let ended = waited_for(|| selftest.try_wait().expect("it can be asked"));
+    if ended.is_none() {
+        selftest.kill().expect("it is there");
+    }
+    assert_eq!(ended.and_then(|status| status.signal()), Some(Signal::INT.as_raw()));
+}

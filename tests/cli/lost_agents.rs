@@ -1,0 +1,90 @@
+//! Agents that are not there, die, hang or talk rubbish: told in a row, while all other timers are measured.
+
+use predicates::prelude::*;
+use serde_json::Value;
+
+use super::{json, row, timermeter};
+
+/// A good introduction with one timer.
+const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["intervals","batches","readings"]}"#;
+
+/// The row of a timer that failed, with all of `words` in its reason.
+#[track_caller]
+fn failed(report: &Value, id: &str, words: &[&str]) {
+    let row = row(report, id);
+    assert_eq!(row["status"], "failed", "{row}");
+    let reason = row["reason"].as_str().unwrap_or_default();
+    assert!(words.iter().all(|word| reason.contains(word)), "`{reason}` does not say {words:?}");
+    assert!(row["quality"].is_null() && row["cost"].is_null(), "{row}");
+}
+
+/// `NAME=sh -c '…'`; the script holds no single quote.
+fn shell(name: &str, script: &str) -> String {
+    format!("{name}=sh -c '{script}'")
+}
+
+#[test]
+fn agents_that_do_not_introduce_themselves() {
+    let prose = shell("prose", "read -r line; echo good morning; sleep 1000");
+    let dead = shell("dead", "echo no licence >&2; exit 7");
+    let args = ["probe", "--quick", "--format", "json", "--timeout", "20", "monotonic"];
+    let agents = ["--agent", "gone=/no/such/program -v", "--agent", &prose, "--agent", &dead];
+    let args: Vec<&str> = args.into_iter().chain(agents).collect();
+    let report = json(&timermeter(&args).code(3).stderr(predicate::str::is_empty()));
+    failed(&report, "gone:*", &["cannot start", "/no/such/program"]);
+    failed(&report, "prose:*", &["good morning"]);
+    failed(&report, "dead:*", &["status 7", "no licence"]);
+    assert_eq!(row(&report, "monotonic")["status"], "ok");
+}
+
+#[test]
+fn an_agent_that_hangs_at_once() {
+    let hangs = shell("hangs", "sleep 1000");
+    let args = ["probe", "--quick", "--format", "json", "--timeout", "1", "monotonic", "--agent", &hangs];
+    let report = json(&timermeter(&args).code(3));
+    failed(&report, "hangs:*", &["within 1 s"]);
+    assert_eq!(row(&report, "monotonic")["status"], "ok");
+}
+
+#[test]
+fn agents_that_fail_after_a_good_introduction() {
+    let hello = HELLO.replace('"', "\\\"");
+    let greets = format!("read -r line; echo \"{hello}\"; read -r line");
+    let dies = shell("dies", &format!("{greets}; exit 4"));
+    let hangs = shell("hangs", &format!("{greets}; sleep 1000"));
+    let args = ["probe", "--quick", "--format", "json", "--timeout", "2", "monotonic", "hangs:a", "dies:a"];
+    let args: Vec<&str> = args.into_iter().chain(["--agent", &dies, "--agent", &hangs]).collect();
+    let report = json(&timermeter(&args).code(3));
+    failed(&report, "dies:a", &["status 4"]);
+    failed(&report, "hangs:a", &["within 2 s"]);
+    assert_eq!(row(&report, "monotonic")["status"], "ok");
+}
+
+#[test]
+fn timers_of_an_agent_that_is_not_there_are_not_refused() {
+    let args = ["probe", "--quick", "--format", "json", "--agent", "gone=/no/such/program", "gone:clock"];
+    let report = json(&timermeter(&args).code(3));
+    failed(&report, "gone:*", &["cannot start"]);
+    assert_eq!(super::rows(&report).len(), 1);
+    timermeter(&["list", "--agent", "gone=/no/such/program"]).code(3);
+}
+
+#[test]
+fn timers_that_an_agent_cannot_read_keep_their_rows() {
+    let missing = r#","unavailable":[{"id":"b","label":"B","reason":"no such clock","remedy":"buy one"},{"id":"a","label":"A again","reason":"x"}],"ops""#;
+    let hello = HELLO.replace(",\"ops\"", missing).replace('"', "\\\"");
+    let agent = shell("other", &format!("read -r line; echo \"{hello}\"; read -r line"));
+    let list = json(&timermeter(&["list", "--format", "json", "--agent", &agent, "other:*"]).success());
+    let told: Vec<(&str, bool)> = list
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|timer| (timer["id"].as_str().unwrap_or_default(), timer["available"] == true))
+        .collect();
+    assert_eq!(told, [("other:a", true), ("other:b", false)]);
+    let probe = json(&timermeter(&["probe", "--format", "json", "--agent", &agent, "other:b"]).code(3));
+    let row = row(&probe, "other:b");
+    assert_eq!(row["status"], "unavailable", "{row}");
+    assert_eq!((&row["reason"], &row["remedy"]), (&"no such clock".into(), &"buy one".into()));
+    assert_eq!(row["runtime"], "sh 1");
+}

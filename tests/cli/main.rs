@@ -1,0 +1,55 @@
+//! The built program as scripts meet it: what it prints, what it leaves behind, and its exit status.
+
+mod folder;
+mod interrupt;
+mod lost_agents;
+mod reports;
+mod usage;
+
+use std::time::Duration;
+
+use assert_cmd::Command;
+use assert_cmd::assert::Assert;
+use predicates::prelude::*;
+use serde_json::Value;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_timermeter");
+
+/// Far more than a loaded machine needs for a quick probe, far less than an agent that hangs would take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What a run of the program came to; it never panicked.
+#[track_caller]
+fn timermeter(args: &[&str]) -> Assert {
+    let mut command = Command::new(PROGRAM);
+    let assert = command.args(args).timeout(PATIENCE).assert();
+    assert.stderr(predicate::str::contains("panicked").not())
+}
+
+/// Standard output of a run, as text.
+fn printed(assert: &Assert) -> String {
+    String::from_utf8(assert.get_output().stdout.clone()).expect("it prints UTF-8")
+}
+
+/// Standard output of a run, as JSON.
+#[track_caller]
+fn json(assert: &Assert) -> Value {
+    serde_json::from_slice(&assert.get_output().stdout).expect("it prints JSON")
+}
+
+/// The rows of a report.
+fn rows(report: &Value) -> &[Value] {
+    report["timers"].as_array().expect("a report has timers")
+}
+
+/// The row of a timer.
+#[track_caller]
+fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
+    rows(report).iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("no row `{id}`: {report}"))
+}
+
+/// The timers that `list` names.
+fn listed() -> Vec<Value> {
+    let list = timermeter(&["list", "--format", "json"]).success();
+    json(&list).as_array().expect("a list of timers").clone()
+}

@@ -1,0 +1,177 @@
+//! What is printed and written when all goes well, or when a timer cannot be had.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::{fs, io};
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+
+use super::folder::Folder;
+use super::{PROGRAM, json, listed, printed, row, rows, timermeter};
+
+/// All ids that are promised for Linux.
+const PROMISED: &str = "rdtsc rdtsc-lfence rdtscp monotonic monotonic-raw monotonic-coarse realtime \
+    realtime-coarse boottime tai process-cputime thread-cputime monotonic-syscall monotonic-raw-syscall \
+    monotonic-coarse-syscall realtime-syscall realtime-coarse-syscall boottime-syscall process-cputime-syscall \
+    thread-cputime-syscall gettimeofday time clock times getrusage-self getrusage-thread instant system-time \
+    quanta quanta-raw perf-task-clock perf-cycles rdpmc-cycles";
+
+/// The options of a probe of two timers that is soon over; a timer that this kind of processor lacks gives status 3.
+const TWO: [&str; 4] = ["probe", "--quick", "rdtsc", "monotonic"];
+
+/// Runs a probe of two timers.
+#[track_caller]
+fn probe(more: &[&str]) -> assert_cmd::assert::Assert {
+    let args: Vec<&str> = TWO.iter().chain(more).copied().collect();
+    timermeter(&args).code(predicate::in_iter(status_of_two()))
+}
+
+fn status_of_two() -> Vec<i32> {
+    vec![if cfg!(target_arch = "x86_64") { 0 } else { 3 }]
+}
+
+#[test]
+fn list_names_every_promised_id() {
+    let listed = listed();
+    let table = printed(&timermeter(&["list"]).success().stderr(predicate::str::is_empty()));
+    for id in PROMISED.split_whitespace() {
+        let timer = listed.iter().find(|timer| timer["id"] == id).unwrap_or_else(|| panic!("no `{id}`"));
+        let available = timer["available"].as_bool().expect("it is told");
+        assert_eq!(available, timer["reason"].is_null(), "a reason where it is not available: {timer}");
+        assert!(table.lines().any(|line| line.split_whitespace().next() == Some(id)), "no `{id}`: {table}");
+    }
+}
+
+#[test]
+fn list_of_some() {
+    let list = json(&timermeter(&["list", "--format", "json", "monotonic*", "realtime"]).success());
+    let ids: Vec<&str> = list.as_array().unwrap().iter().filter_map(|timer| timer["id"].as_str()).collect();
+    assert!(ids.contains(&"realtime") && ids.contains(&"monotonic-raw"), "{ids:?}");
+    assert!(ids.iter().all(|id| id.starts_with("monotonic") || *id == "realtime"), "{ids:?}");
+}
+
+#[test]
+fn platform_in_both_formats() {
+    let platform = json(&timermeter(&["platform", "--format", "json"]).success());
+    for part in ["cpu", "os", "kernel", "clocksource"] {
+        assert!(platform["platform"][part].is_object(), "{part}: {platform}");
+    }
+    assert!(platform["frequency"]["cycles_from"].is_string(), "{platform}");
+    timermeter(&["platform"]).success().stdout(contains("\u{1b}").not());
+}
+
+#[test]
+fn json_fits_the_schema() {
+    let report = json(&probe(&["--format", "json", "--seed", "7"]).stderr(predicate::str::is_empty()));
+    let schema = include_str!("../../docs/report.v1.schema.json");
+    let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    assert_eq!(report["settings"]["profile"], "quick");
+    assert_eq!(report["settings"]["seed"], 7);
+    assert_eq!(rows(&report).len(), 2);
+    for id in ["rdtsc", "monotonic"] {
+        let row = row(&report, id);
+        let status = row["status"].as_str().expect("a row has a status");
+        assert!(matches!(status, "ok" | "unavailable"), "{row}");
+        let quality = row["quality"].as_f64();
+        assert_eq!(quality.is_some(), status == "ok", "{row}");
+        assert!(quality.is_none_or(|quality| quality > 0.0 && quality <= 1.0), "{row}");
+    }
+    let qualities: Vec<f64> = rows(&report).iter().filter_map(|row| row["quality"].as_f64()).collect();
+    assert!(qualities.is_sorted_by(|a, b| a >= b), "best first: {qualities:?}");
+}
+
+#[test]
+fn csv_has_a_line_a_timer() {
+    let text = printed(&probe(&["--format", "csv"]));
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    for name in ["id", "status", "accuracy_ns", "cost_median_ns", "spread", "quality"] {
+        assert!(header.iter().any(|column| column == name), "no `{name}`: {text}");
+    }
+    let records: Result<Vec<_>, _> = reader.records().collect();
+    assert_eq!(records.expect("all lines have all columns").len(), 2);
+}
+
+#[test]
+fn files_are_written_beside_the_table() {
+    let folder = Folder::new();
+    let (as_json, markdown) = (folder.arg("x.json"), folder.arg("x.md"));
+    fs::write(&as_json, "an older report").expect("it can be written");
+    let assert = probe(&["--output", &as_json, "--output", &markdown, "--cycles", "2.8GHz"]);
+    let table = printed(&assert);
+    assert!(table.contains("monotonic") && !table.contains('\u{1b}'), "{table}");
+    assert!(serde_json::from_str::<Value>(&table).is_err());
+    let report: Value = serde_json::from_slice(&fs::read(&as_json).unwrap()).expect("the file holds JSON");
+    assert_eq!(rows(&report).len(), 2);
+    assert_eq!(report["frequency"]["cycles_hz"], 2.8e9);
+    let text = fs::read_to_string(&markdown).unwrap();
+    let cells = |line: &str| line.starts_with('|') && line.contains("monotonic");
+    assert!(text.lines().any(cells) && text.contains("|:-"), "{text}");
+    assert_eq!(folder.names(), ["x.json", "x.md"]);
+}
+
+#[test]
+fn markdown_has_a_table() {
+    let text = printed(&probe(&["--format", "markdown", "--quiet"]));
+    assert!(text.lines().any(|line| line.starts_with('|') && line.contains("rdtsc")), "{text}");
+}
+
+#[test]
+fn a_reader_that_goes_away() {
+    // One that takes a line, as `head -1`.
+    let mut list = Command::new(PROGRAM);
+    let mut list = list.arg("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut line = String::new();
+    let mut reader = BufReader::with_capacity(1, list.stdout.take().expect("a pipe"));
+    reader.read_line(&mut line).expect("a line");
+    drop(reader);
+    assert!(line.contains("timer"), "{line}");
+    let ended = list.wait_with_output().expect("it ends");
+    assert!(ended.status.success() && ended.stderr.is_empty(), "{ended:?}");
+    // One that was never there.
+    let score = ["score", "--accuracy", "5cycles", "--cost", "5cycles", "--spread", "1"];
+    for args in [&["list"][..], &["list", "--format", "json"], &["platform"], &score, &TWO] {
+        let (reader, writer) = io::pipe().expect("a pipe");
+        drop(reader);
+        let ended = Command::new(PROGRAM).args(args).stdout(writer).stderr(Stdio::piped()).output();
+        let ended = ended.expect("it starts");
+        assert!(ended.status.success() && ended.stderr.is_empty(), "{args:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn files_are_complete_though_the_reader_went_away() {
+    let folder = Folder::new();
+    let file = folder.arg("x.json");
+    let (reader, writer) = io::pipe().expect("a pipe");
+    drop(reader);
+    let args = TWO.iter().chain(&["--output", &file]).copied().collect::<Vec<_>>();
+    let ended = Command::new(PROGRAM).args(args).stdout(writer).output().expect("it starts");
+    assert!(ended.status.success(), "{ended:?}");
+    let report: Value = serde_json::from_slice(&fs::read(&file).unwrap()).expect("the file holds JSON");
+    assert_eq!(rows(&report).len(), 2);
+}
+
+#[test]
+fn a_timer_that_is_not_available() {
+    let listed = listed();
+    let Some(timer) = listed.iter().find(|timer| timer["available"] == false) else {
+        eprintln!("skipped: all timers are available here");
+        return;
+    };
+    let id = timer["id"].as_str().expect("it has an id");
+    let named = json(&timermeter(&["probe", "--quick", "--format", "json", id]).code(3));
+    assert_eq!(rows(&named).len(), 1);
+    let unavailable = row(&named, id);
+    assert_eq!(unavailable["status"], "unavailable");
+    assert!(unavailable["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{unavailable}");
+    assert!(unavailable["quality"].is_null() && unavailable["accuracy"].is_null(), "{unavailable}");
+    // Who did not ask for it by its name is not told that it failed.
+    let glob = format!("{}[{}]", &id[..id.len() - 1], &id[id.len() - 1..]);
+    let matched = json(&timermeter(&["probe", "--quick", "--format", "json", &glob]).success());
+    assert_eq!(row(&matched, id)["status"], "unavailable");
+}

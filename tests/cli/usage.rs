@@ -1,0 +1,138 @@
+//! Wrong usage: told on standard error, with what would be right, before anything is measured.
+
+use predicates::prelude::*;
+use predicates::str::contains;
+
+use super::folder::Folder;
+use super::{json, printed, timermeter};
+
+/// The run ends with status 2, prints nothing on standard output and says all of `words`.
+#[track_caller]
+fn refused(args: &[&str], words: &[&str]) {
+    let mut assert = timermeter(args).code(2).stdout(predicate::str::is_empty());
+    for word in words {
+        assert = assert.stderr(contains(*word));
+    }
+}
+
+#[test]
+fn a_timer_that_nobody_knows() {
+    refused(&["probe", "monotonc"], &["`monotonc`", "did you mean `monotonic`"]);
+    refused(&["probe", "--quick", "monotonic", "rdtcs"], &["`rdtcs`", "`rdtsc`"]);
+    refused(&["list", "monotonc"], &["`monotonc`", "`monotonic`"]);
+}
+
+#[test]
+fn a_glob_that_fits_nothing() {
+    refused(&["probe", "nothing*"], &["no timer matches `nothing*`"]);
+    refused(&["probe", "java:*"], &["no timer matches `java:*`"]);
+    refused(&["probe", "mono[tonic"], &["`mono[tonic`"]);
+}
+
+#[test]
+fn values_that_mean_nothing() {
+    refused(&["probe", "--cycles", "fast"], &["`fast` is no frequency", "2.8GHz"]);
+    refused(&["probe", "--cycles", "2.8"], &["--cycles"]);
+    refused(&["probe", "--cycles", "-1GHz"], &["-1GHz"]);
+    refused(&["probe", "--seed", "many"], &["many", "--seed"]);
+    refused(&["probe", "--seed", "-1"], &["-1", "--seed"]);
+    refused(&["probe", "--timeout", "0"], &["--timeout"]);
+    refused(&["probe", "--timeout", "-3"], &["-3", "--timeout"]);
+    refused(&["probe", "--format", "xml"], &["xml", "markdown"]);
+    refused(&["probe", "--agent", ""], &["there is no command"]);
+    refused(&["probe", "--agent", "java 'x"], &["quote as in a shell"]);
+}
+
+#[test]
+fn both_quick_and_thorough() {
+    refused(&["probe", "--quick", "--thorough"], &["--quick", "--thorough"]);
+}
+
+#[test]
+fn a_cpu_that_is_not_there() {
+    refused(&["probe", "--quick", "--cpu", "4096", "monotonic"], &["--cpu 4096"]);
+}
+
+#[test]
+fn nominal_cycles_where_the_machine_declares_none() {
+    let platform = json(&timermeter(&["platform", "--format", "json"]).success());
+    let nominal = &platform["frequency"]["nominal_hz"];
+    if nominal.is_null() {
+        refused(&["probe", "--quick", "--cycles", "nominal", "monotonic"], &["nominal", "2.8GHz"]);
+    } else {
+        eprintln!("skipped: this machine declares a nominal frequency, {nominal} Hz");
+    }
+}
+
+#[test]
+fn no_command() {
+    timermeter(&[]).code(2).stderr(contains("Usage:"));
+    refused(&["measure"], &["measure"]);
+}
+
+#[test]
+fn help_and_version() {
+    let help = printed(&timermeter(&["probe", "--help"]).success());
+    assert!(help.contains("Examples:") && help.contains("Exit status:"), "{help}");
+    timermeter(&["--version"]).success().stdout(contains(env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn a_file_in_a_folder_that_is_not_there() {
+    let folder = Folder::new();
+    let good = folder.arg("good.json");
+    let bad = folder.arg("missing/report.json");
+    // All timers, thoroughly: should it measure first, the patience of the test ends before.
+    timermeter(&["probe", "--thorough", "--output", &good, "--output", &bad])
+        .code(1)
+        .stdout(predicate::str::is_empty())
+        .stderr(contains("there is no folder").and(contains("missing")));
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+}
+
+#[test]
+fn a_file_whose_ending_stands_for_no_format() {
+    let folder = Folder::new();
+    refused(&["probe", "--output", &folder.arg("report.xml")], &["report.xml", ".json"]);
+    refused(&["probe", "--output", &folder.arg("report")], &[".json"]);
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+}
+
+#[test]
+fn a_mistake_in_a_name_leaves_no_file() {
+    let folder = Folder::new();
+    refused(&["probe", "monotonc", "--output", &folder.arg("report.json")], &["monotonic"]);
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+}
+
+#[test]
+fn scores_that_cannot_be() {
+    let score = |line: &str, words: &[&str]| {
+        let args: Vec<&str> = ["score"].into_iter().chain(line.split_whitespace()).collect();
+        refused(&args, words);
+    };
+    score("--accuracy 5parsecs --cost 5cycles --spread 1", &["parsecs", "--accuracy"]);
+    score("--accuracy 5 --cost 5cycles --spread 1", &["has no unit"]);
+    score("--accuracy 5cycles --cost fast --spread 1", &["--cost", "fast"]);
+    score("--accuracy NaNns --cost 5cycles --spread 1", &["--accuracy", "NaN"]);
+    score("--accuracy -5ns --cost 5cycles --spread 1", &["negative"]);
+    score("--accuracy 5cycles --cost 5cycles --spread NaN", &["--spread NaN", "at most 1"]);
+    score("--accuracy 5cycles --cost 5cycles --spread 0", &["--spread 0", "above 0"]);
+    score("--accuracy 5cycles --cost 5cycles --spread 1.5", &["--spread 1.5", "at most 1"]);
+    score("--accuracy 5cycles --cost 5cycles --spread most", &["--spread", "most"]);
+    score("--accuracy 10ticks --cost 2ticks --spread 1 --frequency 2.8GHz", &["--tick 100ns"]);
+    score("--accuracy 1000ns --cost 2232ns --spread 1", &["--frequency 2.8GHz"]);
+    score("--accuracy 5cycles --cost 5cycles --spread 1 --frequency 2.8ns", &["--frequency"]);
+    score("--accuracy 5cycles --cost 5cycles", &["--spread"]);
+}
+
+#[test]
+fn scores_of_the_paper() {
+    for (line, percent) in [
+        ("--accuracy 2400cycles --cost 4800cycles --spread 0.993", "19.60 %"),
+        ("--accuracy 15ms --cost 16us --spread 0.3 --frequency 4GHz", "3.02 %"),
+    ] {
+        let args: Vec<&str> = ["score"].into_iter().chain(line.split_whitespace()).collect();
+        timermeter(&args).success().stdout(contains(percent)).stderr(predicate::str::is_empty());
+    }
+}
