@@ -171,8 +171,9 @@ mod resolution {
 
     fn context() -> impl Strategy<Value = Context> {
         let figure = || prop_oneof![Just(0.0), 0.0..100.0_f64, 0.0..1e9_f64];
-        prop::array::uniform5(figure()).prop_map(
-            |[cost, cost_deviation, cost_lower_width, cost_edge, work_unit]| Context {
+        prop::array::uniform6(figure()).prop_map(
+            |[cost, cost_deviation, cost_lower_width, cost_edge, reference_step, work_unit]| Context {
+                reference_step,
                 cost_deviation,
                 cost_lower_width,
                 cost_edge,

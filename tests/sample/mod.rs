@@ -199,6 +199,7 @@ fn ok(
     (row.quality_low, row.quality_high) = (Some(quality - half), Some(quality + half * 0.9));
     row.observations = Some(Observations {
         processes: 5,
+        disturbed_processes: 0,
         intervals: 20_000,
         batched_calls: 1_000_000,
         single_calls: 50_000,
