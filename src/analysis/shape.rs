@@ -295,7 +295,9 @@ impl Mixture {
         let steady = own && cells.width <= 8 && moments.deviation < 1.0;
         // So few cells cannot tell one shape from another, but batches can, unless there are other modes as well.
         let alone = cells.above - cells.below >= 0.98;
-        if alone && !own && telling(&observed) <= 3 {
+        // Nor do three, where phases lock and the cost hardly varies.
+        let few = telling(&observed) <= 2 || (telling(&observed) == 3 && moments.deviation < 0.3);
+        if alone && !own && few {
             return Some(one.with(moments, 2.0));
         }
         if steady || one.surprise(&observed, samples) <= ONE_COST_SURPRISE {
