@@ -30,15 +30,16 @@ pub struct Cost {
 /// How much ordering single calls with the reads around them takes, at most, in nanoseconds.
 const PLAUSIBLE_ORDERING_NS: f64 = 4.0;
 
-/// The cost figures of one process. `shape` is that of its single invocations.
+/// The cost figures of one process. `shape` is that of its single invocations, `floor` that of
+/// the loop ([`floor`]).
 /// `None` when something was not observed.
 #[must_use]
-pub fn cost(run: &Run, reference: &Reference, shape: &Singles) -> Option<Cost> {
+pub fn cost(run: &Run, reference: &Reference, shape: &Singles, floor: f64) -> Option<Cost> {
     let ns = reference.ns_per_tick;
     let bracket = midmean(&floats(&run.bracket))?;
-    let floor = floor(run, bracket)?;
     let disturbed = disturbed(run, shape.rare());
-    let mean = (midmean_but(&floats(&run.batches), disturbed)? - floor) / run.batches.calls as f64 * ns;
+    let mean = (midmean_but(&floats(&run.batches), disturbed)? - bracket) / run.batches.calls as f64;
+    let mean = (mean - floor) * ns;
     // A sum of few skewed costs is skewed itself, and the middle half of it lies below its mean (Cornish and Fisher).
     let mean = mean + MIDMEAN_SKEW * shape.skewness_length() / run.batches.calls as f64;
     let own_bracket = if shape.of_intervals { 0.0 } else { bracket * ns };
@@ -66,12 +67,17 @@ fn disturbed(run: &Run, rare: f64) -> f64 {
     1.0 - (1.0 - rare).powf(run.batches.calls as f64)
 }
 
-/// What a batch costs without its calls: the same loop around a timer that reads nothing, else the bracket alone.
-fn floor(run: &Run, bracket: f64) -> Option<f64> {
-    if run.floor.deltas.is_empty() || run.floor.calls != run.batches.calls {
-        return Some(bracket);
-    }
-    midmean(&floats(&run.floor))
+/// What the loop around a call takes, in ticks of the reference: that around a timer that reads nothing, in the process
+/// where it took least. The loops of real timers wait for their reads and never for themselves, so whatever slows the
+/// empty loop in a process does not slow them. Zero where the host has no such timer.
+#[must_use]
+pub fn floor(runs: &[Run]) -> f64 {
+    let of = |run: &Run| {
+        let bracket = midmean(&floats(&run.bracket))?;
+        Some((midmean(&floats(&run.floor))? - bracket) / run.floor.calls.max(1) as f64)
+    };
+    let least = runs.iter().filter_map(of).fold(f64::INFINITY, f64::min);
+    if least.is_finite() { least.max(0.0) } else { 0.0 }
 }
 
 /// How much single invocations vary, in nanoseconds: what a step of the reference leaves of the variation of singles,

@@ -1,7 +1,7 @@
 //! The profile of a timer: all figures, from its trace.
 
 use crate::analysis::Estimate;
-use crate::analysis::cost::{Cost, cost};
+use crate::analysis::cost::{Cost, cost, floor};
 use crate::analysis::order::Backward;
 use crate::analysis::resolution::{Context, Resolution, resolve};
 use crate::analysis::spread::{Singles, View, successive};
@@ -54,9 +54,10 @@ pub fn profile(trace: &Trace) -> Profile {
     let accuracy_ns = step.zip(trace.ns_per_tick).map(|(step, ns)| step * ns);
     let mut costs: Vec<(Cost, Option<f64>)> = Vec::new();
     let view = View::of(trace, step);
+    let floor = floor(&trace.runs);
     for run in &trace.runs {
         let Some(singles) = Singles::of(run, &trace.reference, &view) else { continue };
-        let Some(cost) = cost(run, &trace.reference, &singles) else { continue };
+        let Some(cost) = cost(run, &trace.reference, &singles, floor) else { continue };
         costs.push((cost, accuracy_ns.map(|accuracy| singles.spread(accuracy))));
     }
     let disturbed = leave_out_disturbed(&mut costs);
@@ -81,11 +82,11 @@ fn leave_out_disturbed(costs: &mut Vec<(Cost, Option<f64>)>) -> u32 {
     /// Fewest processes that are kept.
     const FEWEST: usize = 3;
     /// How much fresh processes differ where nothing disturbs them.
-    const LUCK: f64 = 0.08;
+    const LUCK: f64 = 0.015;
     costs.sort_by(|a, b| a.0.median.total_cmp(&b.0.median));
     let before = costs.len();
     if let Some(third) = costs.get(FEWEST - 1).map(|(cost, _)| cost.median) {
-        let limit = third + (LUCK * third).max(0.6);
+        let limit = third + (LUCK * third).max(0.3);
         costs.retain(|(cost, _)| cost.median <= limit);
     }
     (before - costs.len()) as u32
@@ -99,10 +100,11 @@ fn groups(trace: &Trace) -> Vec<Intervals> {
 fn context(trace: &Trace) -> Context {
     let Some(ns) = trace.ns_per_tick else { return Context::default() };
     let view = View::of(trace, None);
+    let floor = floor(&trace.runs);
     let costs: Vec<Cost> = trace
         .runs
         .iter()
-        .filter_map(|run| cost(run, &trace.reference, &Singles::of(run, &trace.reference, &view)?))
+        .filter_map(|run| cost(run, &trace.reference, &Singles::of(run, &trace.reference, &view)?, floor))
         .collect();
     let of = |figure: fn(&Cost) -> f64| median(&costs.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0);
     Context {

@@ -33,7 +33,7 @@ impl Plan {
     /// What figures are quoted from.
     pub const DEFAULT: Self = Self {
         name: "default",
-        processes: 9,
+        processes: 15,
         singles: 5_000,
         batches: 101,
         interval_ns: 5e6,
