@@ -82,11 +82,11 @@ fn leave_out_disturbed(costs: &mut Vec<(Cost, Option<f64>)>) -> u32 {
     /// Fewest processes that are kept.
     const FEWEST: usize = 3;
     /// How much fresh processes differ where nothing disturbs them.
-    const LUCK: f64 = 0.015;
+    const LUCK: f64 = 0.06;
     costs.sort_by(|a, b| a.0.median.total_cmp(&b.0.median));
     let before = costs.len();
     if let Some(third) = costs.get(FEWEST - 1).map(|(cost, _)| cost.median) {
-        let limit = third + (LUCK * third).max(0.3);
+        let limit = third + (LUCK * third).max(0.6);
         costs.retain(|(cost, _)| cost.median <= limit);
     }
     (before - costs.len()) as u32

@@ -26,6 +26,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
     let parts = frequency::Parts {
         before: frequency::effective(cpu),
         after: None,
+        during: None,
         tsc: frequency::tsc_hz("monotonic", 40),
         nominal: frequency::nominal(),
     };

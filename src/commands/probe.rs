@@ -11,6 +11,7 @@ use timers::Fault;
 use super::hosts::{self, Population};
 use super::{CommandError, terminal_style};
 use crate::analysis::profile::profile;
+use crate::analysis::statistics::median;
 use crate::cli::ProbeArgs;
 use crate::platform::{self, frequency};
 use crate::prober::campaign::{self, Settings};
@@ -41,8 +42,8 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let mut population = hosts::gather(&args.timers, &args.agents, &settings)?;
     let before = frequency::effective(cpu);
     let tsc = tsc();
-    measure(&mut population, &settings, args.quiet)?;
-    let parts = frequency::Parts { before, after: frequency::effective(cpu), tsc, nominal };
+    let during = measure(&mut population, &settings, args.quiet)?;
+    let parts = frequency::Parts { before, after: frequency::effective(cpu), during, tsc, nominal };
     let (frequency, warnings) =
         frequency::summarise(&parts, args.cycles).map_err(|error| CommandError::Failed(error.to_string()))?;
     let hertz = frequency.cycles_hz.map(Hertz);
@@ -108,19 +109,28 @@ fn tsc() -> Option<Hertz> {
     frequency::tsc_hz("monotonic", WATCH_MS)
 }
 
-fn measure(population: &mut Population, settings: &Settings, quiet: bool) -> Result<(), CommandError> {
+fn measure(
+    population: &mut Population,
+    settings: &Settings,
+    quiet: bool,
+) -> Result<Option<Hertz>, CommandError> {
     let steps = population.subjects.len() as u64 * u64::from(settings.plan.processes);
     let bar = progress_bar(steps, quiet);
     let progress = |what: &str| {
         bar.set_message(what.to_owned());
         bar.inc(1);
     };
-    let ended = campaign::run(&population.hosts, &mut population.subjects, settings, &progress);
+    let mut frequencies = Vec::new();
+    let mut before_round =
+        || frequencies.extend(frequency::effective(settings.cpu).map(|chains| chains.hertz.0));
+    let ended =
+        campaign::run(&population.hosts, &mut population.subjects, settings, &progress, &mut before_round);
     bar.finish_and_clear();
     ended.map_err(|fault| match fault {
         Fault::Interrupted => CommandError::Interrupted,
         fault => CommandError::Failed(fault.to_string()),
-    })
+    })?;
+    Ok(median(&frequencies).map(Hertz))
 }
 
 /// Drawn between processes only: nothing runs beside a measurement.

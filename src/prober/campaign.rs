@@ -71,7 +71,8 @@ impl Subject {
     }
 }
 
-/// Questions all subjects. `progress` is called between processes with what comes next.
+/// Questions all subjects. `progress` is called between processes with what comes next, `before_round` before each round,
+/// when nothing is being measured.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`]: what befalls a timer stands in its outcome.
@@ -80,6 +81,7 @@ pub fn run(
     subjects: &mut [Subject],
     settings: &Settings,
     progress: &dyn Fn(&str),
+    before_round: &mut dyn FnMut(),
 ) -> Result<(), Fault> {
     let mut random = StdRng::seed_from_u64(settings.seed);
     for (index, host) in hosts.iter().enumerate() {
@@ -98,6 +100,7 @@ pub fn run(
         }
     }
     for _ in 0..settings.plan.processes {
+        before_round();
         for subject in subjects.iter_mut().filter(|subject| subject.outcome.is_ok()) {
             progress(&subject.timer.id);
             ask(&hosts[subject.host], subject, settings, random.random())?;

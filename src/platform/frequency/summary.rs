@@ -53,6 +53,8 @@ pub struct Parts {
     pub before: Option<Chains>,
     /// The effective frequency after the measurement.
     pub after: Option<Chains>,
+    /// The median of effective frequencies in between.
+    pub during: Option<Hertz>,
     /// The rate of the time stamp counter.
     pub tsc: Option<Hertz>,
     /// The nominal frequency and where it was found.
@@ -60,7 +62,7 @@ pub struct Parts {
 }
 
 /// The frequencies as the report shows them, with what the reader should know about them. The effective one is midway
-/// between that before and that after; its interval covers both of theirs.
+/// between that before and that after, or what was seen in between; its interval covers both of theirs.
 ///
 /// # Errors
 /// When `from` is the nominal frequency and it is unknown. That can be found out before anything is measured, with
@@ -69,6 +71,8 @@ pub fn summarise(parts: &Parts, from: CyclesFrom) -> Result<(Frequency, Vec<Warn
     let chains: Vec<Chains> = parts.before.into_iter().chain(parts.after).collect();
     let effective = (!chains.is_empty())
         .then(|| chains.iter().map(|each| each.hertz.0).sum::<f64>() / chains.len() as f64);
+    // Frequencies wander; what was seen many times in between says more than the two ends.
+    let effective = parts.during.map(|hertz| hertz.0).or(effective);
     let (cycles_from, cycles_hz) = match from {
         CyclesFrom::Effective => ("effective", effective),
         CyclesFrom::Nominal => ("nominal", Some(parts.nominal.ok_or(NominalUnknown)?.0.0)),
@@ -154,7 +158,7 @@ mod tests {
     #[test]
     fn before_and_after_together() {
         let parts =
-            Parts { before: chains(3.0), after: chains(3.02), tsc: Some(Hertz(2.6e9)), nominal: None };
+            Parts { before: chains(3.0), after: chains(3.02), tsc: Some(Hertz(2.6e9)), ..Parts::default() };
         let (frequency, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
         assert_eq!(warnings, []);
         assert_eq!(frequency.effective_hz, Some(3.01e9));
