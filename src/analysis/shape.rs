@@ -343,15 +343,14 @@ impl Mixture {
     fn with(self, moments: Moments, most: f64) -> Self {
         let deviation = moments.deviation.min(most);
         match moments.skewness {
-            Some(skewness) if !(1.7..2.3).contains(&skewness) => {
+            Some(skewness) if skewness < 1.7 => {
                 // Two costs: skewness = (1 − 2w) / √(w (1 − w)) for the weight w of the dearer one.
                 let weight = 0.5 - skewness / (2.0 * (4.0 + skewness * skewness).sqrt());
                 let apart = deviation / (weight * (1.0 - weight)).sqrt();
                 let first = self.place[0] - weight * apart;
                 Self { place: [first, first + apart], weight, ..self }
             }
-            Some(_) => self.with_tail(BETWEEN_TAIL_AND_TWO * deviation),
-            None => self.with_tail(deviation),
+            _ => self.with_tail(deviation),
         }
     }
 
@@ -493,10 +492,6 @@ impl Mixture {
 fn telling(observed: &[f64]) -> usize {
     observed.iter().filter(|share| (0.003..=0.997).contains(*share)).count()
 }
-
-/// An exponential tail and a second cost of weight 0.15 have the same skewness of 2. The median of the first lies 0.31
-/// deviations below the mean, that of the other 0.41: halfway between, in units of the first.
-const BETWEEN_TAIL_AND_TWO: f64 = 1.17;
 
 /// Mean over `[cell, cell + 1]` of the cumulative distribution of a cost at `place` with an exponential tail.
 fn tailed_cell(cell: f64, place: f64, tail: f64) -> f64 {
