@@ -1,4 +1,4 @@
-//! The estimators against simulated truth, over many timers and several seeds. No seed was picked for its result.
+//! The estimators against simulated truth, over many timers and several seeds, none of which the rules were chosen on.
 
 use timermeter::prober::plan::Plan;
 use timermeter::selftest::{Verdict, population};
