@@ -1,0 +1,283 @@
+//! Which clock of a report to measure with, and why not the others.
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+
+use super::facts::Need;
+use super::figures::ClockFigures;
+use super::harness::{Advice, advise};
+use super::plan::{Plan, Shortfall, fastest, percent};
+use super::wish::Wish;
+use crate::report::figures::time;
+use crate::report::{Report, TimerRow};
+
+/// The schema of the document that [`Choice`] is written as.
+pub const SCHEMA: &str = "timermeter.pick.v1";
+
+/// The answer to a wish.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice {
+    /// The schema of this document.
+    pub schema: &'static str,
+    /// What was asked.
+    pub wish: Wish,
+    /// The cheapest clock that suffices; null when none does.
+    pub picked: Option<Candidate>,
+    /// What comes nearest when none suffices.
+    pub nearest: Option<Candidate>,
+    /// The clock of the highest Quality among those of the same runtime, which need not be the cheapest.
+    pub highest_quality: Option<String>,
+    /// All other clocks, each with the reason why it was not picked.
+    pub others: Vec<Loser>,
+    /// What it means for common harnesses.
+    pub harnesses: Vec<Advice>,
+}
+
+/// A clock with the way to use it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Candidate {
+    /// Its id.
+    pub id: String,
+    /// The call itself.
+    pub label: String,
+    /// How to measure with it.
+    pub plan: Plan,
+    /// What to mind.
+    pub notes: Vec<String>,
+}
+
+/// A clock that was not picked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Loser {
+    /// Its id.
+    pub id: String,
+    /// Whether it would do as well.
+    pub suffices: bool,
+    /// Why it was not picked, in one line.
+    pub reason: String,
+    /// How one would measure with it, if it suffices.
+    pub plan: Option<Plan>,
+}
+
+/// Why nothing can be chosen at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChoiceError {
+    /// The runtime has no timers in the report.
+    #[error(
+        "the report has no timers of `{runtime}`, only of {known}; probe with an agent that hosts it (timermeter probe \
+         --agent) and give that report with --from"
+    )]
+    NoSuchRuntime {
+        /// The runtime that was asked for.
+        runtime: String,
+        /// Those there are.
+        known: String,
+    },
+}
+
+/// A clock that was looked at.
+struct Verdict<'a> {
+    row: &'a TimerRow,
+    clock: Result<ClockFigures, String>,
+    /// What it lacks of what the wish demands apart from the error.
+    lacks: Vec<String>,
+    plan: Result<Plan, Shortfall>,
+}
+
+/// Picks the cheapest clock that suffices: the one whose campaign is the shortest.
+///
+/// # Errors
+/// When the report has no timers of the runtime.
+pub fn choose(report: &Report, wish: &Wish) -> Result<Choice, ChoiceError> {
+    let mut verdicts: Vec<Verdict> = report
+        .timers
+        .iter()
+        .filter(|row| is_of(row, wish.runtime.as_deref()))
+        .map(|row| Verdict::of(row, wish))
+        .collect();
+    if verdicts.is_empty() {
+        let mut known: Vec<String> =
+            report.timers.iter().map(|row| crate::report::text::clipped(&row.runtime, 40)).collect();
+        known.sort_unstable();
+        known.dedup();
+        let runtime = crate::report::text::clipped(wish.runtime.as_deref().unwrap_or("native"), 40);
+        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        return Err(ChoiceError::NoSuchRuntime { runtime, known });
+    }
+    verdicts.sort_by(cheapest_first);
+    let highest_quality = verdicts
+        .iter()
+        .filter_map(|verdict| Some((verdict.row.quality?, &verdict.row.id)))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, id)| id.clone());
+    let picked =
+        verdicts.first().filter(|verdict| verdict.suffices()).and_then(|verdict| verdict.candidate());
+    let nearest = if picked.is_some() { None } else { nearest(&verdicts, wish) };
+    let best_ns = picked.as_ref().map(|picked| picked.plan.campaign_ns);
+    let others =
+        verdicts.iter().skip(usize::from(picked.is_some())).map(|verdict| verdict.loser(best_ns)).collect();
+    let harnesses = advise(report, wish);
+    Ok(Choice { schema: SCHEMA, wish: wish.clone(), picked, nearest, highest_quality, others, harnesses })
+}
+
+/// Whether the timer belongs to the runtime: by the name before the colon, or by the name of the runtime.
+fn is_of(row: &TimerRow, runtime: Option<&str>) -> bool {
+    let Some(wanted) = runtime.map(str::to_lowercase).filter(|wanted| wanted != "native") else {
+        return row.runtime == "native" && !row.id.contains(':');
+    };
+    let prefix = row.id.split_once(':').map(|(prefix, _)| prefix.to_lowercase());
+    prefix.as_deref() == Some(wanted.as_str()) || row.runtime.to_lowercase().starts_with(&wanted)
+}
+
+impl<'a> Verdict<'a> {
+    fn of(row: &'a TimerRow, wish: &Wish) -> Self {
+        let clock = ClockFigures::of(row);
+        let plan = match &clock {
+            Ok(clock) => fastest(clock, wish),
+            Err(why) => Err(Shortfall { reason: why.clone(), nearest: None }),
+        };
+        let lacks = clock.as_ref().map(|clock| lacks(clock, wish)).unwrap_or_default();
+        Self { row, clock, lacks, plan }
+    }
+
+    fn suffices(&self) -> bool {
+        self.plan.is_ok() && self.lacks.is_empty()
+    }
+
+    /// The clock with its plan, or the plan that comes nearest.
+    fn candidate(&self) -> Option<Candidate> {
+        let (plan, clock) = (self.nearest_plan()?, self.clock.as_ref().ok()?);
+        Some(Candidate {
+            id: self.row.id.clone(),
+            label: self.row.label.clone(),
+            plan,
+            notes: notes(clock, &plan),
+        })
+    }
+
+    fn nearest_plan(&self) -> Option<Plan> {
+        match &self.plan {
+            Ok(plan) => Some(*plan),
+            Err(shortfall) => shortfall.nearest,
+        }
+    }
+
+    fn loser(&self, best_ns: Option<f64>) -> Loser {
+        let reason = match (&self.plan, self.lacks.first()) {
+            (_, Some(lack)) => lack.clone(),
+            (Err(shortfall), None) => shortfall.reason.clone(),
+            (Ok(plan), None) => longer(plan, best_ns),
+        };
+        let plan = self.plan.as_ref().ok().copied().filter(|_| self.lacks.is_empty());
+        Loser { id: self.row.id.clone(), suffices: self.suffices(), reason, plan }
+    }
+}
+
+/// Why a clock that suffices is not the cheapest.
+fn longer(plan: &Plan, best_ns: Option<f64>) -> String {
+    let taken = time(Some(plan.campaign_ns));
+    match best_ns {
+        Some(best) if plan.campaign_ns >= 2.0 * best => {
+            format!(
+                "suffices, but takes {} times as long: {}, {taken}",
+                crate::report::figures::significant(plan.campaign_ns / best, 2),
+                told(plan)
+            )
+        }
+        Some(best) => {
+            let more = time(Some((plan.campaign_ns - best).max(0.0)));
+            format!("suffices, but takes {more} longer: {}, {taken}", told(plan))
+        }
+        None => format!("suffices: {}, {taken}", told(plan)),
+    }
+}
+
+/// The method with its number.
+#[must_use]
+pub fn told(plan: &Plan) -> String {
+    use super::plan::Method;
+    match plan.method {
+        Method::Single => "single calls".into(),
+        Method::Batch { calls } => format!("batches of {calls} calls"),
+        Method::EdgeCrossing { samples, every: 1, .. } => format!("edge-crossing over {samples} calls"),
+        Method::EdgeCrossing { samples, every, .. } => {
+            format!("edge-crossing over {samples} calls, one of {every}")
+        }
+    }
+}
+
+/// What a clock lacks apart from precision, each in one line.
+fn lacks(clock: &ClockFigures, wish: &Wish) -> Vec<String> {
+    let facts = clock.facts;
+    let counts = match facts.counts {
+        Some(counts) if counts == wish.counts => None,
+        Some(counts) => Some(format!("it counts {}, not {}", counts.in_words(), wish.counts.in_words())),
+        None => Some("what it counts is not known, or is not time".into()),
+    };
+    let lack = |need: &Need| match facts.meets(*need) {
+        Some(true) => None,
+        Some(false) => Some(need.lack().to_owned()),
+        None => Some(format!("whether it meets `{}` is not known", need.word())),
+    };
+    counts.into_iter().chain(wish.needs.iter().filter_map(lack)).collect()
+}
+
+fn notes(clock: &ClockFigures, plan: &Plan) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !clock.facts.ordered {
+        notes.push(
+            "its reads wait for nothing: put a fence before each (lfence on x86-64, isb on Arm), as timermeter::measure does"
+                .to_owned(),
+        );
+    }
+    if plan.method.name() == "edge-crossing" {
+        notes.push(
+            "let a random time pass between calls, so that they do not keep in step with the clock; only the mean is right, \
+             no other statistic"
+                .to_owned(),
+        );
+    }
+    if !clock.resolved {
+        notes.push("its step is only bounded; the plan takes the bound".to_owned());
+    }
+    notes
+}
+
+/// Those that suffice by the length of their campaign, the cheaper read first where that is the same; then the others by
+/// what they could do.
+fn cheapest_first(a: &Verdict, b: &Verdict) -> Ordering {
+    let class = |verdict: &Verdict| match (&verdict.plan, verdict.lacks.is_empty(), &verdict.clock) {
+        (Ok(_), true, _) => 0,
+        (Err(_), true, Ok(_)) => 1,
+        (_, _, Ok(_)) => 2,
+        (_, _, Err(_)) => 3,
+    };
+    let effort = |verdict: &Verdict| verdict.plan.as_ref().map_or(f64::INFINITY, |plan| plan.campaign_ns);
+    let error = |verdict: &Verdict| verdict.nearest_plan().map_or(f64::INFINITY, |plan| plan.error);
+    class(a)
+        .cmp(&class(b))
+        .then(effort(a).total_cmp(&effort(b)))
+        .then(error(a).total_cmp(&error(b)))
+        .then_with(|| a.row.id.cmp(&b.row.id))
+}
+
+/// What comes nearest when nothing suffices: the clock with all that is needed and the smallest error, else the cheapest
+/// of those that lack the least.
+fn nearest(verdicts: &[Verdict], wish: &Wish) -> Option<Candidate> {
+    let able = |verdict: &&Verdict| verdict.nearest_plan().is_some();
+    let by_error = |a: &&Verdict, b: &&Verdict| {
+        let error = |verdict: &Verdict| verdict.nearest_plan().map_or(f64::INFINITY, |plan| plan.error);
+        a.lacks.len().cmp(&b.lacks.len()).then(error(a).max(wish.error).total_cmp(&error(b).max(wish.error)))
+    };
+    let best = verdicts.iter().filter(able).min_by(by_error)?;
+    let mut candidate = best.candidate()?;
+    candidate.notes.splice(0..0, best.lacks.iter().cloned());
+    if candidate.plan.error > wish.error {
+        candidate.notes.insert(
+            0,
+            format!("its error is {}, not {}", percent(candidate.plan.error), percent(wish.error)),
+        );
+    }
+    Some(candidate)
+}

@@ -1,0 +1,146 @@
+//! What a plan needs to know of a clock: figures of a report, and facts.
+
+use super::facts::Facts;
+use crate::report::{AccuracyKind, Status, TimerRow};
+
+/// A clock as a plan sees it. All lengths in nanoseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClockFigures {
+    /// Its id in the report.
+    pub id: String,
+    /// `native`, or the name of the runtime that hosts it.
+    pub runtime: String,
+    /// One step of the counter, or the bound where the step is not known: an interval read with it is off by less.
+    pub step_ns: f64,
+    /// Whether the step was determined.
+    pub resolved: bool,
+    /// Median cost of a read.
+    pub cost_ns: f64,
+    /// How far the true median may lie from it.
+    pub cost_error_ns: f64,
+    /// Upper bound of the 99th percentile of the cost, where known.
+    pub cost_p99_ns: Option<f64>,
+    /// Share of reads whose cost is within one step of the median, where known.
+    pub spread: Option<f64>,
+    /// Quality, where known.
+    pub quality: Option<f64>,
+    /// What is known without measuring.
+    pub facts: Facts,
+}
+
+/// A cost that comes from a single process has no interval; it is then taken to be this uncertain, which is what fresh
+/// processes differ by.
+const COST_UNCERTAINTY: f64 = 0.05;
+
+impl ClockFigures {
+    /// The figures of a row.
+    ///
+    /// # Errors
+    /// Says why nothing can be measured with this timer.
+    pub fn of(row: &TimerRow) -> Result<Self, String> {
+        let reason = || row.reason.as_deref().map(|reason| crate::report::text::clipped(reason, 160));
+        match row.status {
+            Status::Ok | Status::Unresolved => {}
+            Status::Unavailable => {
+                return Err(format!(
+                    "it cannot be read here: {}",
+                    reason().unwrap_or_else(|| "no reason given".into())
+                ));
+            }
+            Status::Failed => {
+                return Err(format!("it failed: {}", reason().unwrap_or_else(|| "no reason given".into())));
+            }
+        }
+        if row.observations.as_ref().is_some_and(|seen| seen.backward_steps > 0) {
+            return Err("it went backwards".into());
+        }
+        let positive = |value: Option<f64>| value.filter(|value| value.is_finite() && *value > 0.0);
+        let accuracy = row.accuracy.as_ref();
+        let resolved = accuracy.is_some_and(|accuracy| accuracy.kind == AccuracyKind::Resolved);
+        let step = accuracy.and_then(|accuracy| positive(accuracy.high_ns).or_else(|| positive(accuracy.ns)));
+        let step_ns = step.ok_or("its step could not even be bounded")?;
+        let cost = row.cost.as_ref();
+        let not_negative = |value: &f64| value.is_finite() && *value >= 0.0;
+        let cost_ns = cost
+            .and_then(|cost| cost.median_ns)
+            .filter(not_negative)
+            .ok_or("what a read costs could not be determined")?;
+        let half = cost.and_then(|cost| Some((cost.high_ns? - cost_ns).max(cost_ns - cost.low_ns?)));
+        let cost_error_ns = half.filter(|half| *half > 0.0).unwrap_or(COST_UNCERTAINTY * cost_ns);
+        // The percentile is seen in steps of the reference.
+        let seen_in_steps =
+            row.observations.as_ref().and_then(|seen| positive(seen.reference_accuracy_ns)).unwrap_or(0.0);
+        let p99 = cost.and_then(|cost| cost.p99_ns).filter(not_negative).map(|p99| p99 + seen_in_steps);
+        Ok(Self {
+            id: row.id.clone(),
+            runtime: row.runtime.clone(),
+            step_ns,
+            resolved,
+            cost_ns,
+            cost_error_ns,
+            cost_p99_ns: p99,
+            spread: row.spread.filter(|spread| spread.is_finite()),
+            quality: row.quality,
+            facts: Facts::of(&row.id),
+        })
+    }
+
+    /// How far the cost of a read lies from its median with this confidence, at most. `None` where that is not known.
+    ///
+    /// The spread says it where it is as large as the confidence: within one step. So does the 99th percentile for any
+    /// confidence up to 99 %, as costs are skewed to the right: they lie no farther below their median than above. The
+    /// smaller bound counts.
+    #[must_use]
+    pub fn cost_variation_ns(&self, confidence: f64) -> Option<f64> {
+        let by_spread = self.spread.filter(|spread| *spread >= confidence).map(|_| self.step_ns);
+        let by_tail = (self.cost_p99_ns)
+            .filter(|_| confidence <= 0.99)
+            .map(|p99| (p99 - self.cost_ns).max(self.cost_error_ns));
+        match (by_spread, by_tail) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A clock with a step and a cost, of which all else is well known.
+    pub(in crate::method) fn clock(id: &str, step_ns: f64, cost_ns: f64) -> ClockFigures {
+        ClockFigures {
+            id: id.into(),
+            runtime: "native".into(),
+            step_ns,
+            resolved: true,
+            cost_ns,
+            cost_error_ns: 0.02 * cost_ns,
+            cost_p99_ns: Some(1.5 * cost_ns),
+            spread: Some(1.0),
+            quality: Some(0.4),
+            facts: Facts::of(id),
+        }
+    }
+
+    #[test]
+    fn the_smaller_of_two_bounds_of_the_cost_counts() {
+        let fine = clock("monotonic", 10.0, 22.0);
+        assert_eq!(fine.cost_variation_ns(0.95), Some(10.0));
+        assert_eq!(fine.cost_variation_ns(0.999), Some(10.0), "all reads were within a step");
+        let coarse = clock("monotonic-coarse", 4e6, 4.0);
+        assert_eq!(coarse.cost_variation_ns(0.95), Some(2.0));
+        let scattered = ClockFigures { spread: Some(0.9), cost_p99_ns: Some(50.0), ..fine };
+        assert_eq!(scattered.cost_variation_ns(0.95), Some(28.0));
+        assert_eq!(scattered.cost_variation_ns(0.999), None, "nothing is known that far out");
+    }
+
+    #[test]
+    fn rows_without_figures_say_why() {
+        let mut row = TimerRow::unmeasured("a", "a()", "native", Status::Unavailable);
+        row.reason = Some("no such clock".into());
+        assert_eq!(ClockFigures::of(&row).unwrap_err(), "it cannot be read here: no such clock");
+        row.status = Status::Ok;
+        assert!(ClockFigures::of(&row).unwrap_err().contains("step"));
+    }
+}

@@ -1,0 +1,161 @@
+//! What a wish means for common benchmark harnesses: which clock each reads, and whether that does.
+//!
+//! Sources, as of their versions of 2025: criterion 0.8 `measurement.rs` (`WallTime`), divan 0.1.21 `time/timer.rs` and
+//! `time/timestamp/mod.rs`, google/benchmark 1.9 `src/timers.h`, `src/timers.cc` and its user guide (CPU Timers), JMH
+//! 1.37 (the loops it generates call `System.nanoTime`), hyperfine 1.19 `src/timer/`. On Linux `Instant`, `steady_clock`
+//! and `System.nanoTime` read `CLOCK_MONOTONIC`.
+
+use serde::Serialize;
+
+use super::figures::ClockFigures;
+use super::plan::{Method, batch, percent, single};
+use super::wish::Wish;
+use crate::report::Report;
+
+/// What a wish means for one harness.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// The harness, and the mode where it has several.
+    pub harness: &'static str,
+    /// The call it reads the time with.
+    pub reads: &'static str,
+    /// The timer of the report that stands for it; null where the report has none.
+    pub clock: Option<String>,
+    /// Whether one call between two reads is enough; null when not known.
+    pub single_suffices: Option<bool>,
+    /// The fewest calls between two reads with which the error is kept; null when there is no such number, or the
+    /// harness makes no batches.
+    pub smallest_batch: Option<u64>,
+    /// What that means.
+    pub message: String,
+}
+
+/// What is known of a harness.
+struct Harness {
+    name: &'static str,
+    reads: &'static str,
+    /// Timers of a report that stand for its clock, the best first; one that begins with `:` is of any runtime.
+    timers: &'static [&'static str],
+    /// What it does by itself: how many calls it makes between two reads, and how to ask for a number.
+    batches: Batches,
+}
+
+enum Batches {
+    /// It makes them; the text says how to set their length.
+    Made(&'static str),
+    /// It never does; the text says what it does instead.
+    None(&'static str),
+}
+
+const HARNESSES: [Harness; 6] = [
+    Harness {
+        name: "criterion",
+        reads: "std::time::Instant",
+        timers: &["instant", "monotonic"],
+        batches: Batches::Made(
+            "it makes batches itself (`iter`); a longer `measurement_time` makes them longer; `iter_custom` and \
+             `BatchSize::PerIteration` make single calls",
+        ),
+    },
+    Harness {
+        name: "divan",
+        reads: "std::time::Instant, or the TSC with DIVAN_TIMER=tsc",
+        timers: &["instant", "monotonic"],
+        batches: Batches::Made(
+            "it makes batches itself from the precision it finds; `sample_size` sets their length",
+        ),
+    },
+    Harness {
+        name: "google/benchmark (UseRealTime)",
+        reads: "std::chrono::steady_clock",
+        timers: &["monotonic", "instant"],
+        batches: Batches::Made("it makes batches itself, of 0.5 s; `MinTime` sets their length"),
+    },
+    Harness {
+        name: "google/benchmark (CPU time, the default)",
+        reads: "clock_gettime(CLOCK_THREAD_CPUTIME_ID)",
+        timers: &["thread-cputime"],
+        batches: Batches::Made("it makes batches itself, of 0.5 s; `MinTime` sets their length"),
+    },
+    Harness {
+        name: "JMH",
+        reads: "System.nanoTime()",
+        timers: &[":nanoTime", "monotonic"],
+        batches: Batches::Made(
+            "AverageTime and Throughput make batches of one iteration (`-r`); SampleTime and SingleShotTime time single \
+             calls (`-bs` makes them batches)",
+        ),
+    },
+    Harness {
+        name: "hyperfine",
+        reads: "std::time::Instant",
+        timers: &["instant", "monotonic"],
+        batches: Batches::None(
+            "it times single runs of a command, and starting a process takes a millisecond or so",
+        ),
+    },
+];
+
+/// What the wish means for each harness, with the clocks of this report.
+#[must_use]
+pub fn advise(report: &Report, wish: &Wish) -> Vec<Advice> {
+    HARNESSES.iter().map(|harness| harness.advise(report, wish)).collect()
+}
+
+impl Harness {
+    fn advise(&self, report: &Report, wish: &Wish) -> Advice {
+        let mut advice = Advice {
+            harness: self.name,
+            reads: self.reads,
+            clock: None,
+            single_suffices: None,
+            smallest_batch: None,
+            message: String::new(),
+        };
+        let Some(row) = self.timers.iter().find_map(|timer| {
+            report
+                .timers
+                .iter()
+                .find(|row| if timer.starts_with(':') { row.id.ends_with(timer) } else { row.id == *timer })
+        }) else {
+            advice.message = format!("the report does not hold its clock ({})", self.timers.join(" or "));
+            return advice;
+        };
+        advice.clock = Some(row.id.clone());
+        let clock = match ClockFigures::of(row) {
+            Ok(clock) => clock,
+            Err(why) => {
+                advice.message = format!("nothing can be said about its clock: {why}");
+                return advice;
+            }
+        };
+        // How a harness samples does not depend on who calls the operation.
+        let wish = Wish { rate_hz: None, ..wish.clone() };
+        advice.single_suffices = Some(single(&clock, &wish).is_ok());
+        let calls = match batch(&clock, &wish).map(|plan| plan.method) {
+            Ok(Method::Batch { calls }) => Some(calls),
+            Ok(_) => Some(1),
+            Err(_) => None,
+        };
+        let mut suited = match clock.facts.counts {
+            Some(counts) if counts != wish.counts => {
+                format!("counts {}, not {}; ", counts.in_words(), wish.counts.in_words())
+            }
+            _ => String::new(),
+        };
+        suited += &match (&self.batches, calls, advice.single_suffices) {
+            (Batches::None(how), _, Some(true)) => format!("suffices for single calls; {how}"),
+            (Batches::None(how), ..) => {
+                format!("does not suffice: single calls miss {}; {how}", percent(wish.error))
+            }
+            (Batches::Made(_), _, Some(true)) => "suffices even for single calls".into(),
+            (Batches::Made(how), Some(calls), _) => {
+                format!("suffices in batches of {calls} calls or more; {how}")
+            }
+            (Batches::Made(_), None, _) => format!("does not suffice for {}", percent(wish.error)),
+        };
+        advice.smallest_batch = calls.filter(|_| matches!(self.batches, Batches::Made(_)));
+        advice.message = suited;
+        advice
+    }
+}

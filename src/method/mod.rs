@@ -1,0 +1,22 @@
+//! Which clock to measure with, and how: methods with an error budget, computed from the figures of a report.
+//!
+//! Pure: figures in, plans out. A [`Wish`] says what is to be measured, [`ClockFigures`] what is known of a clock, a
+//! [`Plan`] how to measure with it and what error to expect, [`choose`](choice::choose) compares all clocks of a
+//! report. What a plan promises is the error of the clock and the method: how much the result differs from the mean
+//! duration of the same operation in the same campaign. That the operation itself varies comes on top, and is
+//! found by measuring ([`measure`](crate::measure)).
+
+pub mod budget;
+pub mod choice;
+pub mod facts;
+pub mod figures;
+pub mod harness;
+pub mod plan;
+pub mod wish;
+
+pub use budget::Budget;
+pub use choice::{Choice, choose};
+pub use facts::{Counts, Need};
+pub use figures::ClockFigures;
+pub use plan::{Method, Plan, Shortfall};
+pub use wish::{Wish, WishError};

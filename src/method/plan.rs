@@ -1,0 +1,412 @@
+//! How to measure with one clock: a single call, a batch, or many single calls under a coarse clock.
+//!
+//! Two reads of a clock with the step *a*, with a duration *d* between them, differ by *d* and what a read costs, and
+//! are off by less than *a*, whatever the phase. Over random phases the error is 0 on average, and its variance is
+//! *f*(1-*f*)*a*², where *f* is the part of *d/a* behind the point: a difference is a step with the probability that
+//! the interval crosses an edge. Hence the three methods.
+
+use serde::Serialize;
+
+use super::budget::{Budget, DRIFT};
+use super::figures::ClockFigures;
+use super::wish::Wish;
+use crate::analysis::statistics::normal_quantile;
+
+/// How a measurement is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Method {
+    /// One call between two reads. Every such measurement keeps the error.
+    Single,
+    /// Many calls between two reads; the result is their mean.
+    Batch {
+        /// Calls between two reads.
+        calls: u64,
+    },
+    /// Single calls between two reads, averaged: some cross an edge of the clock, most do not.
+    EdgeCrossing {
+        /// Calls that are measured.
+        samples: u64,
+        /// Empty intervals that are measured, whose mean is taken off.
+        floor_samples: u64,
+        /// One call in so many is measured; 1 means each.
+        every: u64,
+    },
+}
+
+impl Method {
+    /// The name of the method.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Batch { .. } => "batch",
+            Self::EdgeCrossing { .. } => "edge-crossing",
+        }
+    }
+}
+
+/// How to measure with a clock, and what to expect.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Plan {
+    /// The method with its numbers.
+    pub method: Method,
+    /// The expected error.
+    pub error: f64,
+    /// What it is made of.
+    pub budget: Budget,
+    /// The share of the running time that goes into reading the clock.
+    pub overhead: f64,
+    /// How long the campaign takes, in nanoseconds.
+    pub campaign_ns: f64,
+}
+
+/// Why a method does not do with a clock, and what would be possible instead.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shortfall {
+    /// The reason, to follow the name of the clock.
+    pub reason: String,
+    /// The plan that comes nearest, if there is one at all.
+    pub nearest: Option<Plan>,
+}
+
+impl Shortfall {
+    fn because(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), nearest: None }
+    }
+}
+
+/// No campaign is proposed that takes longer than an hour.
+pub const LONGEST_CAMPAIGN_NS: f64 = 3_600e9;
+/// As few samples still have a mean that is roughly normal.
+const FEWEST_SAMPLES: f64 = 30.0;
+
+/// The fastest plan that keeps the wish.
+///
+/// # Errors
+/// Says why none does, by the method that comes nearest.
+pub fn fastest(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
+    let mut nearest: Option<Shortfall> = None;
+    for method in [single, batch, edge_crossing] {
+        match method(clock, wish) {
+            Ok(plan) if plan.campaign_ns <= LONGEST_CAMPAIGN_NS => return Ok(plan),
+            Ok(plan) => {
+                let hours = plan.campaign_ns / LONGEST_CAMPAIGN_NS;
+                let reason = format!("{} would take {}", plan.method.name(), in_hours(hours));
+                nearest =
+                    Some(nearer(nearest, Shortfall { reason, nearest: affordable(clock, wish, &plan) }));
+            }
+            Err(shortfall) => nearest = Some(nearer(nearest, shortfall)),
+        }
+    }
+    Err(nearest.unwrap_or_else(|| Shortfall::because("there is no method")))
+}
+
+fn in_hours(hours: f64) -> String {
+    if hours < 48.0 { format!("{hours:.1} hours") } else { format!("{:.0} days", hours / 24.0) }
+}
+
+/// The shortfall with the smaller error; of two without a plan the first.
+fn nearer(first: Option<Shortfall>, second: Shortfall) -> Shortfall {
+    let error = |shortfall: &Shortfall| shortfall.nearest.map_or(f64::INFINITY, |plan| plan.error);
+    match first {
+        Some(first) if error(&first) <= error(&second) => first,
+        _ => second,
+    }
+}
+
+/// One call between two reads.
+///
+/// # Errors
+/// When a step, or how the cost varies, is more than the error allows.
+pub fn single(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
+    bracket(clock, wish, 1)
+}
+
+/// As many calls between two reads as the error needs.
+///
+/// # Errors
+/// When the operation cannot be repeated, or no number of calls is enough.
+pub fn batch(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
+    if let Some(rate) = wish.rate_hz {
+        return Err(Shortfall::because(format!(
+            "the operation comes by itself, {rate} times a second: it cannot be repeated between two reads"
+        )));
+    }
+    let room = room(wish).map_err(|shortfall| {
+        let possible = Wish { error: 1.2 * DRIFT, ..wish.clone() };
+        Shortfall { nearest: batch(clock, &possible).ok(), ..shortfall }
+    })?;
+    let variation = variation(clock, wish)?;
+    let by_error = (clock.step_ns + variation + clock.cost_error_ns) / (wish.duration_ns * room);
+    let reads = 2.0 * clock.cost_ns;
+    let by_overhead = wish.overhead.map_or(0.0, |most| reads * (1.0 - most) / (most * wish.duration_ns));
+    bracket(clock, wish, by_error.max(by_overhead).ceil().clamp(1.0, 9e15) as u64)
+}
+
+/// What is left of the error once the drift has taken its part.
+fn room(wish: &Wish) -> Result<f64, Shortfall> {
+    let left = wish.error - DRIFT;
+    if left > 0.0 {
+        return Ok(left);
+    }
+    Err(Shortfall::because(format!(
+        "the rate of no clock is known better than {} %: it may be slewed by as much",
+        DRIFT * 100.0
+    )))
+}
+
+fn variation(clock: &ClockFigures, wish: &Wish) -> Result<f64, Shortfall> {
+    clock.cost_variation_ns(wish.confidence).ok_or_else(|| {
+        Shortfall::because(format!(
+            "how its cost varies is not known as far out as {} %",
+            (wish.confidence * 1e4).round() / 1e2
+        ))
+    })
+}
+
+/// A number of calls between two reads.
+fn bracket(clock: &ClockFigures, wish: &Wish, calls: u64) -> Result<Plan, Shortfall> {
+    let variation = variation(clock, wish)?;
+    let window_ns = wish.duration_ns * calls as f64;
+    let budget = Budget {
+        quantisation: clock.step_ns / window_ns,
+        invocation_cost: (clock.cost_error_ns + variation) / window_ns,
+        drift: DRIFT,
+    };
+    let reads = 2.0 * clock.cost_ns;
+    let overhead = wish.rate_hz.map_or(reads / (reads + window_ns), |rate| reads * rate * 1e-9);
+    let method = if calls == 1 { Method::Single } else { Method::Batch { calls } };
+    let plan = Plan { method, error: budget.total(), budget, overhead, campaign_ns: window_ns + reads };
+    // Rounding must not turn a batch down that was made to measure.
+    if plan.error > wish.error * (1.0 + 1e-9) {
+        let (share, cause) = if budget.quantisation >= budget.invocation_cost.max(DRIFT) {
+            (budget.quantisation, "one step is")
+        } else if budget.invocation_cost >= DRIFT {
+            (budget.invocation_cost, "its cost varies by")
+        } else {
+            (budget.drift, "its rate may be off by")
+        };
+        let reason =
+            format!("{cause} {} of one {}", percent(share), if calls == 1 { "call" } else { "batch" });
+        return Err(Shortfall { reason, nearest: Some(plan) });
+    }
+    too_dear(wish, &plan).map_or(Ok(plan), Err)
+}
+
+fn too_dear(wish: &Wish, plan: &Plan) -> Option<Shortfall> {
+    let most = wish.overhead?;
+    (plan.overhead > most * (1.0 + 1e-9)).then(|| {
+        Shortfall::because(format!(
+            "reading it would take {} of the running time, and {} are allowed",
+            percent(plan.overhead),
+            percent(most)
+        ))
+    })
+}
+
+/// A share in percent, as short as it can be told.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", crate::report::figures::significant(share * 100.0, 3))
+}
+
+/// Single calls under a clock that is too coarse for one, averaged.
+///
+/// # Errors
+/// When its steps are irregular, or no number of samples is enough.
+pub fn edge_crossing(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
+    if !clock.resolved {
+        return Err(Shortfall::because("its step is not known, only bounded"));
+    }
+    let spread = Spread::of(clock, wish)?;
+    let z = normal_quantile(wish.confidence);
+    let needed = (z / (wish.duration_ns * room(wish)?)).powi(2) * (spread.call + spread.floor / spread.ratio);
+    // The normal law needs that many edges, or as many intervals without one where nearly all cross.
+    let edges = FEWEST_SAMPLES / (spread.gap_ns / clock.step_ns).min(1.0);
+    sampled(clock, wish, needed.max(edges).max(FEWEST_SAMPLES).ceil(), &spread)
+}
+
+/// What one sample varies by, and how the effort is shared between calls and empty intervals.
+struct Spread {
+    /// Length of a measured interval: the call and a read.
+    gap_ns: f64,
+    /// Variance of one measured call, in ns².
+    call: f64,
+    /// Variance of one empty interval, in ns².
+    floor: f64,
+    /// The part of both that the steps bring.
+    steps: [f64; 2],
+    /// Empty intervals for each measured call: as many as give the best result in a given time (Neyman).
+    ratio: f64,
+}
+
+impl Spread {
+    fn of(clock: &ClockFigures, wish: &Wish) -> Result<Self, Shortfall> {
+        let variation = variation(clock, wish)?;
+        let gap_ns = wish.duration_ns + clock.cost_ns;
+        let steps = [gap_ns, clock.cost_ns].map(|length| edge_variance(length, clock.step_ns));
+        // The variance of what lies in a range is at most a quarter of its square (Popoviciu).
+        let [call, floor] = steps.map(|steps| steps + variation.powi(2) / 4.0);
+        let cost_ratio = spacing(clock, wish.duration_ns) / spacing(clock, 0.0).max(0.1);
+        let ratio = (floor / call * cost_ratio).sqrt().clamp(1e-6, 1e6);
+        Ok(Self { gap_ns, call, floor, steps, ratio })
+    }
+}
+
+/// The variance of a difference of two readings around the length of the interval, over random phases. Where the length is
+/// more than half a step it is not known well enough to tell where in the step it ends, and the most is taken.
+fn edge_variance(length_ns: f64, step_ns: f64) -> f64 {
+    let part = length_ns / step_ns;
+    if part < 0.5 { part * (1.0 - part) * step_ns.powi(2) } else { step_ns.powi(2) / 4.0 }
+}
+
+/// How far apart samples start on average: two reads, the call, and a random wait of up to a step or as long again,
+/// whichever is less, so that the loop does not keep in step with the clock.
+fn spacing(clock: &ClockFigures, call_ns: f64) -> f64 {
+    let busy = call_ns + 2.0 * clock.cost_ns;
+    busy + busy.min(clock.step_ns) / 2.0
+}
+
+/// A number of samples, and as many empty intervals as go with them.
+fn sampled(clock: &ClockFigures, wish: &Wish, samples: f64, spread: &Spread) -> Result<Plan, Shortfall> {
+    let floor_samples = (samples * spread.ratio).max(FEWEST_SAMPLES).ceil();
+    let z = normal_quantile(wish.confidence);
+    let deviation =
+        |[call, floor]: [f64; 2]| z * (call / samples + floor / floor_samples).sqrt() / wish.duration_ns;
+    let statistical = deviation([spread.call, spread.floor]);
+    let quantisation = deviation(spread.steps).min(statistical);
+    let budget = Budget { quantisation, invocation_cost: statistical - quantisation, drift: DRIFT };
+    let reads = 2.0 * clock.cost_ns;
+    let (overhead, every) = match (wish.rate_hz, wish.overhead) {
+        (Some(rate), most) => {
+            let all = reads * rate * 1e-9;
+            let every = most.map_or(1.0, |most| (all / most).ceil().max(1.0));
+            (all / every, every)
+        }
+        // A loop of its own may compute in between; a program that is measured does.
+        (None, _) => (reads / (reads + wish.duration_ns), 1.0),
+    };
+    let floor_ns = floor_samples * spacing(clock, 0.0);
+    let sampling_ns = match wish.rate_hz {
+        Some(rate) => samples * every * 1e9 / rate,
+        None => samples * spacing(clock, wish.duration_ns),
+    };
+    let [samples, floor_samples, every] = [samples, floor_samples, every].map(|count| count.min(9e15) as u64);
+    let method = Method::EdgeCrossing { samples, floor_samples, every };
+    let campaign_ns = sampling_ns + floor_ns;
+    let plan = Plan { method, error: budget.total(), budget, overhead, campaign_ns };
+    too_dear(wish, &plan).map_or(Ok(plan), Err)
+}
+
+/// The same method within the longest campaign, at the error that is possible then.
+fn affordable(clock: &ClockFigures, wish: &Wish, plan: &Plan) -> Option<Plan> {
+    within(clock, wish, plan.method, LONGEST_CAMPAIGN_NS)
+}
+
+/// What the method of this kind can do in a campaign of that many nanoseconds.
+#[must_use]
+pub fn within(clock: &ClockFigures, wish: &Wish, method: Method, campaign_ns: f64) -> Option<Plan> {
+    let any_error = Wish { error: 0.999_999, ..wish.clone() };
+    match method {
+        Method::Single => single(clock, &any_error).ok(),
+        Method::Batch { .. } => {
+            let calls = ((campaign_ns - 2.0 * clock.cost_ns) / wish.duration_ns).floor().max(1.0);
+            bracket(clock, &any_error, calls as u64).ok()
+        }
+        Method::EdgeCrossing { .. } => {
+            let spread = Spread::of(clock, wish).ok().filter(|_| clock.resolved)?;
+            let one = spacing(clock, wish.duration_ns) + spread.ratio * spacing(clock, 0.0);
+            let samples = (campaign_ns / one).floor();
+            let edges = samples * (spread.gap_ns / clock.step_ns).min(1.0);
+            let plan = sampled(clock, &any_error, samples.max(1.0), &spread).ok()?;
+            (samples >= FEWEST_SAMPLES && edges >= FEWEST_SAMPLES && plan.error < 1.0).then_some(plan)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::tests::clock;
+    use super::*;
+    use crate::units::Nanos;
+
+    fn wish(duration_ns: f64, error: f64) -> Wish {
+        Wish::new(Nanos(duration_ns), error, 0.95).expect("it makes sense")
+    }
+
+    #[test]
+    fn a_long_call_needs_no_batch() {
+        let fine = clock("monotonic", 10.0, 22.0);
+        assert_eq!(fastest(&fine, &wish(1e5, 0.01)).unwrap().method, Method::Single);
+        let Method::Batch { calls } = fastest(&fine, &wish(250.0, 0.01)).unwrap().method else { panic!() };
+        // Step 10, variation 10, uncertainty of the cost 0.44: 20.44 ns are 0.95 % of 8.6 calls.
+        assert_eq!(calls, 9);
+    }
+
+    #[test]
+    fn budgets_keep_the_error_and_add_up() {
+        for (step, cost) in [(10.0, 9.0), (1e3, 22.0), (4e6, 4.5), (1e7, 550.0)] {
+            let clock = clock("monotonic", step, cost);
+            for duration in [5.0, 250.0, 1e4, 1e7] {
+                for error in [0.01, 0.05] {
+                    let wish = wish(duration, error);
+                    for plan in [single(&clock, &wish), batch(&clock, &wish), edge_crossing(&clock, &wish)] {
+                        let Ok(plan) = plan else { continue };
+                        assert!(plan.error <= error * (1.0 + 1e-6), "{plan:?}");
+                        let Budget { quantisation, invocation_cost, drift } = plan.budget;
+                        assert!(
+                            (quantisation + invocation_cost + drift - plan.error).abs() < 1e-12,
+                            "{plan:?}"
+                        );
+                        assert!(quantisation > 0.0 && invocation_cost >= 0.0 && plan.campaign_ns > duration);
+                    }
+                    batch(&clock, &wish).expect("a batch always does");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn edges_are_counted_as_the_binomial_law_says() {
+        // 0.01 ms under a clock of 1 ms: one call in a hundred crosses an edge. For 5 % at 95 % some 1 536 × 0.99 edges
+        // are needed, hence a bit more than 152 000 calls.
+        let coarse = clock("monotonic-coarse", 1e6, 0.1);
+        let Method::EdgeCrossing { samples, .. } = edge_crossing(&coarse, &wish(1e4, 0.05)).unwrap().method
+        else {
+            panic!()
+        };
+        assert!((150_000..160_000).contains(&samples), "{samples}");
+    }
+
+    #[test]
+    fn who_cannot_repeat_takes_no_batch() {
+        let coarse = clock("monotonic-coarse", 4e6, 4.0);
+        let wish = wish(1e4, 0.05).rate(Some(1e4)).unwrap();
+        let plan = fastest(&coarse, &wish).unwrap();
+        assert_eq!(plan.method.name(), "edge-crossing");
+        assert!((plan.overhead - 8e-5).abs() < 1e-9, "{plan:?}");
+        let sparing = Wish { overhead: Some(1e-5), ..wish };
+        let Method::EdgeCrossing { every, .. } = fastest(&coarse, &sparing).unwrap().method else { panic!() };
+        assert_eq!(every, 8);
+    }
+
+    #[test]
+    fn overhead_makes_batches_longer() {
+        let fine = clock("thread-cputime", 10.0, 500.0);
+        let wish = wish(1e3, 0.10);
+        let free = batch(&fine, &wish).unwrap();
+        let bound = batch(&fine, &wish.clone().overhead(Some(0.02)).unwrap()).unwrap();
+        assert!(bound.overhead <= 0.02 && free.overhead > 0.02, "{free:?} {bound:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_kept_says_why_and_what_is_possible() {
+        let fine = clock("monotonic", 10.0, 22.0);
+        let shortfall = fastest(&fine, &wish(250.0, 0.0004)).unwrap_err();
+        assert!(shortfall.reason.contains("0.05 %"), "{shortfall:?}");
+        let slow = clock("time", 1e9, 2.0);
+        let shortfall = fastest(&slow, &wish(250.0, 0.0006)).unwrap_err();
+        let nearest = shortfall.nearest.expect("an hour is worth something");
+        assert!(nearest.error < 0.01 && nearest.campaign_ns <= LONGEST_CAMPAIGN_NS, "{nearest:?}");
+    }
+}

@@ -1,0 +1,202 @@
+//! What is to be measured, and how well.
+
+use serde::Serialize;
+
+use super::facts::{Counts, Need};
+use crate::quantity;
+use crate::units::Nanos;
+
+/// What a user wants to measure, and how well. Made by [`Wish::new`], which refuses what makes no sense.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Wish {
+    /// How long the operation takes, roughly, in nanoseconds; above zero.
+    pub duration_ns: f64,
+    /// The error that may be made, as a share of the duration, in (0, 1).
+    pub error: f64,
+    /// How sure the error has to be kept, in [0.5, 0.9999].
+    pub confidence: f64,
+    /// The share of the running time that reading the clock may take, in (0, 1).
+    pub overhead: Option<f64>,
+    /// What the clock has to count.
+    pub counts: Counts,
+    /// What else it has to be.
+    pub needs: Vec<Need>,
+    /// How often the operation happens by itself, a second: it cannot be repeated at will then.
+    pub rate_hz: Option<f64>,
+    /// The runtime whose timers are to be used; the native ones otherwise.
+    pub runtime: Option<String>,
+}
+
+/// Why nobody can be helped with this.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WishError {
+    /// The duration is none.
+    #[error("{0}")]
+    Duration(String),
+    /// The error is none.
+    #[error("an error of {0} % is not to be had: ask for more than 0 % and less than 100 %, as in 1%")]
+    Error(String),
+    /// The confidence is none.
+    #[error("a confidence of {0} % cannot be promised: ask for 50 % to 99.99 %, as in 95%")]
+    Confidence(String),
+    /// The overhead is none.
+    #[error("an overhead of {0} % is no share of the running time: give more than 0 % and less than 100 %")]
+    Overhead(String),
+    /// The operation cannot happen so often.
+    #[error("{0}")]
+    Rate(String),
+}
+
+impl Wish {
+    /// A wish for the duration (nanoseconds), the error and the confidence (shares), wall time and nothing else.
+    ///
+    /// # Errors
+    /// When one of them makes no sense.
+    pub fn new(duration: Nanos, error: f64, confidence: f64) -> Result<Self, WishError> {
+        /// Longer than a day is a matter for a calendar.
+        const LONGEST_NS: f64 = 86_400e9;
+        let Nanos(duration_ns) = duration;
+        if !(duration_ns > 0.0 && duration_ns <= LONGEST_NS) {
+            return Err(WishError::Duration(format!(
+                "a duration of {duration_ns} ns cannot be measured: give one above zero and up to a day"
+            )));
+        }
+        if !(error > 0.0 && error < 1.0) {
+            return Err(WishError::Error(shown(error)));
+        }
+        if !(0.5..=0.9999).contains(&confidence) {
+            return Err(WishError::Confidence(shown(confidence)));
+        }
+        let (counts, needs) = (Counts::Wall, Vec::new());
+        Ok(Self {
+            duration_ns,
+            error,
+            confidence,
+            overhead: None,
+            counts,
+            needs,
+            rate_hz: None,
+            runtime: None,
+        })
+    }
+
+    /// The same with a limit to the share of the running time that reading the clock takes.
+    ///
+    /// # Errors
+    /// When it is no share.
+    pub fn overhead(mut self, overhead: Option<f64>) -> Result<Self, WishError> {
+        if let Some(share) = overhead.filter(|share| !(*share > 0.0 && *share < 1.0)) {
+            return Err(WishError::Overhead(shown(share)));
+        }
+        self.overhead = overhead;
+        Ok(self)
+    }
+
+    /// The same for an operation that happens by itself so many times a second.
+    ///
+    /// # Errors
+    /// When one operation would not end before the next begins.
+    pub fn rate(mut self, rate_hz: Option<f64>) -> Result<Self, WishError> {
+        if let Some(rate) = rate_hz {
+            if !(rate > 0.0 && rate.is_finite()) {
+                return Err(WishError::Rate(format!(
+                    "a rate of {rate}/s is none: give one above zero, as in 10000/s"
+                )));
+            }
+            if rate * self.duration_ns > 1e9 {
+                let most = 1e9 / self.duration_ns;
+                return Err(WishError::Rate(format!(
+                    "an operation of {} ns cannot happen {rate} times a second: at most {most:.0}/s",
+                    self.duration_ns
+                )));
+            }
+        }
+        self.rate_hz = rate_hz;
+        Ok(self)
+    }
+}
+
+fn shown(share: f64) -> String {
+    format!("{}", (share * 1e6).round() / 1e4)
+}
+
+/// A share as people type it: `1%`, `0.5 %` or `0.01`. Without the sign it is a share of one.
+///
+/// # Errors
+/// When it is no number.
+pub fn share(text: &str) -> Result<f64, String> {
+    let trimmed = text.trim();
+    let (number, scale) = match trimmed.strip_suffix('%') {
+        Some(number) => (number.trim_end(), 0.01),
+        None => (trimmed, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value * scale),
+        _ => Err(format!("`{}` is no share: give a percentage, as in 1%", quoted(text))),
+    }
+}
+
+/// A rate as people type it: `10000/s`, `50/ms`, or a frequency as in `10kHz`.
+///
+/// # Errors
+/// When it is neither.
+pub fn rate(text: &str) -> Result<f64, String> {
+    let refused = || format!("`{}` is no rate: give one as in 10000/s or 10kHz", quoted(text));
+    if let Some((number, unit)) = text.trim().split_once('/') {
+        let number: f64 = number.trim().parse().map_err(|_| refused())?;
+        let seconds = match unit.trim() {
+            "s" => 1.0,
+            "ms" => 1e-3,
+            "us" | "µs" => 1e-6,
+            "min" => 60.0,
+            _ => return Err(refused()),
+        };
+        return Ok(number / seconds);
+    }
+    quantity::frequency(text).map(|hertz| hertz.0).map_err(|_| refused())
+}
+
+fn quoted(text: &str) -> String {
+    crate::report::text::clipped(text, 40)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let wish = |ns, error, confidence| Wish::new(Nanos(ns), error, confidence);
+        assert!(wish(250.0, 0.01, 0.95).is_ok());
+        for ns in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e15] {
+            assert!(matches!(wish(ns, 0.01, 0.95), Err(WishError::Duration(_))), "{ns}");
+        }
+        for error in [0.0, 1.0, 2.0, -0.01, f64::NAN] {
+            assert!(matches!(wish(1.0, error, 0.95), Err(WishError::Error(_))), "{error}");
+        }
+        for confidence in [0.0, 0.49, 1.0, 95.0, f64::NAN] {
+            assert!(matches!(wish(1.0, 0.01, confidence), Err(WishError::Confidence(_))), "{confidence}");
+        }
+        let good = wish(1000.0, 0.01, 0.95).unwrap();
+        assert!(good.clone().overhead(Some(0.0)).is_err() && good.clone().overhead(Some(0.05)).is_ok());
+        assert!(good.clone().rate(Some(0.0)).is_err() && good.clone().rate(Some(1e6)).is_ok());
+        let text = good.rate(Some(2e6)).unwrap_err().to_string();
+        assert!(text.contains("at most 1000000/s"), "{text}");
+    }
+
+    #[test]
+    fn shares_and_rates_as_people_type_them() {
+        assert_eq!(share("1%"), Ok(0.01));
+        assert_eq!(share(" 95 % "), Ok(0.95));
+        assert_eq!(share("0.05"), Ok(0.05));
+        for text in ["", "%", "one", "nan", "inf%", "1%%"] {
+            assert!(share(text).is_err(), "{text}");
+        }
+        assert_eq!(rate("10000/s"), Ok(1e4));
+        assert_eq!(rate("50/ms"), Ok(5e4));
+        assert_eq!(rate("10kHz"), Ok(1e4));
+        for text in ["", "/s", "10", "10/fortnight", "ten/s"] {
+            assert!(rate(text).is_err(), "{text}");
+        }
+    }
+}

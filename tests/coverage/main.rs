@@ -1,0 +1,134 @@
+//! Whether plans keep what they promise: simulated campaigns in virtual time, a thousand for each duration, clock, error
+//! and method. The error has to be kept at least as often as the confidence says, less two points for chance.
+
+mod world;
+
+use rand::RngExt;
+use timermeter::analysis::statistics::standard_deviation;
+use timermeter::method::plan::{LONGEST_CAMPAIGN_NS, batch, edge_crossing, single};
+use timermeter::method::{ClockFigures, Plan, Shortfall, Wish};
+use timermeter::units::Nanos;
+use world::{Truth, World};
+
+const CAMPAIGNS: u64 = 1_000;
+const DURATIONS_NS: [f64; 9] = [5.0, 25.0, 250.0, 2.5e3, 1e4, 1e5, 5e5, 1e6, 1e7];
+/// Some of them, where the method is not the question.
+const FEW_NS: [f64; 3] = [5.0, 1e4, 1e6];
+const ERRORS: [f64; 2] = [0.01, 0.05];
+
+/// Clocks of every kind: steps of 10 ns, 1 µs, 4 ms and 10 ms, with the cost of a register, a vDSO and a system call.
+const CLOCKS: [Truth; 6] = [
+    Truth { step_ns: 10.0, base_ns: 9.0, jitter_ns: 0.4 },
+    Truth { step_ns: 10.0, base_ns: 22.0, jitter_ns: 2.0 },
+    Truth { step_ns: 10.0, base_ns: 500.0, jitter_ns: 30.0 },
+    Truth { step_ns: 1e3, base_ns: 22.0, jitter_ns: 2.0 },
+    Truth { step_ns: 4e6, base_ns: 4.3, jitter_ns: 0.3 },
+    Truth { step_ns: 1e7, base_ns: 550.0, jitter_ns: 40.0 },
+];
+
+type Planner = fn(&ClockFigures, &Wish) -> Result<Plan, Shortfall>;
+
+/// How many of the campaigns kept the error, or `None` where the method does not promise it.
+fn kept(clock: Truth, wish: &Wish, planner: Planner, seed: u64) -> Option<f64> {
+    let plan = |world: &mut World| {
+        let figures = world.figures();
+        planner(&figures, wish)
+            .ok()
+            .filter(|plan| {
+                plan.campaign_ns < LONGEST_CAMPAIGN_NS && World::can_play(clock, plan, wish.duration_ns)
+            })
+            .map(|plan| (figures, plan))
+    };
+    plan(&mut World::new(clock, seed))?;
+    let kept = (0..CAMPAIGNS)
+        .filter(|number| {
+            let mut world = World::new(clock, seed.wrapping_mul(1_000_003).wrapping_add(*number));
+            let Some((figures, plan)) = plan(&mut world) else { return false };
+            // The user knows the duration roughly, from below.
+            let duration = wish.duration_ns * world.random().random_range(1.0..1.1);
+            world.run(&figures, &plan, duration).abs() <= wish.error
+        })
+        .count();
+    Some(kept as f64 / CAMPAIGNS as f64)
+}
+
+/// Runs all combinations with one method; says which broke the promise, and how many there were.
+fn judge(planner: Planner, confidence: f64, durations: &[f64]) -> (Vec<String>, usize) {
+    let (mut broken, mut judged) = (Vec::new(), 0);
+    for (at, clock) in CLOCKS.into_iter().enumerate() {
+        for &duration in durations {
+            for error in ERRORS {
+                let wish = Wish::new(Nanos(duration), error, confidence).expect("a wish");
+                let Some(share) = kept(clock, &wish, planner, at as u64 + 1) else { continue };
+                judged += 1;
+                if share < confidence - 0.02 {
+                    broken
+                        .push(format!("{clock:?}, {duration} ns, {error}: kept in {share} of the campaigns"));
+                }
+            }
+        }
+    }
+    (broken, judged)
+}
+
+#[track_caller]
+fn keeps(planner: Planner, confidence: f64, durations: &[f64], at_least: usize) {
+    let (broken, judged) = judge(planner, confidence, durations);
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    assert!(judged >= at_least, "only {judged} combinations were judged");
+}
+
+#[test]
+fn single_calls_keep_their_promise() {
+    keeps(single, 0.95, &DURATIONS_NS, 30);
+}
+
+#[test]
+fn batches_keep_their_promise() {
+    keeps(batch, 0.95, &DURATIONS_NS, CLOCKS.len() * DURATIONS_NS.len() * ERRORS.len());
+}
+
+#[test]
+fn edge_crossing_keeps_its_promise() {
+    keeps(edge_crossing, 0.95, &DURATIONS_NS, 80);
+}
+
+#[test]
+fn other_confidences_are_kept_too() {
+    for confidence in [0.8, 0.99] {
+        keeps(batch, confidence, &FEW_NS, 30);
+    }
+    keeps(edge_crossing, 0.8, &FEW_NS, 20);
+}
+
+/// The tests above can fail: a quarter of the samples, or a third of the batch, is not enough in many places.
+#[test]
+fn too_few_samples_break_the_promise() {
+    fn a_quarter(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
+        edge_crossing(clock, &Wish { error: 2.0 * wish.error, ..wish.clone() })
+    }
+    fn a_third(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
+        batch(clock, &Wish { error: 3.0 * wish.error, ..wish.clone() })
+    }
+    let (broken, judged) = judge(a_quarter, 0.95, &FEW_NS);
+    assert!(3 * broken.len() > judged, "{} of {judged}", broken.len());
+    let (broken, judged) = judge(a_third, 0.95, &FEW_NS);
+    assert!(3 * broken.len() > judged, "{} of {judged}", broken.len());
+}
+
+/// Where many calls lie between two edges, the edges are drawn, and not each call played. Both give the same.
+#[test]
+fn the_shortcut_agrees_with_the_long_way() {
+    let clock = Truth { step_ns: 1.6e4, base_ns: 20.0, jitter_ns: 2.0 };
+    let worlds: Vec<[f64; 2]> = (0..300).map(|seed| World::new(clock, seed).both_ways(1e3, 5_000)).collect();
+    let figures = |way: usize| {
+        let values: Vec<f64> = worlds.iter().map(|both| both[way]).collect();
+        (values.iter().sum::<f64>() / values.len() as f64, standard_deviation(&values).unwrap())
+    };
+    let ((short, short_sd), (long, long_sd)) = (figures(0), figures(1));
+    assert!(
+        (short / long - 1.0).abs() < 4.0 * (short_sd + long_sd) / short / 300_f64.sqrt(),
+        "{short} {long}"
+    );
+    assert!((short_sd / long_sd - 1.0).abs() < 0.25, "{short_sd} {long_sd}");
+}
