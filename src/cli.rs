@@ -1,5 +1,8 @@
 //! The command line: every command and flag, nothing about what they do.
 
+pub mod measure;
+mod pick;
+
 use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -9,6 +12,9 @@ use crate::platform::frequency::CyclesFrom;
 use crate::quantity::{self, Quantity};
 use crate::report::{Format, UnknownEnding};
 use crate::units::{Hertz, Nanos};
+
+pub use measure::{MeasureArgs, MeasureWorkerArgs, RehearseArgs};
+pub use pick::PickArgs;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -63,6 +69,18 @@ pub enum Command {
     /// Probe simulated timers of known truth and print declared against found
     #[command(after_help = EXIT_STATUS)]
     Selftest(SelftestArgs),
+    /// Pick the clock to measure with, and how: the cheapest that keeps the wanted error
+    #[command(after_help = EXIT_STATUS, after_long_help = const_str(pick::EXAMPLES))]
+    Pick(PickArgs),
+    /// Measure operations or a command, with any clock, each operation in a fresh process
+    #[command(after_help = EXIT_STATUS, after_long_help = const_str(measure::MEASURE_EXAMPLES))]
+    Measure(MeasureArgs),
+    /// Promised error against found error, for every clock and method
+    #[command(after_help = EXIT_STATUS, after_long_help = const_str(measure::REHEARSE_EXAMPLES))]
+    Rehearse(RehearseArgs),
+    /// Measure one operation in this process (what measure and rehearse start)
+    #[command(hide = true)]
+    MeasureWorker(MeasureWorkerArgs),
 }
 
 fn const_str(examples: &str) -> String {

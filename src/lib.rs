@@ -8,6 +8,7 @@
 pub mod analysis;
 pub mod cli;
 pub mod commands;
+pub mod measure;
 pub mod method;
 pub mod platform;
 pub mod prober;

@@ -5,8 +5,14 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use timermeter::cli::{Cli, Command};
-use timermeter::commands::{CommandError, agent, list, platform, probe, score, selftest};
+use timermeter::commands::{
+    CommandError, agent, list, measure, pick, platform, probe, rehearse, score, selftest, trial,
+};
 use timermeter::prober::children;
+
+#[cfg(feature = "allocations")]
+#[global_allocator]
+static ALLOCATOR: timers::allocations::Counting = timers::allocations::Counting;
 
 /// Done, but a timer that was asked for by name could not be characterised.
 const UNCHARACTERISED: u8 = 3;
@@ -41,6 +47,10 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
         Command::Score(args) => score::run(args, &mut output).map(|()| true)?,
         Command::Selftest(args) => selftest::run(args, &mut output).map(|()| true)?,
+        Command::Pick(args) => pick::run(args, &mut output)?,
+        Command::Measure(args) => measure::run(args, &mut output)?,
+        Command::Rehearse(args) => rehearse::run(args, &mut output)?,
+        Command::MeasureWorker(args) => trial::serve(&args.request, &mut output).map(|()| true)?,
         Command::Agent(_) => true,
     };
     output.flush()?;

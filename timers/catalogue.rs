@@ -21,51 +21,76 @@ impl Entry {
     }
 }
 
+/// The list of all timers, and what visits them by their types.
 macro_rules! list {
-    ($($timer:ty),* $(,)?) => { &[$(Entry::of::<$timer>()),*] };
+    ($($timer:ty),* $(,)?) => {
+        const ALL: &[Entry] = &[$(Entry::of::<$timer>()),*];
+
+        /// Hands the native timer of that id, opened for the calling thread, to a visitor, which is compiled for each
+        /// timer: no call it makes is dynamic. `None` when nobody is called so.
+        ///
+        /// # Errors
+        /// Says why this machine does not let the timer be read.
+        pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<Result<V::Output, Unavailable>> {
+            match id {
+                $(id if id == <$timer>::INFO.id => Some(<$timer>::open().map(|timer| visitor.visit(timer))),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+/// Something to be done with a timer whose type is not known beforehand.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<T: Timer>(self, timer: T) -> Self::Output;
 }
 
 /// The id of the timer that reads nothing.
 pub const FLOOR_ID: &str = Null::INFO.id;
 
+list![
+    x86::Rdtsc,
+    x86::RdtscLfence,
+    x86::Rdtscp,
+    posix::Monotonic,
+    posix::MonotonicRaw,
+    posix::MonotonicCoarse,
+    posix::Realtime,
+    posix::RealtimeCoarse,
+    posix::Boottime,
+    posix::Tai,
+    posix::ProcessCputime,
+    posix::ThreadCputime,
+    posix::MonotonicSyscall,
+    posix::MonotonicRawSyscall,
+    posix::MonotonicCoarseSyscall,
+    posix::RealtimeSyscall,
+    posix::RealtimeCoarseSyscall,
+    posix::BoottimeSyscall,
+    posix::ProcessCputimeSyscall,
+    posix::ThreadCputimeSyscall,
+    posix::Gettimeofday,
+    posix::Time,
+    posix::Clock,
+    posix::Times,
+    posix::GetrusageSelf,
+    posix::GetrusageThread,
+    std_time::StdInstant,
+    std_time::StdSystemTime,
+    quanta_clock::Quanta,
+    quanta_clock::QuantaRaw,
+    perf_event::TaskClock,
+    perf_event::Cycles,
+    perf_event::RdpmcCycles,
+];
+
 /// Every native timer this build knows, readable here or not.
 #[must_use]
 pub fn catalogue() -> &'static [Entry] {
-    const ALL: &[Entry] = list![
-        x86::Rdtsc,
-        x86::RdtscLfence,
-        x86::Rdtscp,
-        posix::Monotonic,
-        posix::MonotonicRaw,
-        posix::MonotonicCoarse,
-        posix::Realtime,
-        posix::RealtimeCoarse,
-        posix::Boottime,
-        posix::Tai,
-        posix::ProcessCputime,
-        posix::ThreadCputime,
-        posix::MonotonicSyscall,
-        posix::MonotonicRawSyscall,
-        posix::MonotonicCoarseSyscall,
-        posix::RealtimeSyscall,
-        posix::RealtimeCoarseSyscall,
-        posix::BoottimeSyscall,
-        posix::ProcessCputimeSyscall,
-        posix::ThreadCputimeSyscall,
-        posix::Gettimeofday,
-        posix::Time,
-        posix::Clock,
-        posix::Times,
-        posix::GetrusageSelf,
-        posix::GetrusageThread,
-        std_time::StdInstant,
-        std_time::StdSystemTime,
-        quanta_clock::Quanta,
-        quanta_clock::QuantaRaw,
-        perf_event::TaskClock,
-        perf_event::Cycles,
-        perf_event::RdpmcCycles,
-    ];
     ALL
 }
 

@@ -9,8 +9,11 @@
 //! [Kuperberg, Krogmann, Reussner 2011]: https://doi.org/10.1145/1958746.1958776
 
 mod affinity;
+#[cfg(feature = "allocations")]
+pub mod allocations;
 mod chain;
 mod deadline;
+mod fence;
 mod native;
 mod null;
 mod perf_event;
@@ -25,11 +28,19 @@ mod x86;
 mod catalogue;
 
 pub use affinity::{AffinityError, allowed_cpus, pin_to};
-pub use catalogue::{Entry, FLOOR_ID, catalogue, find, floor};
+pub use catalogue::{Entry, FLOOR_ID, Visitor, catalogue, find, floor, visit};
 pub use chain::{time_additions, time_multiplications};
 pub use deadline::Deadline;
-pub use native::{Native, REFERENCES};
+pub use fence::fence;
+pub use native::{Native, REFERENCES, rate_of};
 pub use subject::{Advance, Answer, During, Fault, Subject};
+
+/// Timers by their types, for who compiles a measurement for one of them.
+pub mod clocks {
+    pub use crate::posix::{Monotonic, MonotonicCoarse, MonotonicRaw, ProcessCputime, ThreadCputime};
+    pub use crate::std_time::StdInstant;
+    pub use crate::x86::{Rdtsc, RdtscLfence, Rdtscp};
+}
 
 /// What a timer method is called and what it declares about itself.
 #[derive(Clone, Copy, Debug, PartialEq)]

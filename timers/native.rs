@@ -32,6 +32,27 @@ impl<T: Timer> Native<T> {
     }
 }
 
+/// Nanoseconds in a tick of a timer that declares no unit, watched against `CLOCK_MONOTONIC` for some 40 ms of computing;
+/// the declared unit of one that does. `None` where it does not move with that clock at all.
+pub fn rate_of<T: Timer>(timer: &T) -> Option<f64> {
+    const PARTS: usize = 5;
+    const PART: Duration = Duration::from_millis(8);
+    if T::INFO.ns_per_tick.is_some() {
+        return T::INFO.ns_per_tick;
+    }
+    let clock = Monotonic::open().ok()?;
+    let mut rates = [0.0; PARTS];
+    for rate in &mut rates {
+        let (first, start) = (timer.read(), clock.read());
+        spin(PART);
+        let (second, end) = (timer.read(), clock.read());
+        let ticks = timer.ticks(second).since(timer.ticks(first));
+        *rate = clock.ticks(end).since(clock.ticks(start)) as f64 / ticks as f64;
+    }
+    rates.sort_by(f64::total_cmp);
+    Some(rates[PARTS / 2]).filter(|rate| rate.is_finite() && *rate > 0.0)
+}
+
 /// Calls the generic method named first with the reference of that id as its type.
 macro_rules! with_reference {
     ($id:expr, $self:ident . $method:ident ( $($argument:expr),* )) => {

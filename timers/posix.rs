@@ -27,7 +27,7 @@ use crate::{Info, Ticks, Timer, Unavailable, x86};
 macro_rules! clocks {
     ($route:ident, $call:literal; $($(#[$with:ident])? $name:ident, $id:literal, $clock:ident, $since:literal;)*) => {$(
         #[doc = concat!("`", $call, stringify!($clock), ")`.")]
-        pub(crate) struct $name;
+        pub struct $name;
 
         impl Timer for $name {
             const INFO: Info =

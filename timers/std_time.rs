@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::{Info, Ticks, Timer, Unavailable, x86};
 
 /// `Instant`: opaque, so it is counted from one that lies before all readings.
-pub(crate) struct StdInstant {
+pub struct StdInstant {
     origin: Instant,
 }
 

@@ -26,7 +26,7 @@ use crate::{Info, Ticks, Timer, Unavailable};
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident, $id:literal, $label:literal, $needs:expr, $instruction:ident;)*) => {$(
         $(#[$doc])*
-        pub(crate) struct $name;
+        pub struct $name;
 
         impl Timer for $name {
             const INFO: Info = Info { id: $id, label: $label, ns_per_tick: None };

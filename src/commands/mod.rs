@@ -1,12 +1,18 @@
 //! What the program does: one verb a file. Only these files and `main` print.
 
 pub mod agent;
+mod command_run;
+mod first_look;
 mod hosts;
 pub mod list;
+pub mod measure;
+pub mod pick;
 pub mod platform;
 pub mod probe;
+pub mod rehearse;
 pub mod score;
 pub mod selftest;
+pub mod trial;
 
 use std::io::IsTerminal;
 
@@ -69,4 +75,14 @@ pub fn terminal_style() -> Style {
 /// Indented JSON.
 fn pretty(value: &impl serde::Serialize) -> Result<String, CommandError> {
     serde_json::to_string_pretty(value).map_err(|error| CommandError::Failed(error.to_string()))
+}
+
+/// A table without lines whose first `left` columns are aligned left.
+fn plain_table(header: &[&str], left: usize) -> comfy_table::Table {
+    let mut table = comfy_table::Table::new();
+    table.load_style(comfy_table::presets::NOTHING).set_header(header);
+    for column in table.column_iter_mut().skip(left) {
+        column.set_cell_alignment(comfy_table::CellAlignment::Right);
+    }
+    table
 }

@@ -26,7 +26,7 @@ pub struct Choice {
     pub picked: Option<Candidate>,
     /// What comes nearest when none suffices.
     pub nearest: Option<Candidate>,
-    /// The clock of the highest Quality among those of the same runtime, which need not be the cheapest.
+    /// The clock of the highest Quality among those that are what is needed; it need not be the cheapest.
     pub highest_quality: Option<String>,
     /// All other clocks, each with the reason why it was not picked.
     pub others: Vec<Loser>,
@@ -108,6 +108,7 @@ pub fn choose(report: &Report, wish: &Wish) -> Result<Choice, ChoiceError> {
     verdicts.sort_by(cheapest_first);
     let highest_quality = verdicts
         .iter()
+        .filter(|verdict| verdict.lacks.is_empty())
         .filter_map(|verdict| Some((verdict.row.quality?, &verdict.row.id)))
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, id)| id.clone());
@@ -167,7 +168,7 @@ impl<'a> Verdict<'a> {
         let reason = match (&self.plan, self.lacks.first()) {
             (_, Some(lack)) => lack.clone(),
             (Err(shortfall), None) => shortfall.reason.clone(),
-            (Ok(plan), None) => longer(plan, best_ns),
+            (Ok(plan), None) => longer(plan, best_ns, self.clock.as_ref().is_ok_and(|clock| clock.resolved)),
         };
         let plan = self.plan.as_ref().ok().copied().filter(|_| self.lacks.is_empty());
         Loser { id: self.row.id.clone(), suffices: self.suffices(), reason, plan }
@@ -175,7 +176,10 @@ impl<'a> Verdict<'a> {
 }
 
 /// Why a clock that suffices is not the cheapest.
-fn longer(plan: &Plan, best_ns: Option<f64>) -> String {
+fn longer(plan: &Plan, best_ns: Option<f64>, resolved: bool) -> String {
+    if !resolved {
+        return format!("suffices only if its step is what it is bounded by: {}", told(plan));
+    }
     let taken = time(Some(plan.campaign_ns));
     match best_ns {
         Some(best) if plan.campaign_ns >= 2.0 * best => {
@@ -238,20 +242,18 @@ fn notes(clock: &ClockFigures, plan: &Plan) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if !clock.resolved {
-        notes.push("its step is only bounded; the plan takes the bound".to_owned());
-    }
     notes
 }
 
-/// Those that suffice by the length of their campaign, the cheaper read first where that is the same; then the others by
+/// Those that suffice by the length of their campaign, those whose step is known first, the cheaper read first where that is the same; then the others by
 /// what they could do.
 fn cheapest_first(a: &Verdict, b: &Verdict) -> Ordering {
     let class = |verdict: &Verdict| match (&verdict.plan, verdict.lacks.is_empty(), &verdict.clock) {
-        (Ok(_), true, _) => 0,
-        (Err(_), true, Ok(_)) => 1,
-        (_, _, Ok(_)) => 2,
-        (_, _, Err(_)) => 3,
+        (Ok(_), true, Ok(clock)) if clock.resolved => 0,
+        (Ok(_), true, _) => 1,
+        (Err(_), true, Ok(_)) => 2,
+        (_, _, Ok(_)) => 3,
+        (_, _, Err(_)) => 4,
     };
     let effort = |verdict: &Verdict| verdict.plan.as_ref().map_or(f64::INFINITY, |plan| plan.campaign_ns);
     let error = |verdict: &Verdict| verdict.nearest_plan().map_or(f64::INFINITY, |plan| plan.error);

@@ -5,10 +5,10 @@
 //! beneath.
 
 use clap::ValueEnum;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What passes while a clock moves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Counts {
     /// Time on the wall, whoever computes
@@ -71,7 +71,7 @@ impl Need {
 }
 
 /// What is known of a clock; `None` where nothing is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// What it counts.
     pub counts: Option<Counts>,

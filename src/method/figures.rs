@@ -1,10 +1,12 @@
 //! What a plan needs to know of a clock: figures of a report, and facts.
 
+use serde::{Deserialize, Serialize};
+
 use super::facts::Facts;
 use crate::report::{AccuracyKind, Status, TimerRow};
 
 /// A clock as a plan sees it. All lengths in nanoseconds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClockFigures {
     /// Its id in the report.
     pub id: String,

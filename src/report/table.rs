@@ -26,7 +26,9 @@ const ID: usize = 1;
 const SEE: usize = 8;
 
 impl Style {
-    fn columns(self) -> usize {
+    /// Columns that text may take.
+    #[must_use]
+    pub fn columns(self) -> usize {
         usize::from(self.width.unwrap_or(NO_WIDTH)).max(40)
     }
 

@@ -1,0 +1,94 @@
+//! A command as an operation of `measure`: each run is a sample.
+
+use std::process::{Command, Stdio};
+
+use timers::Timer;
+
+use super::CommandError;
+use super::measure::{Measurement, Outcome};
+use crate::cli::measure::{InstrumentName, MeasureArgs};
+use crate::measure::window::Pair;
+use crate::measure::worker::Row;
+use crate::measure::{Goal, Registered, instruments};
+use crate::method::{ClockFigures, Counts};
+
+/// Measures the command of the arguments; what it prints is thrown away.
+///
+/// # Errors
+/// When the clock cannot count it, or the command does not exist or fails.
+pub fn measure(args: &MeasureArgs, clock: &ClockFigures) -> Result<Measurement, CommandError> {
+    if !matches!(args.instrument, InstrumentName::Adaptive | InstrumentName::Macro) {
+        return Err(CommandError::Usage(
+            "--instrument: runs of a command are single calls; use macro".into(),
+        ));
+    }
+    if clock.facts.counts != Some(Counts::Wall) {
+        return Err(CommandError::Failed(format!(
+            "--clock {} counts CPU time of this process: it does not see what another process spends",
+            clock.id
+        )));
+    }
+    let visited = timers::visit(&clock.id, WithClock { args, clock });
+    let unreadable = |why: String| CommandError::Failed(format!("--clock {}: {why}", clock.id));
+    match visited {
+        None => Err(unreadable("this program does not host it".into())),
+        Some(Err(why)) => Err(unreadable(why.to_string())),
+        Some(Ok(outcome)) => outcome,
+    }
+}
+
+struct WithClock<'a> {
+    args: &'a MeasureArgs,
+    clock: &'a ClockFigures,
+}
+
+impl timers::Visitor for WithClock<'_> {
+    type Output = Result<Measurement, CommandError>;
+
+    fn visit<T: Timer>(self, timer: T) -> Self::Output {
+        let Self { args, clock } = self;
+        let watch = Registered::of(timer).map_err(|error| CommandError::Failed(error.to_string()))?;
+        let name = shell_words::join(&args.command);
+        // Once without a clock: a command that cannot run is told before it is measured.
+        once(&args.command).map_err(CommandError::Failed)?;
+        let mut failure = None;
+        let operation = || {
+            if let Err(why) = once(&args.command) {
+                failure.get_or_insert(why);
+            }
+        };
+        let goal = Goal {
+            error: args.error,
+            confidence: args.confidence,
+            samples: args.samples,
+            limit: std::time::Duration::from_secs(args.limit),
+            seed: args.seed,
+        };
+        let mut pair = Pair { clock: &watch, operation };
+        let measured = instruments::macro_trial(&mut pair, clock, &goal);
+        if let Some(why) = failure {
+            return Err(CommandError::Failed(why));
+        }
+        let outcome = match measured {
+            Ok(measured) => Outcome::Measured(Box::new(Row::of("runs", measured))),
+            Err(error) => Outcome::Failed { reason: error.to_string() },
+        };
+        Ok(Measurement { operation: crate::report::text::clipped(&name, 60), size: None, outcome })
+    }
+}
+
+fn once(command: &[String]) -> Result<(), String> {
+    let (program, arguments) = command.split_first().ok_or("there is no command behind `--`")?;
+    let status = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .map_err(|error| format!("`{}` cannot be run: {error}", crate::report::text::clipped(program, 60)))?;
+    if status.success() {
+        return Ok(());
+    }
+    let shown = crate::report::text::clipped(&shell_words::join(command), 80);
+    Err(format!("`{shown}` failed ({status}): what fails is not worth timing; run it by hand to see why"))
+}

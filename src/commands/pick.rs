@@ -1,0 +1,147 @@
+//! `pick`: the clock to measure with, and how.
+
+use std::io::Write;
+
+use super::first_look::first_look;
+use super::{CommandError, terminal_style};
+use crate::cli::{PickArgs, ShortFormat};
+use crate::method::choice::{Candidate, told};
+use crate::method::plan::Method;
+use crate::method::{Choice, Wish, choose};
+use crate::report::figures::{percent, significant, time};
+use crate::report::text::hang;
+use crate::report::{Report, Style};
+
+/// Runs the command. Returns whether a clock suffices.
+///
+/// # Errors
+/// When the wish makes no sense, the report cannot be read, or nothing could be probed.
+pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let wish = wish(args)?;
+    let report = match &args.from {
+        Some(path) => Report::read(path).map_err(|error| CommandError::Failed(error.to_string()))?,
+        None => first_look(&[], &args.agents)?,
+    };
+    let choice = choose(&report, &wish).map_err(|error| CommandError::Failed(error.to_string()))?;
+    match args.format {
+        ShortFormat::Json => writeln!(output, "{}", super::pretty(&choice)?)?,
+        ShortFormat::Table => output.write_all(page(&choice, terminal_style()).as_bytes())?,
+    }
+    output.flush()?;
+    Ok(choice.picked.is_some())
+}
+
+fn wish(args: &PickArgs) -> Result<Wish, CommandError> {
+    let wish = Wish::new(args.duration, args.error, args.confidence)
+        .and_then(|wish| wish.overhead(args.overhead))
+        .and_then(|wish| wish.rate(args.rate))
+        .map_err(|error| CommandError::Usage(error.to_string()))?;
+    Ok(Wish { counts: args.counts, needs: args.needs.clone(), runtime: args.runtime.clone(), ..wish })
+}
+
+/// The answer for people.
+fn page(choice: &Choice, style: Style) -> String {
+    let wish = &choice.wish;
+    let mut out = format!(
+        "# wish: {} within {} % at {} % confidence, {}{}\n\n",
+        time(Some(wish.duration_ns)),
+        short(wish.error),
+        short(wish.confidence),
+        wish.counts.in_words(),
+        demands(wish),
+    );
+    match (&choice.picked, &choice.nearest) {
+        (Some(picked), _) => candidate(&mut out, "measure with", picked, style),
+        (None, Some(nearest)) => {
+            out += "No clock suffices.\n";
+            candidate(&mut out, "the nearest that is possible is", nearest, style);
+        }
+        (None, None) => out += "No clock suffices, and none comes near.\n",
+    }
+    match (&choice.picked, &choice.highest_quality) {
+        (Some(picked), Some(best)) if picked.id != *best => hang(
+            &mut out,
+            "  ",
+            "  ",
+            &format!(
+                "The highest Quality has {best}; {} is picked because it suffices and costs the least here.",
+                picked.id
+            ),
+            style.columns(),
+        ),
+        _ => {}
+    }
+    out += "\nthe others\n";
+    let width = choice.others.iter().map(|other| other.id.chars().count()).max().unwrap_or(0);
+    for other in &choice.others {
+        let id = crate::report::text::clipped(&other.id, 60);
+        hang(&mut out, &format!("  {id:width$}  "), &" ".repeat(width + 4), &other.reason, style.columns());
+    }
+    out += "\nharnesses\n";
+    for advice in &choice.harnesses {
+        let clock = advice.clock.as_deref().map_or_else(String::new, |clock| format!(" (here {clock})"));
+        hang(
+            &mut out,
+            "  ",
+            "    ",
+            &format!("{} reads {}{clock}: {}", advice.harness, advice.reads, advice.message),
+            style.columns(),
+        );
+    }
+    out
+}
+
+fn demands(wish: &Wish) -> String {
+    let mut out = String::new();
+    if let Some(most) = wish.overhead {
+        out += &format!(", at most {} % of the time for reads", short(most));
+    }
+    if let Some(rate) = wish.rate_hz {
+        out += &format!(", {rate} times a second by itself");
+    }
+    for need in &wish.needs {
+        out += &format!(", {}", need.word());
+    }
+    out
+}
+
+/// A share in percent without zeros behind the last digit that says something.
+fn short(share: f64) -> String {
+    format!("{}", (share * 1e8).round() / 1e6)
+}
+
+fn candidate(out: &mut String, title: &str, candidate: &Candidate, style: Style) {
+    let plan = &candidate.plan;
+    *out += &format!("{title} {} — {}\n\n", candidate.id, crate::report::text::clipped(&candidate.label, 80));
+    let method = match plan.method {
+        Method::Single => "single: one call between two reads".to_owned(),
+        Method::Batch { calls } => format!("batch: {calls} calls between two reads"),
+        Method::EdgeCrossing { floor_samples, .. } => {
+            format!("{}, and {floor_samples} empty intervals to take off", told(plan))
+        }
+    };
+    let share = |share: f64| format!("{} %", percent(Some(share)));
+    let lines = [
+        ("method", method),
+        ("expected error", format!("{} at most", share(plan.error))),
+        ("  quantisation", share(plan.budget.quantisation)),
+        (
+            "  invocation cost",
+            format!("{} (what is left once its median is taken off)", share(plan.budget.invocation_cost)),
+        ),
+        ("  drift", share(plan.budget.drift)),
+        (
+            "overhead",
+            format!("{} % of the running time is spent reading", significant(plan.overhead * 100.0, 3)),
+        ),
+        ("campaign", time(Some(plan.campaign_ns))),
+    ];
+    for (name, value) in lines {
+        hang(out, &format!("  {name:<18}"), &" ".repeat(20), &value, style.columns());
+    }
+    for note in &candidate.notes {
+        hang(out, "  → ", "    ", note, style.columns());
+    }
+    *out +=
+        "  The error is that of the clock and the method; that the operation itself varies comes on top.\n";
+}

@@ -1,0 +1,236 @@
+//! `rehearse`: promised error against found error, for every clock and method.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::{CommandError, measure, terminal_style, trial};
+use crate::cli::measure::{MeasureFormat, RehearseArgs};
+use crate::measure::operations;
+use crate::measure::rehearsal::{Kind, Rehearsed};
+use crate::measure::worker::{Instrument, Reply, Request};
+use crate::method::{ClockFigures, Wish};
+use crate::report::Style;
+use crate::report::figures::{NOTHING, percent, time};
+use crate::report::machine::facts;
+use crate::report::table::machine;
+use crate::units::Nanos;
+
+/// The schema of the document.
+const SCHEMA: &str = "timermeter.rehearsal.v1";
+const KINDS: [Kind; 3] = [Kind::Single, Kind::Batch, Kind::EdgeCrossing];
+
+/// One clock and one method.
+#[derive(Clone, Debug, Serialize)]
+struct Promise {
+    clock: String,
+    method: &'static str,
+    size: u64,
+    /// Null where nothing was promised, with the reason.
+    kept: Option<bool>,
+    reason: Option<String>,
+    outcome: Option<Rehearsed>,
+}
+
+/// All of them.
+#[derive(Serialize)]
+struct Outcome {
+    schema: &'static str,
+    platform: crate::report::Platform,
+    operation: String,
+    error: f64,
+    confidence: f64,
+    promises: Vec<Promise>,
+    kept: usize,
+    broken: usize,
+    /// Clocks that could not be rehearsed at all, with the reason.
+    left_out: Vec<(String, String)>,
+}
+
+/// Runs the command. Returns whether at least 95 % of the promises were kept.
+///
+/// # Errors
+/// When something is asked for that makes no sense, or nothing could be probed.
+pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    Wish::new(Nanos(1.0), args.error, args.confidence)
+        .map_err(|error| CommandError::Usage(error.to_string()))?;
+    let entry = measure::entry(&args.operation)?;
+    let cpu = trial::cpu(args.cpu)?;
+    let report = trial::report(args.from.as_deref(), &[])?;
+    let ids: Vec<&str> =
+        report.timers.iter().filter(|row| row.runtime == "native").map(|row| row.id.as_str()).collect();
+    let wanted = crate::selection::select(&args.timers, &ids)
+        .map_err(|error| CommandError::Usage(error.to_string()))?;
+    let truth = trial::clock(&report, Some("monotonic"))?;
+    let mut outcome = Outcome {
+        schema: SCHEMA,
+        platform: report.platform.clone(),
+        operation: entry.name.into(),
+        error: args.error,
+        confidence: args.confidence,
+        promises: Vec::new(),
+        kept: 0,
+        broken: 0,
+        left_out: Vec::new(),
+    };
+    for row in report.timers.iter().filter(|row| wanted.contains(&row.id.as_str())) {
+        let left_out = match ClockFigures::of(row) {
+            Err(why) => Some(why),
+            Ok(clock) if clock.facts.counts.is_none() => Some("it does not count time".into()),
+            Ok(clock) => {
+                for kind in KINDS {
+                    let promise = rehearse(args, &entry, &clock, &truth, kind, cpu)?;
+                    outcome.kept += usize::from(promise.kept == Some(true));
+                    outcome.broken += usize::from(promise.kept == Some(false));
+                    outcome.promises.push(promise);
+                }
+                None
+            }
+        };
+        outcome.left_out.extend(left_out.map(|why| (row.id.clone(), why)));
+    }
+    match args.format {
+        MeasureFormat::Json => writeln!(output, "{}", super::pretty(&outcome)?)?,
+        MeasureFormat::Csv => output.write_all(columns(&outcome, ",").as_bytes())?,
+        MeasureFormat::Gnuplot => output.write_all(columns(&outcome, " ").as_bytes())?,
+        MeasureFormat::Table => {
+            let style = terminal_style();
+            output.write_all(machine(&facts(&report.platform, &report.frequency), style).as_bytes())?;
+            output.write_all(page(&outcome, style).as_bytes())?;
+        }
+    }
+    output.flush()?;
+    Ok(20 * outcome.kept >= 19 * (outcome.kept + outcome.broken))
+}
+
+/// The size of the operation: for single calls long enough for the clock if that is possible, so that there is something to
+/// promise.
+fn size(entry: &operations::Entry, clock: &ClockFigures, kind: Kind, error: f64) -> u64 {
+    /// Roughly what a link of the chain takes; how long it really is, is found.
+    const LINK_NS: f64 = 1.5;
+    const LONGEST_NS: f64 = 5e7;
+    let middle = entry.sizes.get(entry.sizes.len() / 2).copied().unwrap_or(0);
+    if entry.name != "chain" {
+        return middle;
+    }
+    let needed_ns = match kind {
+        Kind::Single => 3.0 * (clock.step_ns + clock.cost_ns + 50.0) / error,
+        Kind::Batch => 200.0,
+        Kind::EdgeCrossing => (clock.step_ns / 3.0).clamp(400.0, 3e5).max(20.0 * clock.cost_ns),
+    };
+    (needed_ns.min(LONGEST_NS) / LINK_NS) as u64
+}
+
+fn rehearse(
+    args: &RehearseArgs,
+    entry: &operations::Entry,
+    clock: &ClockFigures,
+    truth: &ClockFigures,
+    kind: Kind,
+    cpu: Option<u32>,
+) -> Result<Promise, CommandError> {
+    let size = size(entry, clock, kind, args.error);
+    let request = Request {
+        clock: clock.clone(),
+        operation: entry.name.into(),
+        size,
+        instrument: Instrument::Rehearse { kinds: vec![kind], truth: Box::new(truth.clone()) },
+        error: args.error,
+        confidence: args.confidence,
+        samples: args.samples,
+        limit_ns: args.budget * 1_000_000,
+        cpu,
+        seed: 1,
+    };
+    let method = match kind {
+        Kind::Single => "single",
+        Kind::Batch => "batch",
+        Kind::EdgeCrossing => "edge-crossing",
+    };
+    let mut promise =
+        Promise { clock: clock.id.clone(), method, size, kept: None, reason: None, outcome: None };
+    match trial::run(&request)? {
+        Reply::Rehearsed(cells) => match cells.into_iter().next() {
+            Some((_, Ok(outcome))) => {
+                promise.kept = Some(outcome.kept());
+                promise.outcome = Some(outcome);
+            }
+            Some((_, Err(reason))) => promise.reason = Some(reason),
+            None => promise.reason = Some("nothing was answered".into()),
+        },
+        Reply::Failed(reason) => promise.reason = Some(reason),
+        Reply::Measured(_) | Reply::Allocated { .. } => {
+            promise.reason = Some("its process answered something else".into())
+        }
+    }
+    Ok(promise)
+}
+
+fn columns(outcome: &Outcome, separator: &str) -> String {
+    let comment = if separator == "," { "" } else { "# " };
+    let names = ["clock", "method", "size", "calls", "truth_ns", "found_ns", "error", "promised", "kept"];
+    let mut out = format!("{comment}{}\n", names.join(separator));
+    for promise in &outcome.promises {
+        let Some(found) = &promise.outcome else { continue };
+        let fields = [
+            promise.clock.clone(),
+            promise.method.to_owned(),
+            promise.size.to_string(),
+            found.calls.to_string(),
+            found.truth_ns.to_string(),
+            found.found_ns.to_string(),
+            found.error.to_string(),
+            found.promised.to_string(),
+            u8::from(found.kept()).to_string(),
+        ];
+        out += &(fields.join(separator) + "\n");
+    }
+    out
+}
+
+fn page(outcome: &Outcome, style: Style) -> String {
+    let mut out = format!(
+        "# plans for {} % at {} % confidence; {} by long classic runs is the truth; promised holds what samples vary by\n\n",
+        outcome.error * 100.0,
+        outcome.confidence * 100.0,
+        outcome.operation
+    );
+    let header = ["clock", "method", "calls", "truth", "found", "error %", "promised %", "of it clock %", ""];
+    let mut table = super::plain_table(&header, 2);
+    let mut reasons: Vec<(String, String)> = Vec::new();
+    for promise in &outcome.promises {
+        let Some(found) = &promise.outcome else {
+            reasons.push((
+                format!("{} {}", promise.clock, promise.method),
+                promise.reason.clone().unwrap_or_default(),
+            ));
+            continue;
+        };
+        table.add_row([
+            promise.clock.clone(),
+            promise.method.into(),
+            found.calls.to_string(),
+            time(Some(found.truth_ns)),
+            time(Some(found.found_ns)),
+            percent(Some(found.error)),
+            percent(Some(found.promised)),
+            percent(Some(found.clock_error)),
+            if found.kept() { String::new() } else { "BROKEN".to_owned() },
+        ]);
+    }
+    for line in table.lines() {
+        out += line.trim_end();
+        out.push('\n');
+    }
+    let total = outcome.kept + outcome.broken;
+    let share =
+        if total == 0 { NOTHING.to_owned() } else { percent(Some(outcome.kept as f64 / total as f64)) };
+    out += &format!("\n{} of {total} promises were kept ({share} %)\n", outcome.kept);
+    if !reasons.is_empty() || !outcome.left_out.is_empty() {
+        out += "\nnothing was promised\n";
+        for (who, why) in reasons.iter().chain(&outcome.left_out) {
+            crate::report::text::hang(&mut out, "  ", "    ", &format!("{who} — {why}"), style.columns());
+        }
+    }
+    out
+}

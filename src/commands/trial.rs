@@ -1,0 +1,145 @@
+//! One operation in a fresh process, and what is common to the commands that start such processes.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use super::CommandError;
+use super::first_look::first_look;
+use crate::cli::measure::NO_AGENTS;
+use crate::measure::worker::{Reply, Request, answer};
+use crate::method::{ClockFigures, Counts};
+use crate::report::{Report, TimerRow};
+
+/// What starting a process, and the samples under way when the limit passes, may take beyond it.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// The report that was given, or a first look at these timers.
+///
+/// # Errors
+/// When neither is to be had.
+pub fn report(from: Option<&Path>, timers: &[String]) -> Result<Report, CommandError> {
+    match from {
+        Some(path) => Report::read(path).map_err(|error| CommandError::Failed(error.to_string())),
+        None => first_look(timers, NO_AGENTS),
+    }
+}
+
+/// The CPU to measure on: the one asked for, which has to be usable, or the quietest.
+///
+/// # Errors
+/// When it cannot be used.
+pub fn cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
+    let Some(cpu) = asked else {
+        return Ok(crate::platform::quietest_cpu(&timers::allowed_cpus().unwrap_or_default()));
+    };
+    match std::thread::spawn(move || timers::pin_to(cpu)).join() {
+        Ok(Ok(())) => Ok(Some(cpu)),
+        Ok(Err(error)) => Err(CommandError::Usage(format!("--cpu {cpu}: {error}"))),
+        Err(_) => Err(CommandError::Failed(format!("--cpu {cpu}: it could not be tried"))),
+    }
+}
+
+/// The clock to measure with: the one of that name, or the best of the report that counts wall time.
+///
+/// # Errors
+/// When there is none, or it cannot count the time that an operation takes.
+pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, CommandError> {
+    let Some(name) = name else {
+        let usable = |row: &&TimerRow| row.runtime == "native" && row.quality.is_some();
+        let wall = |clock: &ClockFigures| {
+            clock.facts.counts == Some(Counts::Wall) && clock.facts.ordered && clock.resolved
+        };
+        let best = report
+            .timers
+            .iter()
+            .filter(usable)
+            .filter_map(|row| ClockFigures::of(row).ok())
+            .filter(wall)
+            .max_by(|a, b| a.quality.unwrap_or(0.0).total_cmp(&b.quality.unwrap_or(0.0)));
+        return best.ok_or_else(|| {
+            CommandError::Failed("no clock of the report counts wall time; name one with --clock".into())
+        });
+    };
+    let row = report
+        .timers
+        .iter()
+        .find(|row| row.id == name)
+        .ok_or_else(|| CommandError::Failed(format!("the report has no timer `{name}`")))?;
+    let clock =
+        ClockFigures::of(row).map_err(|why| CommandError::Failed(format!("--clock {name}: {why}")))?;
+    match clock.facts.counts {
+        Some(_) => Ok(clock),
+        None => Err(CommandError::Failed(format!(
+            "--clock {name} does not count time (cycles change their length with the frequency of the core)"
+        ))),
+    }
+}
+
+/// Has one operation measured in a fresh process, which is ended when it takes much longer than its limit.
+///
+/// # Errors
+/// When the process cannot be started or its answer cannot be read. What befalls the trial is in the reply.
+pub fn run(request: &Request) -> Result<Reply, CommandError> {
+    let failed = |why: String| CommandError::Failed(format!("the process that measures: {why}"));
+    let text = serde_json::to_string(request).map_err(|error| failed(error.to_string()))?;
+    let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
+    let mut child = Command::new(program)
+        .args(["measure-worker", &text])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| failed(error.to_string()))?;
+    let Some(mut output) = child.stdout.take() else { return Err(failed("it has no output".into())) };
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut answer = String::new();
+        let read = output.read_to_string(&mut answer).map(|_| answer);
+        // Nobody waits for it any more when the limit is over.
+        let _ = sender.send(read);
+    });
+    let limit = Duration::from_nanos(request.limit_ns);
+    let patience = limit.saturating_mul(
+        if matches!(request.instrument, crate::measure::worker::Instrument::Rehearse { .. }) {
+            15
+        } else {
+            3
+        },
+    );
+    let answer = receiver.recv_timeout(patience.saturating_add(GRACE));
+    if answer.is_err() {
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(|error| failed(error.to_string()))?;
+    match answer {
+        Ok(Ok(answer)) if status.success() => serde_json::from_str(&answer)
+            .map_err(|error| failed(format!("its answer cannot be read: {error}"))),
+        Ok(_) => Ok(Reply::Failed(format!("its process ended with {status}"))),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(Reply::Failed(format!(
+            "it was ended, as it went on for long after its limit of {} s",
+            limit.as_secs()
+        ))),
+    }
+}
+
+/// The command that the process runs: answers one request.
+///
+/// # Errors
+/// When the request cannot be read or the answer not written.
+pub fn serve(request: &str, output: &mut dyn std::io::Write) -> Result<(), CommandError> {
+    let request: Request = serde_json::from_str(request)
+        .map_err(|error| CommandError::Usage(format!("this is no request of `measure`: {error}")))?;
+    // Who asked may go away: then nobody wants the answer, and the input, which nobody writes to, ends.
+    std::thread::spawn(|| {
+        let mut nothing = [0_u8; 1];
+        if matches!(std::io::stdin().read(&mut nothing), Ok(0)) {
+            std::process::exit(1);
+        }
+    });
+    let reply = answer(&request);
+    let text = serde_json::to_string(&reply).map_err(|error| CommandError::Failed(error.to_string()))?;
+    output.write_all(text.as_bytes())?;
+    Ok(output.flush()?)
+}

@@ -1,0 +1,82 @@
+//! Any clock as a measurement of criterion.
+
+use criterion::Throughput;
+use criterion::measurement::{Measurement, ValueFormatter};
+
+use super::clock::Clock;
+
+/// A clock that criterion measures with: `Criterion::default().with_measurement(ClockTime(clock))`.
+#[derive(Clone, Copy, Debug)]
+pub struct ClockTime<C>(pub C);
+
+impl<C: Clock> Measurement for ClockTime<C> {
+    type Intermediate = C::Reading;
+    /// Nanoseconds.
+    type Value = f64;
+
+    fn start(&self) -> C::Reading {
+        timers::fence();
+        let reading = self.0.read();
+        timers::fence();
+        reading
+    }
+
+    fn end(&self, first: C::Reading) -> f64 {
+        timers::fence();
+        let second = self.0.read();
+        // Criterion takes logarithms of it.
+        self.0.elapsed_ns(first, second).max(f64::MIN_POSITIVE)
+    }
+
+    fn add(&self, a: &f64, b: &f64) -> f64 {
+        a + b
+    }
+
+    fn zero(&self) -> f64 {
+        0.0
+    }
+
+    fn to_f64(&self, value: &f64) -> f64 {
+        *value
+    }
+
+    fn formatter(&self) -> &dyn ValueFormatter {
+        &Nanoseconds
+    }
+}
+
+/// Times in a unit that fits.
+struct Nanoseconds;
+
+fn unit(typical: f64) -> (f64, &'static str) {
+    match typical {
+        ns if ns < 1.0 => (1e-3, "ps"),
+        ns if ns < 1e3 => (1.0, "ns"),
+        ns if ns < 1e6 => (1e3, "µs"),
+        ns if ns < 1e9 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    }
+}
+
+impl ValueFormatter for Nanoseconds {
+    fn scale_values(&self, typical: f64, values: &mut [f64]) -> &'static str {
+        let (size, name) = unit(typical);
+        values.iter_mut().for_each(|value| *value /= size);
+        name
+    }
+
+    fn scale_throughputs(&self, _typical: f64, throughput: &Throughput, values: &mut [f64]) -> &'static str {
+        let (count, name) = match *throughput {
+            Throughput::Bytes(bytes) | Throughput::BytesDecimal(bytes) => (bytes as f64, "B/s"),
+            Throughput::Elements(elements) => (elements as f64, "elem/s"),
+            Throughput::Bits(bits) => (bits as f64, "bit/s"),
+            Throughput::ElementsAndBytes { elements, .. } => (elements as f64, "elem/s"),
+        };
+        values.iter_mut().for_each(|value| *value = count * 1e9 / *value);
+        name
+    }
+
+    fn scale_for_machines(&self, _values: &mut [f64]) -> &'static str {
+        "ns"
+    }
+}

@@ -1,0 +1,404 @@
+//! Ways to measure an operation with a clock whose figures are known.
+
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use timers::Deadline;
+
+use super::interference::Watch;
+use super::summary::{Sample, Summary};
+use super::window::Timed;
+use crate::analysis::statistics::{mean, midmean, normal_quantile};
+use crate::method::budget::DRIFT;
+use crate::method::plan::{edge_crossing, within};
+use crate::method::{Budget, ClockFigures, Method, Plan, Wish};
+use crate::units::Nanos;
+
+/// How well, how often and how long.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal {
+    /// The error that the clock may make, as a share in (0, 1).
+    pub error: f64,
+    /// How sure, as a share in (0, 1).
+    pub confidence: f64,
+    /// Samples that have to be undisturbed.
+    pub samples: u32,
+    /// After this long the trial has failed.
+    pub limit: Duration,
+    /// Seed of what is random.
+    pub seed: u64,
+}
+
+impl Default for Goal {
+    fn default() -> Self {
+        Self { error: 0.01, confidence: 0.95, samples: 10, limit: Duration::from_secs(20), seed: 1 }
+    }
+}
+
+/// A measurement with the way it was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Calls in a sample, or samples in a group of single calls.
+    pub calls: u64,
+    /// What it came to.
+    pub summary: Summary,
+    /// All samples, disturbed ones too.
+    pub samples: Vec<Sample>,
+}
+
+/// Why a measurement came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TrialError {
+    /// The clock cannot do it.
+    #[error("{0}")]
+    Clock(String),
+    /// The limit passed before there were enough valid samples.
+    #[error(
+        "{valid} of {wanted} samples were valid when the limit of {seconds} s was over{why}; allow more with --limit"
+    )]
+    Limit {
+        /// Valid samples.
+        valid: usize,
+        /// Wanted.
+        wanted: u32,
+        /// The limit.
+        seconds: u64,
+        /// What disturbed the others, with a semicolon before it.
+        why: String,
+    },
+    /// The clock did not move by as much as the operation should take.
+    #[error("the clock did not see the operation: the mean is not above what an empty interval shows")]
+    Unseen,
+}
+
+/// Longest batch: more calls are not tried.
+const MOST_CALLS: u64 = 1 << 40;
+/// What a fence adds to a read where the floor is too short to be measured, in nanoseconds.
+const FENCE_NS: f64 = 20.0;
+
+/// A trial: what all instruments share.
+struct Trial<'a> {
+    timed: &'a mut dyn Timed,
+    clock: &'a ClockFigures,
+    goal: Goal,
+    deadline: Deadline,
+    floor_ns: f64,
+    /// How far the floor may be off.
+    floor_error_ns: f64,
+}
+
+impl<'a> Trial<'a> {
+    fn new(timed: &'a mut dyn Timed, clock: &'a ClockFigures, goal: &Goal) -> Result<Self, TrialError> {
+        const FLOORS: usize = 501;
+        let variation = clock.cost_variation_ns(goal.confidence).unwrap_or(clock.step_ns.max(clock.cost_ns));
+        let (floor_ns, floor_error_ns) = if clock.step_ns <= clock.cost_ns {
+            let floors: Vec<f64> = (0..FLOORS).map(|_| timed.window(0)).collect();
+            (midmean(&floors).unwrap_or(clock.cost_ns), variation)
+        } else {
+            (clock.cost_ns, clock.cost_error_ns + variation + FENCE_NS)
+        };
+        if goal.error <= DRIFT {
+            let percent = DRIFT * 100.0;
+            return Err(TrialError::Clock(format!(
+                "the rate of no clock is known better than {percent} %: allow more error"
+            )));
+        }
+        Ok(Self {
+            timed,
+            clock,
+            goal: *goal,
+            deadline: Deadline::after(goal.limit),
+            floor_ns,
+            floor_error_ns,
+        })
+    }
+
+    /// The error that the clock makes in one window of that length.
+    fn budget(&self, window_ns: f64) -> Budget {
+        Budget {
+            quantisation: self.clock.step_ns / window_ns,
+            invocation_cost: self.floor_error_ns / window_ns,
+            drift: DRIFT,
+        }
+    }
+
+    /// The shortest window that keeps the error.
+    fn shortest_ns(&self) -> f64 {
+        (self.clock.step_ns + self.floor_error_ns) / (self.goal.error - DRIFT)
+    }
+
+    fn take(&mut self, calls: u64) -> Sample {
+        let watch = Watch::begin();
+        let ns = self.timed.window(calls) - self.floor_ns;
+        Sample { weight: calls, ns_per_call: ns / calls as f64, disturbed: watch.end() }
+    }
+
+    /// Samples until enough are valid; the number of calls is asked for each, with what is known of the duration.
+    fn collect(&mut self, mut next: impl FnMut(&mut Self) -> Sample) -> Result<Vec<Sample>, TrialError> {
+        let mut samples = Vec::new();
+        loop {
+            let valid = samples.iter().filter(|sample: &&Sample| sample.disturbed.is_none()).count();
+            if valid >= self.goal.samples.max(1) as usize {
+                return Ok(samples);
+            }
+            if self.deadline.remaining().is_none() {
+                let last = samples.iter().rev().find_map(|sample| sample.disturbed.clone());
+                return Err(TrialError::Limit {
+                    valid,
+                    wanted: self.goal.samples,
+                    seconds: self.goal.limit.as_secs(),
+                    why: last.map_or_else(String::new, |why| format!("; the last of the others: {why}")),
+                });
+            }
+            samples.push(next(self));
+        }
+    }
+
+    fn sum_up(&self, calls: u64, samples: Vec<Sample>, budget: &Budget) -> Result<Measured, TrialError> {
+        let summary = Summary::of(&samples, budget, self.goal.confidence).ok_or(TrialError::Unseen)?;
+        Ok(Measured { calls, summary, samples })
+    }
+
+    /// Doubles the calls until a window is as long as the clock needs it. Returns them, and roughly what one takes.
+    fn calibrate(&mut self, target_ns: f64) -> Result<(u64, f64), TrialError> {
+        let mut calls = 1_u64;
+        loop {
+            let window_ns = self.timed.window(calls) - self.floor_ns;
+            if window_ns >= target_ns {
+                return Ok((calls, window_ns / calls as f64));
+            }
+            if self.deadline.remaining().is_none() || calls >= MOST_CALLS {
+                return Err(TrialError::Clock(format!(
+                    "{calls} calls are not long enough for this clock yet ({} needed), and the limit of {} s is over",
+                    crate::report::figures::time(Some(target_ns)),
+                    self.goal.limit.as_secs()
+                )));
+            }
+            calls *= 2;
+        }
+    }
+}
+
+/// Adaptive batches (Sestoft): the calls between two reads double until they take as long as the error budget of this very
+/// clock demands; then samples are taken. An operation that needs a set-up before each call is timed call by call,
+/// in groups.
+///
+/// # Errors
+/// When the limit passes or the clock does not see the operation.
+pub fn adaptive(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> Result<Measured, TrialError> {
+    let mut trial = Trial::new(timed, clock, goal)?;
+    if trial.timed.needs_set_up() {
+        return one_by_one(&mut trial);
+    }
+    let target_ns = trial.shortest_ns();
+    let (calls, ns_per_call) = trial.calibrate(target_ns)?;
+    let samples = trial.collect(|trial| trial.take(calls))?;
+    let budget = trial.budget(calls as f64 * ns_per_call.max(f64::MIN_POSITIVE));
+    trial.sum_up(calls, samples, &budget)
+}
+
+/// Groups of single calls, each after its set-up; what an empty interval shows is taken off.
+fn one_by_one(trial: &mut Trial) -> Result<Measured, TrialError> {
+    let single = |trial: &mut Trial| {
+        trial.timed.set_up();
+        trial.timed.window(1) - trial.floor_ns
+    };
+    let pilot: Vec<f64> = (0..5).map(|_| single(trial)).collect();
+    let one_ns = mean(&pilot).unwrap_or(0.0).max(1.0);
+    // The mean of n calls is off by what one is, by the root of n, and by what the floor is.
+    let z = normal_quantile(trial.goal.confidence);
+    let scatter_ns = trial.clock.step_ns.hypot(trial.floor_error_ns) / 2.0;
+    let needed = (z * scatter_ns / (one_ns * (trial.goal.error - DRIFT))).powi(2);
+    let group = (needed / f64::from(trial.goal.samples)).ceil().clamp(1.0, 1e9) as u64;
+    let samples = trial.collect(|trial| {
+        let watch = Watch::begin();
+        let total: f64 = (0..group).map(|_| single(trial)).sum();
+        Sample { weight: group, ns_per_call: total / group as f64, disturbed: watch.end() }
+    })?;
+    let n = (group as f64 * samples.len() as f64).sqrt();
+    let share = |ns: f64| z * ns / 2.0 / n / one_ns;
+    let budget = Budget {
+        quantisation: share(trial.clock.step_ns),
+        invocation_cost: share(trial.floor_error_ns) + trial.clock.cost_error_ns / one_ns,
+        drift: DRIFT,
+    };
+    trial.sum_up(group, samples, &budget)
+}
+
+/// How often in a given time (Kabutz): as many calls as should fill `span`, timed as one; counts a second. A run whose
+/// length misses the span by more than 2 % and a step is repeated up to three times, then the trial has failed.
+///
+/// # Errors
+/// When the clock is too coarse for the span, or no run hits it.
+pub fn throughput(
+    timed: &mut dyn Timed,
+    clock: &ClockFigures,
+    goal: &Goal,
+    span: Duration,
+) -> Result<Measured, TrialError> {
+    const ATTEMPTS: u32 = 3;
+    const MISS: f64 = 0.02;
+    let span_ns = span.as_nanos() as f64;
+    let mut trial = Trial::new(timed, clock, goal)?;
+    if trial.timed.needs_set_up() {
+        return Err(TrialError::Clock(
+            "the operation needs a set-up before each call: it cannot be repeated for a given time".into(),
+        ));
+    }
+    let budget = trial.budget(span_ns);
+    if budget.total() > goal.error {
+        let step = crate::report::figures::time(Some(clock.step_ns));
+        let least = crate::report::figures::time(Some(trial.shortest_ns()));
+        return Err(TrialError::Clock(format!(
+            "the clock moves in steps of {step}: runs of {} are too short for it; give --time {least} or more",
+            crate::report::figures::time(Some(span_ns))
+        )));
+    }
+    let (calls, one_ns) = trial.calibrate((span_ns / 4.0).max(trial.clock.step_ns))?;
+    let mut calls = (span_ns / one_ns).max(calls as f64).max(1.0) as u64;
+    let off_by = |sample: &Sample| (sample.ns_per_call * sample.weight as f64 - span_ns).abs();
+    let near_ns = MISS * span_ns + clock.step_ns + one_ns;
+    let mut missed = 0;
+    let samples = trial.collect(|trial| {
+        let mut sample = trial.take(calls);
+        if off_by(&sample) > near_ns && sample.disturbed.is_none() {
+            missed += 1;
+            let took = crate::report::figures::time(Some(sample.ns_per_call * sample.weight as f64));
+            // The operation was faster or slower than before: the next run is made to fit it.
+            if sample.ns_per_call > 0.0 {
+                calls = (span_ns / sample.ns_per_call).max(1.0) as u64;
+            }
+            // What always misses is told by the deviation rather than repeated for ever.
+            if missed <= ATTEMPTS {
+                sample.disturbed = Some(format!("the run took {took}"));
+            }
+        }
+        sample
+    })?;
+    trial.sum_up(calls, samples, &budget)
+}
+
+/// Single calls under the clock, averaged, in groups (edge-crossing), of an operation that takes roughly `duration_ns`.
+/// Takes as many as the error needs, or as the limit allows; the error that is promised is that of what was taken.
+///
+/// # Errors
+/// When the clock is no good for it at all.
+pub fn discrete(
+    timed: &mut dyn Timed,
+    clock: &ClockFigures,
+    goal: &Goal,
+    duration_ns: f64,
+) -> Result<(Plan, Measured), TrialError> {
+    let plan = discrete_plan(clock, goal, duration_ns)?;
+    let Method::EdgeCrossing { samples, floor_samples, .. } = plan.method else {
+        return Err(TrialError::Unseen);
+    };
+    let trial = Trial::new(timed, clock, goal)?;
+    let mut random = StdRng::seed_from_u64(goal.seed);
+    let wait = (duration_ns + 2.0 * clock.cost_ns).min(clock.step_ns).max(1.0);
+    let groups = u64::from(goal.samples.max(2));
+    let mut mean_of = |count: u64, calls: u64| {
+        let mut total = 0.0;
+        for _ in 0..count {
+            pass(random.random_range(0.0..wait));
+            if calls > 0 && trial.timed.needs_set_up() {
+                trial.timed.set_up();
+            }
+            total += trial.timed.window(calls);
+        }
+        total / count as f64
+    };
+    let [each, floor_each] = [samples, floor_samples].map(|count| count.div_ceil(groups));
+    let collected = (0..groups)
+        .map(|_| {
+            let ns_per_call = mean_of(each, 1) - mean_of(floor_each, 0);
+            Sample { weight: each, ns_per_call, disturbed: None }
+        })
+        .collect();
+    let measured = trial.sum_up(each, collected, &plan.budget)?;
+    Ok((plan, measured))
+}
+
+fn discrete_plan(clock: &ClockFigures, goal: &Goal, duration_ns: f64) -> Result<Plan, TrialError> {
+    let wish = Wish::new(Nanos(duration_ns), goal.error, goal.confidence)
+        .map_err(|error| TrialError::Clock(error.to_string()))?;
+    let limit_ns = goal.limit.as_nanos() as f64;
+    match edge_crossing(clock, &wish) {
+        Ok(plan) if plan.campaign_ns <= limit_ns => Ok(plan),
+        Ok(plan) => within(clock, &wish, plan.method, limit_ns).ok_or_else(|| {
+            TrialError::Clock(format!(
+                "edge-crossing under this clock takes {} for {} %, and not even a rough figure comes out of {}",
+                crate::report::figures::time(Some(plan.campaign_ns)),
+                goal.error * 100.0,
+                crate::report::figures::time(Some(limit_ns))
+            ))
+        }),
+        Err(shortfall) => Err(TrialError::Clock(shortfall.reason)),
+    }
+}
+
+/// Lets roughly that many nanoseconds pass, so that samples do not keep in step with the clock.
+pub(super) fn pass(ns: f64) {
+    for turn in 0..ns as u64 {
+        std::hint::black_box(turn);
+    }
+}
+
+/// A micro trial (Caliper): every sample aims at the same length with as many calls as should fill it, varied at random by a
+/// fifth; disturbed samples do not count; the estimate is refined by each.
+///
+/// # Errors
+/// When the limit passes before enough samples are valid.
+pub fn micro(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> Result<Measured, TrialError> {
+    const VARIED: f64 = 0.2;
+    let mut trial = Trial::new(timed, clock, goal)?;
+    if trial.timed.needs_set_up() {
+        return one_by_one(&mut trial);
+    }
+    // The shortest of the varied intervals has to be long enough, too.
+    let target_ns = 2.0 * trial.shortest_ns();
+    let (_, mut one_ns) = trial.calibrate(target_ns)?;
+    let mut random = StdRng::seed_from_u64(goal.seed);
+    let mut fewest = u64::MAX;
+    let samples = trial.collect(|trial| {
+        let varied = (1.0 + VARIED * gaussian(&mut random)).clamp(0.5, 2.0);
+        let calls = (varied * target_ns / one_ns).ceil().max(1.0) as u64;
+        fewest = fewest.min(calls);
+        let sample = trial.take(calls);
+        if sample.disturbed.is_none() && sample.ns_per_call > 0.0 {
+            one_ns = f64::midpoint(one_ns, sample.ns_per_call);
+        }
+        sample
+    })?;
+    let budget = trial.budget(fewest as f64 * one_ns);
+    trial.sum_up((target_ns / one_ns).ceil() as u64, samples, &budget)
+}
+
+/// Normally distributed, nearly: the sum of twelve uniform numbers.
+fn gaussian(random: &mut StdRng) -> f64 {
+    (0..12).map(|_| random.random_range(0.0..1.0)).sum::<f64>() - 6.0
+}
+
+/// A macro trial (Caliper): each call is a sample of its own, of weight 1, after its set-up.
+///
+/// # Errors
+/// When one call is too short for the clock, or the limit passes.
+pub fn macro_trial(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> Result<Measured, TrialError> {
+    let mut trial = Trial::new(timed, clock, goal)?;
+    let samples = trial.collect(|trial| {
+        trial.timed.set_up();
+        trial.take(1)
+    })?;
+    let counted: Vec<f64> = samples.iter().filter(|s| s.disturbed.is_none()).map(|s| s.ns_per_call).collect();
+    let one_ns = mean(&counted).unwrap_or(0.0);
+    let budget = trial.budget(one_ns);
+    if !(one_ns > 0.0 && budget.total() <= goal.error) {
+        return Err(TrialError::Clock(format!(
+            "one call takes {}, too short for single measurements with this clock within {} %: use micro, or adaptive",
+            crate::report::figures::time(Some(one_ns.max(0.0))),
+            goal.error * 100.0
+        )));
+    }
+    trial.sum_up(1, samples, &budget)
+}

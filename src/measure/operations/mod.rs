@@ -1,0 +1,113 @@
+//! Operations to measure, built in: those of the articles that this project grew from.
+//!
+//! Arithmetic and the searches follow P. Sestoft, *Microbenchmarks in Java and C#*, the copies H. Kabutz, *The Java
+//! Specialists' Newsletter* 124, the chain of logarithms an article on measuring by crossing clock edges.
+
+mod arithmetic;
+mod arrays;
+mod searching;
+mod sorting;
+
+use super::window::Operation;
+
+/// A built-in operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// The sizes it is measured at unless told otherwise; empty where it has no size.
+    pub sizes: &'static [u64],
+}
+
+/// Something to be done with an operation whose type is not known beforehand.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<O: Operation>(self, operation: O) -> Self::Output;
+}
+
+/// The size of the arrays of a table.
+const COPIES: &[u64] = &[1, 10, 100, 1_000, 10_000, 100_000];
+const SEARCHES: &[u64] = &[100, 1_000, 10_000, 100_000, 1_000_000];
+const SORTS: &[u64] = &[100, 1_000, 10_000];
+
+macro_rules! operations {
+    ($($name:literal, $about:literal, $sizes:expr, |$size:ident| $operation:expr;)*) => {
+        /// All of them.
+        pub const ALL: &[Entry] = &[$(Entry { name: $name, about: $about, sizes: $sizes }),*];
+
+        /// Hands the operation of that name to a visitor; `None` when there is none. Operations without a size do not
+        /// look at it.
+        pub fn visit<V: Visitor>(name: &str, size: u64, visitor: V) -> Option<V::Output> {
+            match name {
+                $($name => {
+                    let $size = size;
+                    Some(visitor.visit($operation))
+                })*
+                _ => None,
+            }
+        }
+    };
+}
+
+operations! {
+    "chain", "multiplications that wait for each other; the size says how many", &[64, 128, 256, 1_024, 4_096],
+        |size| arithmetic::chain(size);
+    "log-chain", "a hundred logarithms, each of the one before", &[], |_size| arithmetic::log_chain();
+    "multiply", "twenty multiplications of small numbers", &[], |_size| arithmetic::multiply();
+    "pow", "10 to the power of 0 to 25.5", &[], |_size| arithmetic::of(|x| 10_f64.powf(0.1 * x));
+    "exp", "e to the power of 0 to 25.5", &[], |_size| arithmetic::of(|x| (0.1 * x).exp());
+    "log", "natural logarithm of 0.1 to 25.6", &[], |_size| arithmetic::of(|x| (0.1 + 0.1 * x).ln());
+    "sin", "sine of 0 to 25.5", &[], |_size| arithmetic::of(|x| (0.1 * x).sin());
+    "cos", "cosine of 0 to 25.5", &[], |_size| arithmetic::of(|x| (0.1 * x).cos());
+    "tan", "tangent of 0 to 25.5", &[], |_size| arithmetic::of(|x| (0.1 * x).tan());
+    "asin", "arc sine of 0 to 1", &[], |_size| arithmetic::of(|x| (x / 256.0).asin());
+    "acos", "arc cosine of 0 to 1", &[], |_size| arithmetic::of(|x| (x / 256.0).acos());
+    "atan", "arc tangent of 0 to 1", &[], |_size| arithmetic::of(|x| (x / 256.0).atan());
+    "clone", "an array of bytes is cloned", COPIES, |size| arrays::clone(size);
+    "new-and-copy", "a new array of zeros, into which the bytes are copied", COPIES, |size| arrays::new_and_copy(size);
+    "search-same", "binary search for the same item each time", SEARCHES, |size| searching::same(size);
+    "search-random", "binary search for another item each time", SEARCHES, |size| searching::random(size);
+    "selection-sort", "selection sort of shuffled numbers", &[100, 1_000], |size| sorting::selection(size);
+    "quicksort", "quicksort of shuffled numbers", SORTS, |size| sorting::quick(size);
+    "heapsort", "heap sort of shuffled numbers", SORTS, |size| sorting::heap(size);
+}
+
+/// The entry of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<Entry> {
+    ALL.iter().copied().find(|entry| entry.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Calls(u32);
+
+    impl Visitor for Calls {
+        type Output = u32;
+
+        fn visit<O: Operation>(self, mut operation: O) -> u32 {
+            for _ in 0..self.0 {
+                operation.set_up();
+                std::hint::black_box(operation.call());
+            }
+            self.0
+        }
+    }
+
+    #[test]
+    fn every_operation_can_be_called_at_any_size() {
+        for entry in ALL {
+            for size in [0, 1, 2, 3, 100] {
+                assert_eq!(visit(entry.name, size, Calls(20)), Some(20), "{} {size}", entry.name);
+            }
+        }
+        assert_eq!(visit("nothing", 1, Calls(1)), None);
+    }
+}

@@ -1,0 +1,200 @@
+//! Promise against outcome: an operation measured by a clock and a method, beside long classic runs that tell the truth.
+//!
+//! What the two take turns, as the frequency of the core wanders; each sample is compared with the run beside it. The
+//! promise is made before: by the plan, from the figures of the clock. What the ratios vary by among themselves is
+//! added, as it is no fault of the clock.
+
+use serde::{Deserialize, Serialize};
+use timers::Deadline;
+
+use super::instruments::{Goal, TrialError, pass};
+use super::interference::Watch;
+use super::window::Timed;
+use crate::analysis::statistics::{mean, median, midmean, standard_deviation, student_quantile};
+use crate::method::plan::{self, Plan};
+use crate::method::{ClockFigures, Method, Wish};
+use crate::units::Nanos;
+
+/// One promise and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rehearsed {
+    /// The method.
+    pub method: String,
+    /// Calls between two reads, or single calls in all.
+    pub calls: u64,
+    /// Nanoseconds a call by the classic runs.
+    pub truth_ns: f64,
+    /// Nanoseconds a call by this clock and method.
+    pub found_ns: f64,
+    /// Found against true, as a share: how far the ratio is from 1.
+    pub error: f64,
+    /// What the plan promised of clock and method.
+    pub clock_error: f64,
+    /// What the samples vary by among themselves.
+    pub variation: f64,
+    /// All that was promised.
+    pub promised: f64,
+}
+
+impl Rehearsed {
+    /// Whether the promise was kept.
+    #[must_use]
+    pub fn kept(&self) -> bool {
+        self.error <= self.promised
+    }
+}
+
+/// Which method to rehearse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// One call between two reads.
+    Single,
+    /// Many.
+    Batch,
+    /// Single calls, averaged.
+    EdgeCrossing,
+}
+
+/// Measures with the clock under rehearsal and with the one that tells the truth, in turns.
+///
+/// # Errors
+/// Says why the method cannot be used with this clock for this operation within the limit.
+pub fn rehearse(
+    timed: &mut dyn Timed,
+    clock: &ClockFigures,
+    truth: &mut dyn Timed,
+    true_clock: &ClockFigures,
+    kind: Kind,
+    goal: &Goal,
+) -> Result<Rehearsed, TrialError> {
+    let floors: Vec<f64> = (0..301).map(|_| truth.window(0)).collect();
+    let true_floor = midmean(&floors).unwrap_or(0.0);
+    let calls = long_enough(truth, true_floor);
+    let classic_ns = truth.window(calls) - true_floor;
+    let duration_ns = (classic_ns / calls as f64).max(1e-3);
+    let true_error = (true_clock.step_ns + 2.0 * true_clock.cost_error_ns) / classic_ns.max(1.0);
+    let plan = plan(clock, goal, kind, duration_ns)?;
+    let floor = floor_of(timed, clock);
+    let (mut ratios, mut truths) = (Vec::new(), Vec::new());
+    let deadline = Deadline::after(4 * goal.limit);
+    while ratios.len() < goal.samples.max(3) as usize {
+        if deadline.remaining().is_none() {
+            return Err(TrialError::Limit {
+                valid: ratios.len(),
+                wanted: goal.samples,
+                seconds: 4 * goal.limit.as_secs(),
+                why: "; the others were disturbed".into(),
+            });
+        }
+        let watch = Watch::begin();
+        let before = (truth.window(calls) - true_floor) / calls as f64;
+        let found = sample(timed, clock, &plan, goal, floor, ratios.len() as u64);
+        let after = (truth.window(calls) - true_floor) / calls as f64;
+        // What takes long is disturbed now and then, and its mean bears it.
+        if watch.end().is_none() || plan.campaign_ns > 5e6 {
+            let beside = f64::midpoint(before, after);
+            truths.push(beside);
+            ratios.push(found / beside);
+        }
+    }
+    let count = ratios.len() as f64;
+    let deviation =
+        standard_deviation(&ratios).unwrap_or(0.0) * student_quantile(goal.confidence, ratios.len() - 1);
+    // Of single calls one is looked at, the first; of the others the mean.
+    let (ratio, variation) = match kind {
+        Kind::Single => (ratios[0], deviation * (1.0 + 1.0 / count).sqrt()),
+        _ => (mean(&ratios).unwrap_or(f64::NAN), deviation / count.sqrt()),
+    };
+    let clock_error = plan.error + true_error;
+    let truth_ns = median(&truths).unwrap_or(f64::NAN);
+    Ok(Rehearsed {
+        method: plan.method.name().into(),
+        calls: match plan.method {
+            Method::Single => 1,
+            Method::Batch { calls } => calls,
+            Method::EdgeCrossing { samples, .. } => samples,
+        },
+        truth_ns,
+        found_ns: ratio * truth_ns,
+        error: (ratio - 1.0).abs(),
+        clock_error,
+        variation,
+        promised: clock_error + variation,
+    })
+}
+
+/// As many calls as fill 2 ms, a thousandfold of any read.
+fn long_enough(truth: &mut dyn Timed, floor: f64) -> u64 {
+    const LONG_NS: f64 = 2e6;
+    let mut calls = 1;
+    while truth.window(calls) - floor < LONG_NS && calls < 1 << 40 {
+        calls *= 2;
+    }
+    calls
+}
+
+/// The plan of that method that keeps the error, or what the limit allows.
+fn plan(clock: &ClockFigures, goal: &Goal, kind: Kind, duration_ns: f64) -> Result<Plan, TrialError> {
+    let refused = |why: String| TrialError::Clock(why);
+    let wish = Wish::new(Nanos(duration_ns), goal.error, goal.confidence)
+        .map_err(|error| refused(error.to_string()))?;
+    let planned = match kind {
+        Kind::Single => plan::single(clock, &wish),
+        Kind::Batch => plan::batch(clock, &wish),
+        Kind::EdgeCrossing => plan::edge_crossing(clock, &wish),
+    };
+    let limit_ns = goal.limit.as_nanos() as f64;
+    let share_ns =
+        if kind == Kind::EdgeCrossing { limit_ns } else { limit_ns / f64::from(goal.samples.max(1)) };
+    match planned {
+        Ok(plan) if plan.campaign_ns <= share_ns => Ok(plan),
+        Ok(plan) => plan::within(clock, &wish, plan.method, share_ns).ok_or_else(|| {
+            refused(format!(
+                "it would take {}",
+                crate::report::figures::time(Some(plan.campaign_ns * limit_ns / share_ns))
+            ))
+        }),
+        Err(shortfall) => Err(refused(shortfall.reason)),
+    }
+}
+
+/// What an empty interval shows: measured where the steps are fine enough for that.
+fn floor_of(timed: &mut dyn Timed, clock: &ClockFigures) -> f64 {
+    if clock.step_ns > clock.cost_ns {
+        return clock.cost_ns;
+    }
+    let floors: Vec<f64> = (0..501).map(|_| timed.window(0)).collect();
+    midmean(&floors).unwrap_or(clock.cost_ns)
+}
+
+/// One sample by the plan: nanoseconds a call.
+fn sample(
+    timed: &mut dyn Timed,
+    clock: &ClockFigures,
+    plan: &Plan,
+    goal: &Goal,
+    floor: f64,
+    turn: u64,
+) -> f64 {
+    match plan.method {
+        Method::Single => timed.window(1) - floor,
+        Method::Batch { calls } => (timed.window(calls) - floor) / calls as f64,
+        Method::EdgeCrossing { samples, floor_samples, .. } => {
+            let parts = u64::from(goal.samples.max(3));
+            let wait = (plan.campaign_ns / (samples + floor_samples) as f64).min(clock.step_ns).max(1.0);
+            let mut state = 2 * turn + 1;
+            let mut mean_of = |count: u64, calls: u64| {
+                let count = count.div_ceil(parts);
+                let total: f64 = (0..count)
+                    .map(|_| {
+                        state = state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(0x9e37_79b9_7f4a_7c15);
+                        pass((state >> 32) as f64 / 2_f64.powi(32) * wait);
+                        timed.window(calls)
+                    })
+                    .sum();
+                total / count as f64
+            };
+            mean_of(samples, 1) - mean_of(floor_samples, 0)
+        }
+    }
+}

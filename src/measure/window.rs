@@ -1,0 +1,106 @@
+//! The timed region: a clock, an operation, and nothing between them.
+
+use std::hint::black_box;
+
+use super::clock::Clock;
+
+/// Something whose duration is measured. Any closure is one.
+pub trait Operation {
+    /// What it returns; kept from being optimised away.
+    type Output;
+
+    /// Whether each call needs [`set_up`](Self::set_up) before it.
+    const SET_UP: bool = false;
+
+    /// Puts things back before a call. Never timed.
+    fn set_up(&mut self) {}
+
+    /// The operation.
+    fn call(&mut self) -> Self::Output;
+}
+
+impl<F: FnMut() -> T, T> Operation for F {
+    type Output = T;
+
+    #[inline(always)]
+    fn call(&mut self) -> T {
+        self()
+    }
+}
+
+/// An operation that needs something put back before each call, as a sort needs an array that is not sorted.
+#[derive(Debug)]
+pub struct WithSetUp<S, F, D> {
+    /// What both work on.
+    pub data: D,
+    /// Puts it back.
+    pub set_up: S,
+    /// Works on it.
+    pub call: F,
+}
+
+impl<S: FnMut(&mut D), F: FnMut(&mut D) -> T, D, T> Operation for WithSetUp<S, F, D> {
+    type Output = T;
+    const SET_UP: bool = true;
+
+    fn set_up(&mut self) {
+        (self.set_up)(&mut self.data);
+    }
+
+    #[inline(always)]
+    fn call(&mut self) -> T {
+        (self.call)(&mut self.data)
+    }
+}
+
+/// A clock and an operation that were put together. What instruments ask; each question is compiled for the pair, and the
+/// one dynamic call that asks it lies outside the timed region.
+pub trait Timed {
+    /// Nanoseconds between two reads around that many calls. With none it is the floor: the same path without a call.
+    fn window(&mut self, calls: u64) -> f64;
+
+    /// Whether each call needs a set-up, so that no two calls fit between two reads.
+    fn needs_set_up(&self) -> bool;
+
+    /// Puts things back.
+    fn set_up(&mut self);
+}
+
+/// The pair.
+pub struct Pair<'c, C, O> {
+    /// The clock.
+    pub clock: &'c C,
+    /// The operation.
+    pub operation: O,
+}
+
+impl<C: Clock, O: Operation> Timed for Pair<'_, C, O> {
+    fn window(&mut self, calls: u64) -> f64 {
+        timed_region(self.clock, &mut self.operation, calls)
+    }
+
+    fn needs_set_up(&self) -> bool {
+        O::SET_UP
+    }
+
+    fn set_up(&mut self) {
+        self.operation.set_up();
+    }
+}
+
+/// Read, call, read. Fences keep the operation from beginning before the first read and from ending after the second,
+/// whatever the clock waits for; they are in the floor as well.
+#[inline(never)]
+fn timed_region<C: Clock, O: Operation>(clock: &C, operation: &mut O, calls: u64) -> f64 {
+    let mut left = black_box(calls);
+    timers::fence();
+    let first = clock.read();
+    timers::fence();
+    while left != 0 {
+        black_box(operation.call());
+        left -= 1;
+    }
+    timers::fence();
+    let second = clock.read();
+    clock.elapsed_ns(first, second)
+}
