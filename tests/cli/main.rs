@@ -3,6 +3,7 @@
 mod folder;
 mod interrupt;
 mod lost_agents;
+mod measuring;
 mod reports;
 mod usage;
 

@@ -1,0 +1,179 @@
+//! `pick`, `measure` and `rehearse` as scripts meet them.
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+
+use super::folder::Folder;
+use super::{json, printed, timermeter};
+
+/// A report of some timers of this machine, as a file.
+fn report(folder: &Folder) -> String {
+    let path = folder.arg("report.json");
+    let timers = ["instant", "monotonic", "monotonic-coarse", "thread-cputime"];
+    // 0, or 3 where the machine is so restless that a step could not be found.
+    let report = timermeter(&[&["probe", "--quick", "--format", "json"], &timers[..]].concat())
+        .code(predicate::in_iter([0, 3]));
+    std::fs::write(&path, printed(&report)).expect("the folder can be written to");
+    path
+}
+
+#[track_caller]
+fn refused(args: &[&str], status: i32, word: &str) {
+    timermeter(args).code(status).stdout(predicate::str::is_empty()).stderr(contains(word));
+}
+
+#[test]
+fn wishes_that_make_no_sense() {
+    refused(&["pick", "--error", "1%"], 2, "--duration");
+    refused(&["pick", "--duration", "0ns", "--error", "1%"], 2, "zero");
+    refused(&["pick", "--duration", "-5ns", "--error", "1%"], 2, "negative");
+    refused(&["pick", "--duration", "5ns", "--error", "0"], 2, "0 %");
+    refused(&["pick", "--duration", "5ns", "--error", "200%"], 2, "200 %");
+    refused(&["pick", "--duration", "5ns", "--error", "1%", "--confidence", "100%"], 2, "confidence");
+    refused(&["pick", "--duration", "5ns", "--error", "1%", "--overhead", "0%"], 2, "overhead");
+    refused(&["pick", "--duration", "1ms", "--error", "1%", "--rate", "10000/s"], 2, "10000 times a second");
+    refused(&["pick", "--duration", "1ms", "--error", "1%", "--needs", "wings"], 2, "no-slew");
+    refused(
+        &["pick", "--duration", "1ms", "--error", "1%", "--from", "/no/such/report.json"],
+        1,
+        "/no/such/report.json",
+    );
+}
+
+#[test]
+fn measurements_that_make_no_sense() {
+    refused(&["measure", "multiplyy"], 2, "did you mean `multiply`");
+    refused(&["measure", "multiply", "--", "true"], 2, "not both");
+    refused(&["measure", "multiply", "--sizes", "10"], 2, "--sizes");
+    refused(&["measure", "multiply", "--error", "0"], 2, "0 %");
+    refused(&["measure", "clone", "--sizes", "0"], 2, "--sizes");
+    refused(&["measure", "--clock", "monotonic", "--", "/no/such/command"], 1, "/no/such/command");
+    refused(&["measure", "--clock", "monotonic", "--", "false"], 1, "failed");
+    refused(&["measure", "--clock", "thread-cputime", "--", "true"], 1, "does not see");
+    refused(&["rehearse", "--op", "chains"], 2, "`chain`");
+    refused(&["measure-worker", "{}"], 2, "no request");
+}
+
+#[test]
+fn a_clock_is_picked_from_a_report() {
+    let folder = Folder::new();
+    let report = report(&folder);
+    let picked = |more: &[&str]| {
+        let args = ["pick", "--duration", "250ns", "--error", "5%", "--format", "json", "--from", &report];
+        json(&timermeter(&[&args[..], more].concat()))
+    };
+    let wall = picked(&[]);
+    assert_eq!(wall["schema"], "timermeter.pick.v1");
+    assert!(["instant", "monotonic"].contains(&wall["picked"]["id"].as_str().unwrap()), "{wall}");
+    assert!(wall["picked"]["plan"]["error"].as_f64().unwrap() <= 0.05);
+    assert!(
+        wall["others"].as_array().unwrap().iter().all(|other| !other["reason"].as_str().unwrap().is_empty())
+    );
+    assert_eq!(wall["harnesses"].as_array().unwrap().len(), 6);
+    assert_eq!(picked(&["--counts", "thread"])["picked"]["id"], "thread-cputime");
+    let none = picked(&["--counts", "thread", "--needs", "threads"]);
+    assert_eq!((&none["picked"], &none["nearest"]["id"]), (&Value::Null, &Value::from("thread-cputime")));
+    let args = ["pick", "--duration", "250ns", "--error", "5%", "--needs", "suspend", "--from", &report];
+    timermeter(&args).code(3).stdout(contains("No clock suffices").and(contains("stands still")));
+    timermeter(&[&args[..5], &["--runtime", "java", "--from", &report]].concat())
+        .code(1)
+        .stderr(contains("`java`"));
+}
+
+#[test]
+fn operations_are_measured_in_all_formats() {
+    let folder = Folder::new();
+    let report = report(&folder);
+    let args = [
+        "measure",
+        "clone",
+        "heapsort",
+        "--sizes",
+        "100,1000",
+        "--error",
+        "10%",
+        "--samples",
+        "3",
+        "--limit",
+        "60",
+    ];
+    let run =
+        |more: &[&str]| timermeter(&[&args[..], &["--clock", "instant", "--from", &report], more].concat());
+    let found = json(&run(&["--format", "json"]).success());
+    let rows = found["measurements"].as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    assert!(rows.iter().all(|row| row["summary"]["mean_ns"].as_f64().unwrap() > 0.0), "{found}");
+    let mean = |at: usize| rows[at]["summary"]["mean_ns"].as_f64().unwrap();
+    assert!(mean(3) > mean(2), "a longer sort takes longer: {found}");
+    let csv = printed(&run(&["--format", "csv"]).success());
+    assert!(
+        csv.contains("\noperation,size,way,calls,mean_ns,") && csv.contains("\nclone,100,adaptive,"),
+        "{csv}"
+    );
+    let columns = printed(&run(&["--format", "gnuplot"]).success());
+    assert!(columns.starts_with("# CPU") && columns.contains("\n\n# heapsort"), "{columns}");
+    assert!(columns.lines().filter(|line| line.starts_with("100 ")).count() == 2, "{columns}");
+    let table = printed(&run(&[]).success());
+    assert!(table.contains("heapsort") && !table.contains('\x1b'), "{table}");
+}
+
+#[test]
+fn commands_are_measured() {
+    let folder = Folder::new();
+    let report = report(&folder);
+    let args = [
+        "measure",
+        "--clock",
+        "instant",
+        "--from",
+        &report,
+        "--samples",
+        "3",
+        "--error",
+        "50%",
+        "--format",
+        "json",
+    ];
+    let found = json(&timermeter(&[&args[..], &["--", "sleep", "0.002"]].concat()).success());
+    let row = &found["measurements"][0];
+    assert_eq!(row["operation"], "sleep 0.002");
+    assert!(row["summary"]["mean_ns"].as_f64().unwrap() >= 2e6, "{row}");
+}
+
+#[test]
+fn what_can_be_measured_is_listed() {
+    let list = printed(&timermeter(&["measure"]).success());
+    for name in ["log-chain", "multiply", "atan", "new-and-copy", "search-random", "selection-sort"] {
+        assert!(list.contains(name), "{list}");
+    }
+}
+
+#[test]
+fn promises_are_rehearsed() {
+    let folder = Folder::new();
+    let report = report(&folder);
+    let args =
+        ["rehearse", "instant", "--from", &report, "--samples", "5", "--budget", "50", "--format", "json"];
+    // Whether they are kept is a matter of the machine; that they are made and judged is not.
+    let run = timermeter(&args).code(predicate::in_iter([0, 3]));
+    let found = json(&run);
+    let judged =
+        found["promises"].as_array().unwrap().iter().filter(|promise| !promise["kept"].is_null()).count();
+    assert!(judged >= 2, "{found}");
+}
+
+#[test]
+fn allocations_are_counted_where_the_program_counts() {
+    if !cfg!(feature = "allocations") {
+        refused(&["measure", "clone", "--instrument", "allocations"], 1, "--features allocations");
+        eprintln!("skipped: this build does not count allocations");
+        return;
+    }
+    let folder = Folder::new();
+    let report = report(&folder);
+    let args = ["measure", "clone", "--sizes", "1000", "--instrument", "allocations", "--clock", "instant"];
+    let found = json(&timermeter(&[&args[..], &["--from", &report, "--format", "json"]].concat()).success());
+    let row = &found["measurements"][0];
+    assert_eq!((row["instances"].as_f64(), row["bytes"].as_f64()), (Some(1.0), Some(1000.0)), "{row}");
+}

@@ -1,0 +1,147 @@
+//! The library's instruments in virtual time, where the truth is known and nothing has to be waited for.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use timermeter::measure::{Clock, Goal, Stopwatch, TrialError, WithSetUp};
+use timermeter::method::ClockFigures;
+use timermeter::method::facts::Facts;
+
+/// A clock in virtual time: it moves in steps and costs a little.
+#[derive(Clone)]
+struct Virtual {
+    now: Rc<Cell<f64>>,
+    step_ns: f64,
+    cost_ns: f64,
+}
+
+impl Virtual {
+    fn new(step_ns: f64, cost_ns: f64) -> Self {
+        Self { now: Rc::new(Cell::new(12_345.6)), step_ns, cost_ns }
+    }
+
+    fn pass(&self, ns: f64) {
+        self.now.set(self.now.get() + ns);
+    }
+
+    fn watch(&self) -> Stopwatch<Self> {
+        let figures = ClockFigures {
+            id: "virtual".into(),
+            runtime: "virtual".into(),
+            step_ns: self.step_ns,
+            resolved: true,
+            cost_ns: self.cost_ns,
+            cost_error_ns: 0.02 * self.cost_ns,
+            cost_p99_ns: Some(1.1 * self.cost_ns),
+            spread: Some(1.0),
+            quality: None,
+            facts: Facts::of("monotonic"),
+        };
+        Stopwatch::new(self.clone(), figures)
+    }
+}
+
+impl Clock for Virtual {
+    type Reading = f64;
+
+    fn read(&self) -> f64 {
+        self.pass(self.cost_ns / 2.0);
+        let reading = (self.now.get() / self.step_ns).floor();
+        self.pass(self.cost_ns / 2.0);
+        reading
+    }
+
+    fn elapsed_ns(&self, first: f64, second: f64) -> f64 {
+        (second - first) * self.step_ns
+    }
+}
+
+const CLOCKS: [(f64, f64); 4] = [(10.0, 22.0), (1e3, 22.0), (4e6, 4.0), (1e7, 550.0)];
+
+fn goal(error: f64) -> Goal {
+    Goal { error, limit: Duration::from_secs(30), ..Goal::default() }
+}
+
+#[test]
+fn adaptive_batches_keep_the_error_under_every_clock() {
+    for (step, cost) in CLOCKS {
+        for duration in [47.3, 1_234.5, 98_765.4] {
+            let clock = Virtual::new(step, cost);
+            let measured =
+                clock.watch().adaptive(|| clock.pass(duration), &goal(0.01)).expect("it can be measured");
+            let found = measured.summary.mean_ns;
+            assert!((found / duration - 1.0).abs() < 0.01, "step {step}, {duration} ns: found {found}");
+            assert!(measured.summary.clock_error <= 0.0101, "{:?}", measured.summary);
+            assert!(measured.summary.low_ns < duration && duration < measured.summary.high_ns);
+        }
+    }
+}
+
+#[test]
+fn the_coarser_the_clock_the_longer_the_batch() {
+    let calls = |step| {
+        let clock = Virtual::new(step, 5.0);
+        clock.watch().adaptive(|| clock.pass(100.0), &goal(0.01)).expect("it can be measured").calls
+    };
+    assert!(calls(10.0) * 50 < calls(1e3) && calls(1e3) * 1_000 < calls(4e6));
+}
+
+#[test]
+fn edge_crossing_agrees_with_classic() {
+    let clock = Virtual::new(1e5, 20.0);
+    // Virtual time knows no noise: what passes between two calls is made irregular here.
+    let turn = Cell::new(0.0_f64);
+    let operation = || {
+        clock.pass(5e3);
+        turn.set((turn.get() + 0.618_034).fract());
+    };
+    let classic = clock.watch().adaptive(operation, &goal(0.01)).expect("classic");
+    let jittered = WithSetUp { data: (), set_up: |()| clock.pass(turn.get() * 1e5), call: |()| operation() };
+    let (plan, discrete) = clock.watch().edge_crossing(jittered, &goal(0.05), 5e3).expect("edge-crossing");
+    let ratio = discrete.summary.mean_ns / classic.summary.mean_ns;
+    assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
+    assert_eq!(plan.method.name(), "edge-crossing");
+}
+
+#[test]
+fn throughput_hits_the_span_or_says_the_clock_is_too_coarse() {
+    let clock = Virtual::new(10.0, 22.0);
+    let span = Duration::from_millis(10);
+    let often = clock.watch().throughput(|| clock.pass(250.0), &goal(0.01), span).expect("often");
+    assert!((often.summary.mean_ns - 250.0).abs() < 1.0);
+    assert!(often.samples.iter().all(|sample| (sample.weight as f64 - 40_000.0).abs() < 900.0));
+    let coarse = Virtual::new(4e6, 4.0);
+    let error = coarse.watch().throughput(|| coarse.pass(250.0), &goal(0.01), span).unwrap_err();
+    assert!(matches!(&error, TrialError::Clock(text) if text.contains("--time")), "{error}");
+}
+
+#[test]
+fn set_up_is_not_timed() {
+    let clock = Virtual::new(10.0, 22.0);
+    let sort = WithSetUp { data: (), set_up: |()| clock.pass(5e6), call: |()| clock.pass(8_000.0) };
+    let measured = clock.watch().adaptive(sort, &goal(0.01)).expect("measured");
+    assert!((measured.summary.mean_ns / 8_000.0 - 1.0).abs() < 0.01, "{:?}", measured.summary);
+}
+
+#[test]
+fn micro_trials_vary_the_weight_and_macro_trials_do_not() {
+    let clock = Virtual::new(10.0, 22.0);
+    let micro = clock.watch().micro(|| clock.pass(100.0), &goal(0.01)).expect("micro");
+    let weights: std::collections::BTreeSet<u64> = micro.samples.iter().map(|sample| sample.weight).collect();
+    assert!(weights.len() > 3, "{weights:?}");
+    assert!((micro.summary.mean_ns - 100.0).abs() < 1.0);
+    let long = clock.watch().macro_trial(|| clock.pass(1e6), &goal(0.01)).expect("macro");
+    assert!(long.samples.iter().all(|sample| sample.weight == 1));
+    let error = clock.watch().macro_trial(|| clock.pass(100.0), &goal(0.01)).unwrap_err();
+    assert!(error.to_string().contains("too short"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_measured_says_so() {
+    let clock = Virtual::new(10.0, 22.0);
+    let error = clock.watch().adaptive(|| clock.pass(10.0), &goal(0.0001)).unwrap_err();
+    assert!(error.to_string().contains("0.05 %"), "{error}");
+    let stuck = Goal { limit: Duration::ZERO, ..goal(0.01) };
+    assert!(clock.watch().adaptive(|| clock.pass(10.0), &stuck).is_err());
+}
