@@ -130,6 +130,7 @@ fn candidate(out: &mut String, title: &str, candidate: &Candidate, style: Style)
             format!("{} (what is left once its median is taken off)", share(plan.budget.invocation_cost)),
         ),
         ("  drift", share(plan.budget.drift)),
+        ("  pipeline", share(plan.budget.pipeline)),
         (
             "overhead",
             format!("{} % of the running time is spent reading", significant(plan.overhead * 100.0, 3)),

@@ -50,7 +50,11 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
     let Some(name) = name else {
         let usable = |row: &&TimerRow| row.runtime == "native" && row.quality.is_some();
         let wall = |clock: &ClockFigures| {
-            clock.facts.counts == Some(Counts::Wall) && clock.facts.ordered && clock.resolved
+            let facts = clock.facts;
+            facts.counts == Some(Counts::Wall)
+                && facts.monotonic == Some(true)
+                && facts.ordered
+                && clock.resolved
         };
         let best = report
             .timers

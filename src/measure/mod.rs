@@ -50,14 +50,15 @@ pub mod interference;
 pub mod operations;
 pub mod rehearsal;
 pub mod summary;
+pub mod trial;
 pub mod window;
 pub mod worker;
 
 use std::time::Duration;
 
 pub use clock::{Clock, ClockError, Registered};
-pub use instruments::{Goal, Measured, TrialError};
 pub use summary::{Sample, Summary};
+pub use trial::{Goal, Measured, TrialError};
 pub use window::{Operation, Timed, WithSetUp};
 
 use crate::method::facts::Facts;

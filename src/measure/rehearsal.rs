@@ -1,14 +1,16 @@
 //! Promise against outcome: an operation measured by a clock and a method, beside long classic runs that tell the truth.
 //!
-//! What the two take turns, as the frequency of the core wanders; each sample is compared with the run beside it. The
+//! Single calls are compared with calls that fences keep apart, batches with calls in a row, which overlap in the core.
+//! The two take turns, as the frequency of the core wanders; each sample is compared with the run beside it. The
 //! promise is made before: by the plan, from the figures of the clock. What the ratios vary by among themselves is
 //! added, as it is no fault of the clock.
 
 use serde::{Deserialize, Serialize};
 use timers::Deadline;
 
-use super::instruments::{Goal, TrialError, pass};
+use super::instruments::pass;
 use super::interference::Watch;
+use super::trial::{Goal, TrialError};
 use super::window::Timed;
 use crate::analysis::statistics::{mean, median, midmean, standard_deviation, student_quantile};
 use crate::method::plan::{self, Plan};
@@ -55,6 +57,16 @@ pub enum Kind {
     EdgeCrossing,
 }
 
+/// Classic runs of the same operation, by a clock that is known to be good.
+pub struct Truth<'a> {
+    /// Calls in a row.
+    pub in_a_row: &'a mut dyn Timed,
+    /// Calls that are kept apart by fences, as two reads keep a single one apart from what stands around it.
+    pub apart: &'a mut dyn Timed,
+    /// The fences without the calls.
+    pub fences: &'a mut dyn Timed,
+}
+
 /// Measures with the clock under rehearsal and with the one that tells the truth, in turns.
 ///
 /// # Errors
@@ -62,16 +74,14 @@ pub enum Kind {
 pub fn rehearse(
     timed: &mut dyn Timed,
     clock: &ClockFigures,
-    truth: &mut dyn Timed,
+    truth: &mut Truth,
     true_clock: &ClockFigures,
     kind: Kind,
     goal: &Goal,
 ) -> Result<Rehearsed, TrialError> {
-    let floors: Vec<f64> = (0..301).map(|_| truth.window(0)).collect();
-    let true_floor = midmean(&floors).unwrap_or(0.0);
-    let calls = long_enough(truth, true_floor);
-    let classic_ns = truth.window(calls) - true_floor;
-    let duration_ns = (classic_ns / calls as f64).max(1e-3);
+    let calls = truth.prepare(kind);
+    let duration_ns = truth.ns_per_call(kind, calls).max(1e-3);
+    let classic_ns = duration_ns * calls as f64;
     let true_error = (true_clock.step_ns + 2.0 * true_clock.cost_error_ns) / classic_ns.max(1.0);
     let plan = plan(clock, goal, kind, duration_ns)?;
     let floor = floor_of(timed, clock);
@@ -82,14 +92,14 @@ pub fn rehearse(
             return Err(TrialError::Limit {
                 valid: ratios.len(),
                 wanted: goal.samples,
-                seconds: 4 * goal.limit.as_secs(),
+                limit: 4 * goal.limit,
                 why: "; the others were disturbed".into(),
             });
         }
         let watch = Watch::begin();
-        let before = (truth.window(calls) - true_floor) / calls as f64;
+        let before = truth.ns_per_call(kind, calls);
         let found = sample(timed, clock, &plan, goal, floor, ratios.len() as u64);
-        let after = (truth.window(calls) - true_floor) / calls as f64;
+        let after = truth.ns_per_call(kind, calls);
         // What takes long is disturbed now and then, and its mean bears it.
         if watch.end().is_none() || plan.campaign_ns > 5e6 {
             let beside = f64::midpoint(before, after);
@@ -123,14 +133,26 @@ pub fn rehearse(
     })
 }
 
-/// As many calls as fill 2 ms, a thousandfold of any read.
-fn long_enough(truth: &mut dyn Timed, floor: f64) -> u64 {
-    const LONG_NS: f64 = 2e6;
-    let mut calls = 1;
-    while truth.window(calls) - floor < LONG_NS && calls < 1 << 40 {
-        calls *= 2;
+impl Truth<'_> {
+    /// As many calls as fill a quarter of a millisecond: a thousandfold of any step, and short enough not to be interrupted
+    /// each time.
+    fn prepare(&mut self, kind: Kind) -> u64 {
+        const LONG_NS: f64 = 2.5e5;
+        let mut calls = 1;
+        while self.ns_per_call(kind, calls) * (calls as f64) < LONG_NS && calls < 1 << 40 {
+            calls *= 2;
+        }
+        calls
     }
-    calls
+
+    /// A classic run: of calls in a row for batches, else of calls that fences keep apart, less the fences.
+    fn ns_per_call(&mut self, kind: Kind, calls: u64) -> f64 {
+        let ns = match kind {
+            Kind::Batch => self.in_a_row.window(calls) - self.in_a_row.window(0),
+            Kind::Single | Kind::EdgeCrossing => self.apart.window(calls) - self.fences.window(calls),
+        };
+        ns / calls as f64
+    }
 }
 
 /// The plan of that method that keeps the error, or what the limit allows.

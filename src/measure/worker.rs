@@ -7,10 +7,11 @@ use timers::Timer;
 use timers::clocks::Monotonic;
 
 use super::clock::Registered;
-use super::instruments::{self, Goal, Measured, TrialError};
+use super::instruments;
 use super::operations;
-use super::rehearsal::{Kind, Rehearsed, rehearse};
+use super::rehearsal::{Kind, Rehearsed, Truth, rehearse};
 use super::summary::{Sample, Summary};
+use super::trial::{Goal, Measured, TrialError};
 use super::window::{Operation, Pair};
 use crate::method::ClockFigures;
 
@@ -148,18 +149,19 @@ impl<C: super::clock::Clock> operations::Visitor for WithOperation<'_, C> {
     type Output = Reply;
 
     fn visit<O: Operation>(self, operation: O) -> Reply {
-        let Request { operation: name, size, .. } = self.request;
-        let mut pair = Pair { clock: &self.clock, operation };
-        if let Instrument::Rehearse { kinds, truth } = &self.request.instrument {
-            let Ok(monotonic) = Registered::<Monotonic>::open() else {
-                return Reply::Failed("CLOCK_MONOTONIC, which tells the truth, cannot be read".into());
-            };
-            let rehearsal = Rehearsal { request: self.request, timed: &mut pair, monotonic, kinds, truth };
-            return operations::visit(name, *size, rehearsal)
-                .unwrap_or_else(|| Reply::Failed("no such operation".into()));
-        }
-        measure(self.request, &mut pair)
+        // All that follows is compiled once, and not for each clock and operation.
+        answer_with(self.request, &mut Pair { clock: &self.clock, operation })
     }
+}
+
+fn answer_with(request: &Request, timed: &mut dyn super::Timed) -> Reply {
+    let Instrument::Rehearse { kinds, truth } = &request.instrument else { return measure(request, timed) };
+    let Ok(monotonic) = Registered::<Monotonic>::open() else {
+        return Reply::Failed("CLOCK_MONOTONIC, which tells the truth, cannot be read".into());
+    };
+    let rehearsal = Rehearsal { request, timed, monotonic, kinds, truth, in_a_row: None };
+    operations::visit(&request.operation, request.size, rehearsal)
+        .unwrap_or_else(|| Reply::Failed(format!("there is no operation `{}`", request.operation)))
 }
 
 fn measure(request: &Request, timed: &mut dyn super::Timed) -> Reply {
@@ -218,18 +220,51 @@ struct Rehearsal<'a> {
     monotonic: Registered<Monotonic>,
     kinds: &'a [Kind],
     truth: &'a ClockFigures,
+    /// The operation in a row, when there is one already.
+    in_a_row: Option<&'a mut dyn super::Timed>,
 }
 
 impl operations::Visitor for Rehearsal<'_> {
     type Output = Reply;
 
-    fn visit<O: Operation>(self, operation: O) -> Reply {
+    fn visit<O: Operation>(self, mut operation: O) -> Reply {
         if O::SET_UP {
             return Reply::Failed(
                 "operations that need a set-up before each call cannot be rehearsed".into(),
             );
         }
-        let mut truth = Pair { clock: &self.monotonic, operation };
+        let Some(in_a_row) = self.in_a_row else {
+            // Once more, for the calls that are kept apart.
+            let in_a_row: &mut dyn super::Timed = &mut Pair { clock: &self.monotonic, operation };
+            let Ok(monotonic) = Registered::<Monotonic>::open() else {
+                return Reply::Failed("CLOCK_MONOTONIC cannot be read any more".into());
+            };
+            let Request { operation: name, size, .. } = self.request;
+            let again = Rehearsal {
+                request: self.request,
+                timed: self.timed,
+                monotonic,
+                kinds: self.kinds,
+                truth: self.truth,
+                in_a_row: Some(in_a_row),
+            };
+            return operations::visit(name, *size, again)
+                .unwrap_or_else(|| Reply::Failed("it is gone".into()));
+        };
+        let apart = || {
+            timers::fence();
+            std::hint::black_box(operation.call());
+            timers::fence();
+        };
+        let fences = || {
+            timers::fence();
+            timers::fence();
+        };
+        let mut truth = Truth {
+            in_a_row,
+            apart: &mut Pair { clock: &self.monotonic, operation: apart },
+            fences: &mut Pair { clock: &self.monotonic, operation: fences },
+        };
         let goal = self.request.goal();
         let mut one = |kind| {
             rehearse(self.timed, &self.request.clock, &mut truth, self.truth, kind, &goal)

@@ -3,11 +3,12 @@
 //! Two reads of a clock with the step *a*, with a duration *d* between them, differ by *d* and what a read costs, and
 //! are off by less than *a*, whatever the phase. Over random phases the error is 0 on average, and its variance is
 //! *f*(1-*f*)*a*², where *f* is the part of *d/a* behind the point: a difference is a step with the probability that
-//! the interval crosses an edge. Hence the three methods.
+//! the interval crosses an edge. Hence the three methods. Single calls and edge-crossing measure a call by itself, a batch
+//! measures calls in a row, which overlap in the pipeline of the core: the two durations are not the same.
 
 use serde::Serialize;
 
-use super::budget::{Budget, DRIFT};
+use super::budget::{Budget, DRIFT, PIPELINE_NS};
 use super::figures::ClockFigures;
 use super::wish::Wish;
 use crate::analysis::statistics::normal_quantile;
@@ -138,7 +139,8 @@ pub fn batch(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
         Shortfall { nearest: batch(clock, &possible).ok(), ..shortfall }
     })?;
     let variation = variation(clock, wish)?;
-    let by_error = (clock.step_ns + variation + clock.cost_error_ns) / (wish.duration_ns * room);
+    let by_error =
+        (clock.step_ns + variation + clock.cost_error_ns + PIPELINE_NS) / (wish.duration_ns * room);
     let reads = 2.0 * clock.cost_ns;
     let by_overhead = wish.overhead.map_or(0.0, |most| reads * (1.0 - most) / (most * wish.duration_ns));
     bracket(clock, wish, by_error.max(by_overhead).ceil().clamp(1.0, 9e15) as u64)
@@ -173,6 +175,8 @@ fn bracket(clock: &ClockFigures, wish: &Wish, calls: u64) -> Result<Plan, Shortf
         quantisation: clock.step_ns / window_ns,
         invocation_cost: (clock.cost_error_ns + variation) / window_ns,
         drift: DRIFT,
+        // What a single call takes by itself is its duration.
+        pipeline: if calls == 1 { 0.0 } else { PIPELINE_NS / window_ns },
     };
     let reads = 2.0 * clock.cost_ns;
     let overhead = wish.rate_hz.map_or(reads / (reads + window_ns), |rate| reads * rate * 1e-9);
@@ -182,6 +186,8 @@ fn bracket(clock: &ClockFigures, wish: &Wish, calls: u64) -> Result<Plan, Shortf
     if plan.error > wish.error * (1.0 + 1e-9) {
         let (share, cause) = if budget.quantisation >= budget.invocation_cost.max(DRIFT) {
             (budget.quantisation, "one step is")
+        } else if budget.pipeline > budget.invocation_cost.max(DRIFT) {
+            (budget.pipeline, "filling the pipeline takes")
         } else if budget.invocation_cost >= DRIFT {
             (budget.invocation_cost, "its cost varies by")
         } else {
@@ -275,7 +281,8 @@ fn sampled(clock: &ClockFigures, wish: &Wish, samples: f64, spread: &Spread) -> 
         |[call, floor]: [f64; 2]| z * (call / samples + floor / floor_samples).sqrt() / wish.duration_ns;
     let statistical = deviation([spread.call, spread.floor]);
     let quantisation = deviation(spread.steps).min(statistical);
-    let budget = Budget { quantisation, invocation_cost: statistical - quantisation, drift: DRIFT };
+    let budget =
+        Budget { quantisation, invocation_cost: statistical - quantisation, drift: DRIFT, pipeline: 0.0 };
     let reads = 2.0 * clock.cost_ns;
     let (overhead, every) = match (wish.rate_hz, wish.overhead) {
         (Some(rate), most) => {
@@ -325,88 +332,4 @@ pub fn within(clock: &ClockFigures, wish: &Wish, method: Method, campaign_ns: f6
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::figures::tests::clock;
-    use super::*;
-    use crate::units::Nanos;
-
-    fn wish(duration_ns: f64, error: f64) -> Wish {
-        Wish::new(Nanos(duration_ns), error, 0.95).expect("it makes sense")
-    }
-
-    #[test]
-    fn a_long_call_needs_no_batch() {
-        let fine = clock("monotonic", 10.0, 22.0);
-        assert_eq!(fastest(&fine, &wish(1e5, 0.01)).unwrap().method, Method::Single);
-        let Method::Batch { calls } = fastest(&fine, &wish(250.0, 0.01)).unwrap().method else { panic!() };
-        // Step 10, variation 10, uncertainty of the cost 0.44: 20.44 ns are 0.95 % of 8.6 calls.
-        assert_eq!(calls, 9);
-    }
-
-    #[test]
-    fn budgets_keep_the_error_and_add_up() {
-        for (step, cost) in [(10.0, 9.0), (1e3, 22.0), (4e6, 4.5), (1e7, 550.0)] {
-            let clock = clock("monotonic", step, cost);
-            for duration in [5.0, 250.0, 1e4, 1e7] {
-                for error in [0.01, 0.05] {
-                    let wish = wish(duration, error);
-                    for plan in [single(&clock, &wish), batch(&clock, &wish), edge_crossing(&clock, &wish)] {
-                        let Ok(plan) = plan else { continue };
-                        assert!(plan.error <= error * (1.0 + 1e-6), "{plan:?}");
-                        let Budget { quantisation, invocation_cost, drift } = plan.budget;
-                        assert!(
-                            (quantisation + invocation_cost + drift - plan.error).abs() < 1e-12,
-                            "{plan:?}"
-                        );
-                        assert!(quantisation > 0.0 && invocation_cost >= 0.0 && plan.campaign_ns > duration);
-                    }
-                    batch(&clock, &wish).expect("a batch always does");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn edges_are_counted_as_the_binomial_law_says() {
-        // 0.01 ms under a clock of 1 ms: one call in a hundred crosses an edge. For 5 % at 95 % some 1 536 × 0.99 edges
-        // are needed, hence a bit more than 152 000 calls.
-        let coarse = clock("monotonic-coarse", 1e6, 0.1);
-        let Method::EdgeCrossing { samples, .. } = edge_crossing(&coarse, &wish(1e4, 0.05)).unwrap().method
-        else {
-            panic!()
-        };
-        assert!((150_000..160_000).contains(&samples), "{samples}");
-    }
-
-    #[test]
-    fn who_cannot_repeat_takes_no_batch() {
-        let coarse = clock("monotonic-coarse", 4e6, 4.0);
-        let wish = wish(1e4, 0.05).rate(Some(1e4)).unwrap();
-        let plan = fastest(&coarse, &wish).unwrap();
-        assert_eq!(plan.method.name(), "edge-crossing");
-        assert!((plan.overhead - 8e-5).abs() < 1e-9, "{plan:?}");
-        let sparing = Wish { overhead: Some(1e-5), ..wish };
-        let Method::EdgeCrossing { every, .. } = fastest(&coarse, &sparing).unwrap().method else { panic!() };
-        assert_eq!(every, 8);
-    }
-
-    #[test]
-    fn overhead_makes_batches_longer() {
-        let fine = clock("thread-cputime", 10.0, 500.0);
-        let wish = wish(1e3, 0.10);
-        let free = batch(&fine, &wish).unwrap();
-        let bound = batch(&fine, &wish.clone().overhead(Some(0.02)).unwrap()).unwrap();
-        assert!(bound.overhead <= 0.02 && free.overhead > 0.02, "{free:?} {bound:?}");
-    }
-
-    #[test]
-    fn what_cannot_be_kept_says_why_and_what_is_possible() {
-        let fine = clock("monotonic", 10.0, 22.0);
-        let shortfall = fastest(&fine, &wish(250.0, 0.0004)).unwrap_err();
-        assert!(shortfall.reason.contains("0.05 %"), "{shortfall:?}");
-        let slow = clock("time", 1e9, 2.0);
-        let shortfall = fastest(&slow, &wish(250.0, 0.0006)).unwrap_err();
-        let nearest = shortfall.nearest.expect("an hour is worth something");
-        assert!(nearest.error < 0.01 && nearest.campaign_ns <= LONGEST_CAMPAIGN_NS, "{nearest:?}");
-    }
-}
+mod tests;

@@ -1,0 +1,83 @@
+use super::super::figures::tests::clock;
+use super::*;
+use crate::units::Nanos;
+
+fn wish(duration_ns: f64, error: f64) -> Wish {
+    Wish::new(Nanos(duration_ns), error, 0.95).expect("it makes sense")
+}
+
+#[test]
+fn a_long_call_needs_no_batch() {
+    let fine = clock("monotonic", 10.0, 22.0);
+    assert_eq!(fastest(&fine, &wish(1e5, 0.01)).unwrap().method, Method::Single);
+    let Method::Batch { calls } = fastest(&fine, &wish(250.0, 0.01)).unwrap().method else { panic!() };
+    // Step 10, variation 10, uncertainty of the cost 0.44, pipeline 50: 70.44 ns are 0.95 % of 29.7 calls.
+    assert_eq!(calls, 30);
+}
+
+#[test]
+fn budgets_keep_the_error_and_add_up() {
+    for (step, cost) in [(10.0, 9.0), (1e3, 22.0), (4e6, 4.5), (1e7, 550.0)] {
+        let clock = clock("monotonic", step, cost);
+        for duration in [5.0, 250.0, 1e4, 1e7] {
+            for error in [0.01, 0.05] {
+                let wish = wish(duration, error);
+                for plan in [single(&clock, &wish), batch(&clock, &wish), edge_crossing(&clock, &wish)] {
+                    let Ok(plan) = plan else { continue };
+                    assert!(plan.error <= error * (1.0 + 1e-6), "{plan:?}");
+                    let Budget { quantisation, invocation_cost, drift, pipeline } = plan.budget;
+                    assert!(
+                        (quantisation + invocation_cost + drift + pipeline - plan.error).abs() < 1e-12,
+                        "{plan:?}"
+                    );
+                    assert!(quantisation > 0.0 && invocation_cost >= 0.0 && plan.campaign_ns > duration);
+                }
+                batch(&clock, &wish).expect("a batch always does");
+            }
+        }
+    }
+}
+
+#[test]
+fn edges_are_counted_as_the_binomial_law_says() {
+    // 0.01 ms under a clock of 1 ms: one call in a hundred crosses an edge. For 5 % at 95 % some 1 536 × 0.99 edges
+    // are needed, hence a bit more than 152 000 calls.
+    let coarse = clock("monotonic-coarse", 1e6, 0.1);
+    let Method::EdgeCrossing { samples, .. } = edge_crossing(&coarse, &wish(1e4, 0.05)).unwrap().method
+    else {
+        panic!()
+    };
+    assert!((150_000..160_000).contains(&samples), "{samples}");
+}
+
+#[test]
+fn who_cannot_repeat_takes_no_batch() {
+    let coarse = clock("monotonic-coarse", 4e6, 4.0);
+    let wish = wish(1e4, 0.05).rate(Some(1e4)).unwrap();
+    let plan = fastest(&coarse, &wish).unwrap();
+    assert_eq!(plan.method.name(), "edge-crossing");
+    assert!((plan.overhead - 8e-5).abs() < 1e-9, "{plan:?}");
+    let sparing = Wish { overhead: Some(1e-5), ..wish };
+    let Method::EdgeCrossing { every, .. } = fastest(&coarse, &sparing).unwrap().method else { panic!() };
+    assert_eq!(every, 8);
+}
+
+#[test]
+fn overhead_makes_batches_longer() {
+    let fine = clock("thread-cputime", 10.0, 500.0);
+    let wish = wish(1e3, 0.10);
+    let free = batch(&fine, &wish).unwrap();
+    let bound = batch(&fine, &wish.clone().overhead(Some(0.02)).unwrap()).unwrap();
+    assert!(bound.overhead <= 0.02 && free.overhead > 0.02, "{free:?} {bound:?}");
+}
+
+#[test]
+fn what_cannot_be_kept_says_why_and_what_is_possible() {
+    let fine = clock("monotonic", 10.0, 22.0);
+    let shortfall = fastest(&fine, &wish(250.0, 0.0004)).unwrap_err();
+    assert!(shortfall.reason.contains("0.05 %"), "{shortfall:?}");
+    let slow = clock("time", 1e9, 2.0);
+    let shortfall = fastest(&slow, &wish(250.0, 0.0006)).unwrap_err();
+    let nearest = shortfall.nearest.expect("an hour is worth something");
+    assert!(nearest.error < 0.01 && nearest.campaign_ns <= LONGEST_CAMPAIGN_NS, "{nearest:?}");
+}
