@@ -49,6 +49,15 @@ pub fn midmean_but(values: &[f64], disturbed: f64) -> Option<f64> {
     mean(&sorted[cut..sorted.len() - cut])
 }
 
+/// The mean of all but the highest `disturbed` share of the values: it averages steps away where these are as large as what
+/// the values vary by, which the middle half alone does not.
+#[must_use]
+pub fn mean_but(values: &[f64], disturbed: f64) -> Option<f64> {
+    let sorted = sorted(values);
+    let kept = sorted.len() - (disturbed.clamp(0.0, 0.9) * sorted.len() as f64).round() as usize;
+    mean(&sorted[..kept])
+}
+
 /// The standard deviation that a normal distribution with the same quartiles has; `None` for an empty slice.
 #[must_use]
 pub fn robust_deviation(values: &[f64]) -> Option<f64> {

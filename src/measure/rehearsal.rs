@@ -12,7 +12,7 @@ use super::instruments::pass;
 use super::interference::Watch;
 use super::trial::{Goal, TrialError};
 use super::window::Timed;
-use crate::analysis::statistics::{mean, median, midmean, standard_deviation, student_quantile};
+use crate::analysis::statistics::{mean, mean_but, median, standard_deviation, student_quantile};
 use crate::method::plan::{self, Plan};
 use crate::method::{ClockFigures, Method, Wish};
 use crate::units::Nanos;
@@ -186,7 +186,7 @@ fn floor_of(timed: &mut dyn Timed, clock: &ClockFigures) -> f64 {
         return clock.cost_ns;
     }
     let floors: Vec<f64> = (0..501).map(|_| timed.window(0)).collect();
-    midmean(&floors).unwrap_or(clock.cost_ns)
+    mean_but(&floors, 0.02).unwrap_or(clock.cost_ns)
 }
 
 /// One sample by the plan: nanoseconds a call.

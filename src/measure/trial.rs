@@ -7,7 +7,7 @@ use timers::Deadline;
 use super::interference::Watch;
 use super::summary::{Sample, Summary};
 use super::window::Timed;
-use crate::analysis::statistics::midmean;
+use crate::analysis::statistics::mean_but;
 use crate::method::budget::{DRIFT, PIPELINE_NS};
 use crate::method::{Budget, ClockFigures};
 
@@ -94,7 +94,7 @@ impl<'a> Trial<'a> {
         let variation = clock.cost_variation_ns(goal.confidence).unwrap_or(clock.step_ns.max(clock.cost_ns));
         let (floor_ns, floor_error_ns) = if clock.step_ns <= clock.cost_ns {
             let floors: Vec<f64> = (0..FLOORS).map(|_| timed.window(0)).collect();
-            (midmean(&floors).unwrap_or(clock.cost_ns), variation)
+            (mean_but(&floors, 0.02).unwrap_or(clock.cost_ns), variation)
         } else {
             (clock.cost_ns, clock.cost_error_ns + variation + FENCE_NS)
         };
