@@ -97,7 +97,11 @@ fn edge_crossing_agrees_with_classic() {
         turn.set((turn.get() + 0.618_034).fract());
     };
     let classic = clock.watch().adaptive(operation, &goal(0.01)).expect("classic");
-    let jittered = WithSetUp { data: (), set_up: |()| clock.pass(turn.get() * 1e5), call: |()| operation() };
+    let jittered = WithSetUp {
+        data: (),
+        set_up: |_: &mut ()| clock.pass(turn.get() * 1e5),
+        call: |_: &mut ()| operation(),
+    };
     let (plan, discrete) = clock.watch().edge_crossing(jittered, &goal(0.05), 5e3).expect("edge-crossing");
     let ratio = discrete.summary.mean_ns / classic.summary.mean_ns;
     assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
@@ -119,7 +123,8 @@ fn throughput_hits_the_span_or_says_the_clock_is_too_coarse() {
 #[test]
 fn set_up_is_not_timed() {
     let clock = Virtual::new(10.0, 22.0);
-    let sort = WithSetUp { data: (), set_up: |()| clock.pass(5e6), call: |()| clock.pass(8_000.0) };
+    let sort =
+        WithSetUp { data: (), set_up: |_: &mut ()| clock.pass(5e6), call: |_: &mut ()| clock.pass(8_000.0) };
     let measured = clock.watch().adaptive(sort, &goal(0.01)).expect("measured");
     assert!((measured.summary.mean_ns / 8_000.0 - 1.0).abs() < 0.01, "{:?}", measured.summary);
 }
