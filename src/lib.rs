@@ -1,7 +1,7 @@
 //! timermeter tells how good the clocks of a machine are.
 //!
-//! Timers are black boxes; a [`prober`] asks them questions; pure functions ([`analysis`]) turn the answers
-//! ([`trace`]) into a profile; a [`report`] shows it. Everything flows that way and never back.
+//! Timers are black boxes; a [`prober`] asks them questions; pure functions ([`analysis`], [`trust`]) turn the answers
+//! ([`trace`]) into a profile and verdicts; a [`report`] shows them. Everything flows that way and never back.
 
 #![forbid(unsafe_code)]
 
@@ -16,4 +16,5 @@ pub mod report;
 pub mod selection;
 pub mod selftest;
 pub mod trace;
+pub mod trust;
 pub mod units;

@@ -11,6 +11,7 @@
 mod affinity;
 mod chain;
 mod deadline;
+mod kernel_entry;
 mod native;
 mod null;
 mod perf_event;
@@ -24,12 +25,13 @@ mod x86;
 
 mod catalogue;
 
-pub use affinity::{AffinityError, allowed_cpus, pin_to};
+pub use affinity::{AffinityError, KeptOff, allowed_cpus, move_thread, pin_to, unpin};
 pub use catalogue::{Entry, FLOOR_ID, catalogue, find, floor};
-pub use chain::{time_additions, time_multiplications};
+pub use chain::{Pace, PaceMeter, time_additions, time_multiplications};
 pub use deadline::Deadline;
+pub use kernel_entry::{KernelEntry, kernel_entry};
 pub use native::{Native, REFERENCES};
-pub use subject::{Advance, Answer, During, Fault, Subject};
+pub use subject::{Advance, Answer, Counts, During, Fault, Subject};
 
 /// What a timer method is called and what it declares about itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,8 +91,8 @@ pub trait Timer: Sized + Send + Sync + 'static {
     /// Name, label and unit.
     const INFO: Info;
 
-    /// Whether it counts for one thread only, so that readings taken by two threads cannot be compared.
-    const PER_THREAD: bool = false;
+    /// What it claims to count.
+    const COUNTS: Counts = Counts::Wall;
 
     /// The result of the call as it comes: a `timespec`, an `Instant`, a register.
     type Reading: Copy + Send;
@@ -107,6 +109,11 @@ pub trait Timer: Sized + Send + Sync + 'static {
     /// As for [`open`](Timer::open).
     fn availability() -> Result<(), Unavailable> {
         Self::open().map(drop)
+    }
+
+    /// The resolution that the system declares for it, in nanoseconds, where it declares one (`clock_getres(2)`).
+    fn declared_resolution() -> Option<f64> {
+        None
     }
 
     /// Reads the timer: the call under examination and nothing else. Implementations are `#[inline(always)]`.

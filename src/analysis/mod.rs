@@ -1,10 +1,13 @@
 //! Pure functions from raw observations to figures, one question a file. Nothing here sees a subject, a clock, a
 //! file or the terminal.
 
+pub mod allan;
 pub mod cost;
 mod lattice;
 pub mod moments;
+pub mod offsets;
 pub mod order;
+pub mod pace;
 pub mod profile;
 pub mod rate;
 pub mod resolution;

@@ -139,6 +139,8 @@ fn native() -> Result<Offer, CommandError> {
                 label: info.label.into(),
                 ns_per_tick: info.ns_per_tick,
                 reference: best == Some(&info.id),
+                counts: Some(entry.counts.into()),
+                resolution_ns: (entry.declared_resolution)(),
             }),
             Err(why) => {
                 let mut row = TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
@@ -149,7 +151,7 @@ fn native() -> Result<Offer, CommandError> {
             }
         }
     }
-    let host = Host { command, takes_ids: true, timers: hosted };
+    let host = Host { command, takes_ids: true, timers: hosted, compares: true };
     Ok(Offer { host, name: HostName { prefix: None, runtime: "native".into() }, rows })
 }
 
@@ -170,7 +172,8 @@ fn offer(spec: &AgentSpec, settings: &Settings) -> Result<Offer, Fault> {
         row
     });
     let rows = rows.collect();
-    let host = Host { command, takes_ids: false, timers: hosted };
+    let compares = hello.ops.iter().any(|op| op == "comparisons");
+    let host = Host { command, takes_ids: false, timers: hosted, compares };
     Ok(Offer { host, name: HostName { prefix: Some(prefix), runtime }, rows })
 }
 

@@ -10,13 +10,14 @@ use timers::Fault;
 
 use super::hosts::{self, Population};
 use super::{CommandError, terminal_style};
-use crate::analysis::profile::profile;
-use crate::analysis::statistics::median;
+use crate::analysis::Estimate;
+use crate::analysis::profile::{Profile, profile};
 use crate::cli::ProbeArgs;
 use crate::platform::{self, frequency};
-use crate::prober::campaign::{self, Settings};
+use crate::prober::campaign::{self, Settings, Subject};
 use crate::prober::plan::Plan;
-use crate::report::{self, OutputFile, Report, Status, TimerRow, Tool};
+use crate::report::{self, OutputFile, Platform, Report, Status, TimerRow, Tool};
+use crate::trust::{self, Case, Twin, Yardsticks};
 use crate::units::Hertz;
 
 /// Seconds a process of a timer may take, unless told otherwise.
@@ -48,14 +49,15 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         frequency::summarise(&parts, args.cycles).map_err(|error| CommandError::Failed(error.to_string()))?;
     let hertz = frequency.cycles_hz.map(Hertz);
     let by_name_failed = population.failed_by_name();
-    let mut rows = rows(population, hertz);
+    let platform = platform::identify(cpu);
+    let mut rows = rows(population, hertz, &yardsticks(&platform));
     rows.sort_by(best_first);
     let named_failed = by_name_failed || named_unsettled(&args.timers, &rows);
     let report = Report {
         schema: report::SCHEMA.into(),
         tool: Tool { name: env!("CARGO_PKG_NAME").into(), version: env!("CARGO_PKG_VERSION").into() },
         created: created.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        platform: platform::identify(cpu),
+        platform,
         frequency,
         settings: described(&settings),
         warnings,
@@ -113,24 +115,19 @@ fn measure(
     population: &mut Population,
     settings: &Settings,
     quiet: bool,
-) -> Result<Option<Hertz>, CommandError> {
+) -> Result<Option<Estimate>, CommandError> {
     let steps = population.subjects.len() as u64 * u64::from(settings.plan.processes);
     let bar = progress_bar(steps, quiet);
     let progress = |what: &str| {
         bar.set_message(what.to_owned());
         bar.inc(1);
     };
-    let mut frequencies = Vec::new();
-    let mut before_round =
-        || frequencies.extend(frequency::effective(settings.cpu).map(|chains| chains.hertz.0));
-    let ended =
-        campaign::run(&population.hosts, &mut population.subjects, settings, &progress, &mut before_round);
+    let ended = campaign::run(&population.hosts, &mut population.subjects, settings, &progress);
     bar.finish_and_clear();
     ended.map_err(|fault| match fault {
         Fault::Interrupted => CommandError::Interrupted,
         fault => CommandError::Failed(fault.to_string()),
-    })?;
-    Ok(median(&frequencies).map(Hertz))
+    })
 }
 
 /// Drawn between processes only: nothing runs beside a measurement.
@@ -143,20 +140,45 @@ fn progress_bar(steps: u64, quiet: bool) -> ProgressBar {
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-fn rows(population: Population, frequency: Option<Hertz>) -> Vec<TimerRow> {
+fn rows(population: Population, frequency: Option<Hertz>, yardsticks: &Yardsticks) -> Vec<TimerRow> {
     let Population { names, subjects, mut rows, .. } = population;
-    for subject in subjects {
+    let profiles: Vec<Option<Profile>> =
+        subjects.iter().map(|subject| subject.outcome.as_ref().ok().map(profile)).collect();
+    for (subject, found) in subjects.iter().zip(&profiles) {
         let name = &names[subject.host];
         let id = name.id(&subject.timer.id);
         let mut row = TimerRow::unmeasured(&id, &subject.timer.label, &name.runtime, Status::Failed);
         row.ns_per_tick = subject.timer.ns_per_tick;
-        match subject.outcome {
-            Ok(trace) => row.fill(&trace, &profile(&trace), frequency),
-            Err(reason) => row.reason = Some(reason),
+        match (&subject.outcome, found) {
+            (Ok(trace), Some(profile)) => {
+                row.fill(trace, profile, frequency);
+                let twin = twin(subject, &subjects, &profiles);
+                row.condemn(trust::judge(&Case { id: &id, trace, profile, yardsticks, twin }));
+            }
+            (Err(reason), _) => row.reason = Some(reason.clone()),
+            (Ok(_), None) => {}
         }
         rows.push(row);
     }
     rows
+}
+
+/// The same clock through the system call, among the timers of the same host.
+fn twin<'a>(of: &Subject, subjects: &'a [Subject], profiles: &[Option<Profile>]) -> Option<Twin<'a>> {
+    let id = format!("{}-syscall", of.timer.id);
+    let place = subjects.iter().position(|other| other.host == of.host && other.timer.id == id)?;
+    let cost_ns = profiles[place].as_ref()?.cost?.value;
+    Some(Twin { id: &subjects[place].timer.id, cost_ns })
+}
+
+/// What the read paths of this machine are held against.
+fn yardsticks(platform: &Platform) -> Yardsticks {
+    let entry = timers::kernel_entry();
+    Yardsticks {
+        system_call_ns: entry.map(|entry| entry.system_call_ns),
+        trap_ns: entry.and_then(|entry| entry.trap_ns),
+        clock_source: platform.clocksource.current.clone(),
+    }
 }
 
 /// Those with a Quality by Quality, then those without a step, the failed, and the unavailable.

@@ -81,6 +81,12 @@ impl Connection {
         &self.hello
     }
 
+    /// The number of the process.
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Sends a request and waits for its answer, of which `expected` is a picture. `objection` says what is wrong
     /// with an answer that can be read.
     pub(super) fn ask<T: DeserializeOwned>(

@@ -7,7 +7,9 @@ use serde::de::DeserializeOwned;
 use timers::{Advance, Answer, During, Fault, Subject};
 
 use super::connection::Connection;
-use super::protocol::{Advanced, Batches, Handoffs, Intervals, Readings, Request};
+use super::protocol::{
+    Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals, Readings, Request,
+};
 
 /// A timer that an agent hosts.
 pub(super) struct Hosted {
@@ -67,6 +69,25 @@ impl Subject for Hosted {
         let expected = format!(r#"{{"handoffs":[…]}} with {count} pairs of integers"#);
         let objection = |answer: &Handoffs| off(answer.handoffs.len(), count as usize, "pairs");
         Ok(self.ask(&request, &expected, objection)?.handoffs)
+    }
+
+    fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+        let request = Request::HandoffsBetween { timer: self.id.clone(), cpus: cpus.into(), count };
+        let expected = format!(r#"{{"handoffs":[…]}} with {} lists of {count} pairs"#, cpus.len());
+        let objection = |answer: &HandoffsBetween| {
+            let pairs = &answer.handoffs;
+            off(pairs.len(), cpus.len(), "lists")
+                .or_else(|| pairs.iter().find_map(|list| off(list.len(), count as usize, "pairs in a list")))
+        };
+        Ok(self.ask(&request, &expected, objection)?.handoffs)
+    }
+
+    fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
+        let (timer, reference) = (self.id.clone(), reference.into());
+        let request = Request::Comparisons { timer, reference, work, count };
+        let expected = format!(r#"{{"comparisons":[…]}} with {count} triples of integers"#);
+        let objection = |answer: &Comparisons| off(answer.comparisons.len(), count as usize, "comparisons");
+        Ok(self.ask(&request, &expected, objection)?.comparisons)
     }
 
     fn advance(&mut self, reference: &str, during: During, milliseconds: u32) -> Answer<Advance> {

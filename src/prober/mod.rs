@@ -13,4 +13,6 @@ pub mod plan;
 mod process;
 pub mod protocol;
 pub mod serve;
+pub mod trust;
 pub mod wait;
+pub mod watch;

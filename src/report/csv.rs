@@ -37,6 +37,12 @@ const COLUMNS: &[Column] = &[
     ("batched_calls", |_, row| observed(row, |seen| seen.batched_calls)),
     ("single_calls", |_, row| observed(row, |seen| seen.single_calls)),
     ("backward_steps", |_, row| observed(row, |seen| seen.backward_steps)),
+    ("monotonic", |_, row| outcome(row, 0)),
+    ("thread_safe", |_, row| outcome(row, 1)),
+    ("stable", |_, row| outcome(row, 2)),
+    ("counts", |_, row| outcome(row, 3)),
+    ("declared", |_, row| outcome(row, 4)),
+    ("read_path", |_, row| outcome(row, 5)),
     ("warnings", |_, row| {
         text(&row.warnings.iter().map(|warning| warning.code.as_str()).collect::<Vec<_>>().join(" "))
     }),
@@ -77,6 +83,11 @@ fn accuracy(row: &TimerRow, figure: fn(&Accuracy) -> Option<f64>) -> String {
 
 fn cost(row: &TimerRow, figure: fn(&Cost) -> Option<f64>) -> String {
     number(row.cost.as_ref().and_then(figure))
+}
+
+/// The outcome of one of the verdicts, in their order.
+fn outcome(row: &TimerRow, place: usize) -> String {
+    row.verdicts.as_ref().map_or_else(String::new, |all| all.each()[place].1.in_words().to_owned())
 }
 
 fn observed(row: &TimerRow, count: fn(&Observations) -> u64) -> String {

@@ -3,8 +3,12 @@
 //!
 //! Names carry their unit. What was not determined is `null`, never 0.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::verdicts::Verdicts;
 
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v1";
@@ -122,9 +126,9 @@ pub struct Frequency {
     pub tsc_hz: Option<f64>,
     /// The rate at which the core really ran: dependent additions, one a cycle.
     pub effective_hz: Option<f64>,
-    /// Lower end of the 95 % interval of the effective frequency, before and after together.
+    /// Lowest of the effective frequencies: the 5 % quantile of what was seen during the measurement, or what was seen before or after it.
     pub effective_hz_low: Option<f64>,
-    /// Upper end of the 95 % interval of the effective frequency, before and after together.
+    /// Highest of the effective frequencies: the 95 % quantile of what was seen during the measurement, or what was seen before or after it.
     pub effective_hz_high: Option<f64>,
     /// The effective frequency before the measurement.
     pub effective_hz_before: Option<f64>,
@@ -197,6 +201,9 @@ pub struct TimerRow {
     /// Upper end of the 95 % interval of Quality.
     #[schemars(range(min = 0, max = 1))]
     pub quality_high: Option<f64>,
+    /// Whether it can be trusted, and the evidence.
+    #[serde(default)]
+    pub verdicts: Option<Verdicts>,
     /// What the figures rest on.
     pub observations: Option<Observations>,
     /// What the reader should know.
@@ -252,10 +259,16 @@ pub struct Cost {
 /// What the figures rest on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observations {
-    /// Fresh processes that were asked.
+    /// Fresh processes that could measure.
     pub processes: u32,
     /// Processes that were left out because they cost clearly more than the others: something disturbed them throughout.
     pub disturbed_processes: u32,
+    /// Processes that were left out because they found no window without disturbance, besides those.
+    #[serde(default)]
+    pub spoilt_processes: u32,
+    /// Windows of measurement that were dropped and taken again, by what disturbed them.
+    #[serde(default)]
+    pub dropped_windows: BTreeMap<String, u32>,
     /// Intervals (two reads with work between them).
     pub intervals: u64,
     /// Invocations in batches.

@@ -2,13 +2,13 @@
 
 use super::figures::{NOTHING, accuracy, count, percent, share, time};
 use super::machine::facts_of;
-use super::sections::{Notes, half_width, reasons, rows};
+use super::sections::{Notes, half_width, reasons, rows, trust};
 use super::text::clipped;
 use super::{Report, Status, TimerRow};
 
 const HEADER: &str = "\
-| | timer | call | accuracy | cycles | cost | cycles | spread | Quality | notes |
-|--:|:--|:--|--:|--:|--:|--:|--:|--:|:--|
+| | timer | call | accuracy | cycles | cost | cycles | spread | Quality | trust | notes |
+|--:|:--|:--|--:|--:|--:|--:|--:|--:|:--|:--|
 ";
 const LONGEST: usize = 200;
 
@@ -55,6 +55,7 @@ fn line(rank: usize, row: &TimerRow, notes: &Notes) -> String {
         count(cost.and_then(|cost| cost.median_cycles)),
         share(row.spread),
         quality,
+        trust(row).to_owned(),
         notes.marks(row).replace(',', ", "),
     ];
     format!("| {} |\n", cells.join(" | "))

@@ -14,6 +14,7 @@ mod schema;
 mod sections;
 pub mod table;
 pub mod text;
+mod verdicts;
 
 pub use document::*;
 pub use format::{Format, UnknownEnding};
@@ -21,3 +22,4 @@ pub use output::{OutputError, OutputFile};
 pub use read::ReadError;
 pub use schema::schema;
 pub use table::Style;
+pub use verdicts::*;
