@@ -1,10 +1,10 @@
 //! Chains of dependent instructions, timed: what tells at which frequency the core really runs.
 //!
-//! What ticks: `CLOCK_MONOTONIC`, read once before a chain and once after it. How it lies: a chain that was
+//! What ticks: `CLOCK_MONOTONIC` by its system call, which no library can distort, read once before a chain and once after it. How it lies: a chain that was
 //! interrupted is longer than its instructions, never shorter, so the median of many chains is to be believed and
 //! their mean is not. The clock may advance in steps of up to 1 µs; a chain should take 100 µs or more.
 
-use crate::posix::Monotonic;
+use crate::posix::MonotonicSyscall;
 use crate::{Timer, Unavailable, work};
 
 /// Nanoseconds that a chain of `count` dependent additions takes, measured `repeat` times. The chain has a multiple
@@ -76,8 +76,8 @@ fn middle(mut ns: Vec<i64>) -> Option<f64> {
 }
 
 fn time(chain: impl Fn(), repeat: u32) -> Result<Vec<i64>, Unavailable> {
-    const { assert!(matches!(Monotonic::INFO.ns_per_tick, Some(1.0)), "its ticks are nanoseconds") };
-    let clock = Monotonic::open()?;
+    const { assert!(matches!(MonotonicSyscall::INFO.ns_per_tick, Some(1.0)), "its ticks are nanoseconds") };
+    let clock = MonotonicSyscall::open()?;
     Ok((0..repeat)
         .map(|_| {
             let first = clock.read();

@@ -4,7 +4,7 @@
 //! (CPUID, which traps on Intel VT-x always and on AMD-V wherever the hypervisor says so, as all do). How it lies: on bare
 //! metal CPUID does not trap and takes some 100 cycles.
 
-use crate::posix::Monotonic;
+use crate::posix::MonotonicSyscall;
 use crate::{Timer, work};
 
 /// Costs of the ways out of user mode, in nanoseconds.
@@ -47,7 +47,7 @@ fn trap() -> Option<f64> {
 /// The cost of one of `calls`: of several rounds the median.
 fn each(calls: u32, call: impl Fn()) -> Option<f64> {
     const ROUNDS: usize = 31;
-    let clock = Monotonic::open().ok()?;
+    let clock = MonotonicSyscall::open().ok()?;
     let mut rounds: Vec<i64> = (0..ROUNDS)
         .map(|_| {
             let first = clock.read();

@@ -30,7 +30,7 @@ pub use catalogue::{Entry, FLOOR_ID, catalogue, find, floor};
 pub use chain::{Pace, PaceMeter, time_additions, time_multiplications};
 pub use deadline::Deadline;
 pub use kernel_entry::{KernelEntry, kernel_entry};
-pub use native::{Native, REFERENCES};
+pub use native::{Native, RATE_SOURCES, REFERENCES};
 pub use subject::{Advance, Answer, Counts, During, Fault, Subject};
 
 /// What a timer method is called and what it declares about itself.

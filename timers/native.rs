@@ -8,14 +8,18 @@ use std::thread;
 use std::time::Duration;
 
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
-use crate::posix::{Monotonic, MonotonicRaw};
+use crate::posix::{Monotonic, MonotonicSyscall};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 use crate::x86::{Rdtsc, RdtscLfence};
 use crate::{Ticks, Timer, Unavailable, work};
 
 /// The timers that batches can be bracketed with, best first. Few, because the loop is compiled for each pair.
 pub const REFERENCES: [&str; 4] =
-    [RdtscLfence::INFO.id, Monotonic::INFO.id, MonotonicRaw::INFO.id, Rdtsc::INFO.id];
+    [RdtscLfence::INFO.id, Monotonic::INFO.id, MonotonicSyscall::INFO.id, Rdtsc::INFO.id];
+
+/// The timers that tell the rate of a raw counter, best first: what the kernel itself answers cannot be distorted by a library
+/// that stands between (`LD_PRELOAD`).
+pub const RATE_SOURCES: [&str; 2] = [MonotonicSyscall::INFO.id, Monotonic::INFO.id];
 
 /// A native timer, opened in this process, ready to be asked.
 pub struct Native<T> {
@@ -38,7 +42,7 @@ macro_rules! with_reference {
         match $id {
             id if id == RdtscLfence::INFO.id => $self.$method::<RdtscLfence>($($argument),*),
             id if id == Monotonic::INFO.id => $self.$method::<Monotonic>($($argument),*),
-            id if id == MonotonicRaw::INFO.id => $self.$method::<MonotonicRaw>($($argument),*),
+            id if id == MonotonicSyscall::INFO.id => $self.$method::<MonotonicSyscall>($($argument),*),
             id if id == Rdtsc::INFO.id => $self.$method::<Rdtsc>($($argument),*),
             id => Err(Fault::Refused(format!(
                 "`{id}` is no reference here; there are {}",

@@ -27,7 +27,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
         before: frequency::effective(cpu),
         after: None,
         during: None,
-        tsc: frequency::tsc_hz("monotonic", 40),
+        tsc: frequency::tsc_hz(timers::RATE_SOURCES[0], 40),
         nominal: frequency::nominal(),
     };
     let (frequency, _) = frequency::summarise(&parts, frequency::CyclesFrom::Effective)

@@ -108,7 +108,7 @@ fn prepare(args: &ProbeArgs) -> Result<Vec<OutputFile>, CommandError> {
 /// The rate of the time stamp counter, against the kernel's clock.
 fn tsc() -> Option<Hertz> {
     const WATCH_MS: u32 = 40;
-    frequency::tsc_hz("monotonic", WATCH_MS)
+    frequency::tsc_hz(timers::RATE_SOURCES[0], WATCH_MS)
 }
 
 fn measure(

@@ -28,7 +28,7 @@ impl Bench {
     /// As the subject.
     pub fn batches(&mut self, calls: u64, repeat: u32) -> Answer<Batches> {
         let (timer, id) = (&mut self.timer, &self.reference_id);
-        let (deltas, seen) = window(&mut self.watch, || timer.batches(id, calls, repeat))?;
+        let (deltas, seen) = gather(&mut self.watch, repeat, |repeat| timer.batches(id, calls, repeat))?;
         Ok(Batches { calls, deltas, core_hz: seen.core_hz, restless: seen.restless })
     }
 
@@ -38,7 +38,7 @@ impl Bench {
     /// As the subject.
     pub fn floor(&mut self, calls: u64, repeat: u32) -> Answer<Option<Batches>> {
         let (Some(floor), id) = (&mut self.floor, &self.reference_id) else { return Ok(None) };
-        let (deltas, seen) = window(&mut self.watch, || floor.batches(id, calls, repeat))?;
+        let (deltas, seen) = gather(&mut self.watch, repeat, |repeat| floor.batches(id, calls, repeat))?;
         Ok(Some(Batches { calls, deltas, core_hz: seen.core_hz, restless: seen.restless }))
     }
 
@@ -48,14 +48,18 @@ impl Bench {
     /// As the subject.
     pub fn readings(&mut self, count: u32) -> Answer<Readings> {
         let timer = &mut self.timer;
-        let (values, seen) = window(&mut self.watch, || timer.readings(count))?;
+        let (values, seen) = gather(&mut self.watch, count, |count| timer.readings(count))?;
         Ok(Readings { values, core_hz: seen.core_hz, restless: seen.restless })
     }
 }
 
-fn window<T>(watch: &mut Option<ProcessWatch>, mut question: impl FnMut() -> Answer<T>) -> Answer<(T, Seen)> {
+fn gather(
+    watch: &mut Option<ProcessWatch>,
+    repeat: u32,
+    mut question: impl FnMut(u32) -> Answer<Vec<i64>>,
+) -> Answer<(Vec<i64>, Seen)> {
     match watch {
-        Some(watch) => watch.window(question),
-        None => Ok((question()?, Seen::default())),
+        Some(watch) => watch.gather(repeat, question),
+        None => Ok((question(repeat)?, Seen::default())),
     }
 }

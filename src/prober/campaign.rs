@@ -404,9 +404,13 @@ fn introduce_as(
     introduce(&timer.id, candidate.as_mut(), ns_per_tick, random)
 }
 
-/// The rate of a raw counter, by the first timer of its host that declares a unit and can be watched beside it.
+/// The rate of a raw counter, by the first timer of its host that declares a unit and can be watched beside it; those that
+/// nothing can distort come first.
 fn found_rate(host: &Host, counter: &mut dyn timers::Subject) -> Result<Option<f64>, Fault> {
-    for clock in host.timers.iter() {
+    let place = |clock: &HostedTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
+    let mut clocks: Vec<&HostedTimer> = host.timers.iter().collect();
+    clocks.sort_by_key(|clock| place(clock).unwrap_or(usize::MAX));
+    for clock in clocks {
         if let Some(ns) = clock.ns_per_tick
             && let Some(rate) = watched_rate(counter, &clock.id, ns)?
         {

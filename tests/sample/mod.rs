@@ -200,6 +200,8 @@ fn ok(
     row.observations = Some(Observations {
         processes: 5,
         disturbed_processes: 0,
+        spoilt_processes: 0,
+        dropped_windows: [("shared-core".to_owned(), 12)].into(),
         intervals: 20_000,
         batched_calls: 1_000_000,
         single_calls: 50_000,
@@ -211,23 +213,11 @@ fn ok(
 }
 
 fn row(id: &str, label: &str, status: Status, reason: &str, remedy: Option<&str>) -> TimerRow {
-    TimerRow {
-        id: id.to_owned(),
-        label: label.to_owned(),
-        runtime: id.split_once(':').map_or("native", |(runtime, _)| runtime).to_owned(),
-        status,
-        reason: Some(reason.to_owned()),
-        remedy: remedy.map(str::to_owned),
-        ns_per_tick: None,
-        accuracy: None,
-        cost: None,
-        spread: None,
-        quality: None,
-        quality_low: None,
-        quality_high: None,
-        observations: None,
-        warnings: Vec::new(),
-    }
+    let runtime = id.split_once(':').map_or("native", |(runtime, _)| runtime);
+    let mut row = TimerRow::unmeasured(id, label, runtime, status);
+    row.reason = Some(reason.to_owned());
+    row.remedy = remedy.map(str::to_owned);
+    row
 }
 
 fn coarse() -> Warning {

@@ -151,12 +151,17 @@ impl Session {
         }
         let mut threads = Threads { possible, ..Threads::default() };
         for round in rounds(known.cpus, MOST_ROUNDS) {
-            let handoffs = self.timer.handoffs_between(&round, known.plan.handoffs)?;
+            let handoffs = self.timer.handoffs_between(&round, a_pair(known.plan.handoffs, cpus))?;
             threads.rounds += 1;
             threads.pairs.extend(round.iter().zip(&handoffs).map(|(&cpus, list)| Pair::of(Some(cpus), list)));
         }
         Ok(threads)
     }
+}
+
+/// Handoffs of each pair, so that all rounds together grow with the number of CPUs and not with its square.
+fn a_pair(handoffs: u32, cpus: u32) -> u32 {
+    (2 * handoffs / cpus.max(1)).clamp(FEW_HANDOFFS, handoffs)
 }
 
 /// What was answered; a refusal is written down.
@@ -168,5 +173,29 @@ fn noted<T>(question: &str, answer: Answer<T>, evidence: &mut Evidence) -> Answe
             Ok(None)
         }
         Err(fault) => Err(fault),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_thread_test_grows_with_the_number_of_cpus() {
+        // A handoff takes 1 µs between sockets, a round starts its threads in 50 µs each, a pair of readings 0.3 µs on the wire.
+        let seconds = |cpus: u32| {
+            let all: Vec<u32> = (0..cpus).collect();
+            let count = f64::from(a_pair(Plan::DEFAULT.handoffs, cpus));
+            let round =
+                |pairs: usize| count * 1e-6 + 2.0 * pairs as f64 * 50e-6 + pairs as f64 * count * 0.3e-6;
+            let rounds = rounds(&all, MOST_ROUNDS);
+            (rounds.len(), rounds.iter().map(|pairs| round(pairs.len())).sum::<f64>())
+        };
+        let (rounds, time) = seconds(2);
+        assert!(rounds == 1 && time < 0.2, "{rounds} rounds, {time} s");
+        let (rounds, time) = seconds(64);
+        assert!(rounds == 63 && time < 2.0, "{rounds} rounds, {time} s");
+        let (rounds, time) = seconds(512);
+        assert!(rounds == 63 && time < 20.0, "{rounds} rounds, {time} s");
     }
 }

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 use timers::Pace;
 
+use crate::analysis::statistics::mean;
+
 use self::core::Core;
 use self::counters::{Counters, stolen};
 
@@ -62,7 +64,9 @@ const STEADY: f64 = 0.015;
 /// How often a window is taken at most.
 const MOST_TRIES: u32 = 5;
 /// Windows that a process may have dropped.
-const MOST_DROPPED: u32 = 24;
+const MOST_DROPPED: u32 = 40;
+/// The shortest window is this part of the whole.
+const SHORTEST_PORTION: u32 = 30;
 /// How many more windows of a campaign may be dropped for something bearable, for each one that is asked for: what bounds
 /// the time that a busy neighbour may cost.
 const CREDIT: f64 = 0.7;
@@ -178,36 +182,49 @@ impl ProcessWatch {
         }
     }
 
-    /// Asks a question and watches meanwhile; asks again while the window was disturbed.
+    /// Asks for `repeat` values and watches meanwhile; asks again while the window was disturbed, and for fewer at a time where
+    /// something else ran in between, as short windows slip through where long ones do not.
     ///
     /// # Errors
     /// As the question.
-    pub fn window<T, E>(&mut self, mut question: impl FnMut() -> Result<T, E>) -> Result<(T, Seen), E> {
-        let mut tries = 0;
+    pub fn gather<T, E>(
+        &mut self,
+        repeat: u32,
+        mut question: impl FnMut(u32) -> Result<Vec<T>, E>,
+    ) -> Result<(Vec<T>, Seen), E> {
+        let mut all: Vec<T> = Vec::new();
+        let (mut frequencies, mut restless) = (Vec::new(), false);
+        let (mut portion, mut tries) = (repeat, 0);
         self.watch.borrow_mut().credit += CREDIT;
-        loop {
-            tries += 1;
+        while (all.len() as u32) < repeat {
             let before = self.before();
-            let answer = question()?;
+            let answer = question(portion.min(repeat - all.len() as u32))?;
             let after = self.look();
             let core_hz = hertz(&before, &after);
             let disturbance = self.compare(&before, &after);
             self.last = Some(after);
-            let Some(disturbance) = disturbance else {
-                return Ok((answer, Seen { core_hz, restless: false }));
-            };
-            let all: u32 = self.dropped.values().sum();
-            let again = tries < MOST_TRIES
-                && all < MOST_DROPPED
-                && (!disturbance.is_bearable() || self.watch.borrow_mut().spend());
-            if again || !disturbance.is_bearable() {
-                *self.dropped.entry(disturbance).or_default() += 1;
-            }
-            if !again {
+            tries += 1;
+            if let Some(disturbance) = disturbance {
+                let dropped: u32 = self.dropped.values().sum();
+                let again = tries < MOST_TRIES
+                    && dropped < MOST_DROPPED
+                    && (!disturbance.is_bearable() || self.watch.borrow_mut().spend());
+                if again || !disturbance.is_bearable() {
+                    *self.dropped.entry(disturbance).or_default() += 1;
+                }
+                if again {
+                    let shorter = if disturbance.is_bearable() { portion } else { portion / 3 };
+                    portion = shorter.max(repeat / SHORTEST_PORTION).max(1);
+                    continue;
+                }
+                restless = true;
                 self.spoilt |= !disturbance.is_bearable();
-                return Ok((answer, Seen { core_hz, restless: true }));
             }
+            tries = 0;
+            frequencies.extend(core_hz);
+            all.extend(answer);
         }
+        Ok((all, Seen { core_hz: mean(&frequencies), restless }))
     }
 
     /// Ends watching: windows that were dropped, by reason, and whether enough of the others were not disturbed.
@@ -306,12 +323,38 @@ mod tests {
         watch.borrow_mut().proc = "/nowhere".into();
         let mut process = ProcessWatch::of(&watch, 1);
         let mut asked = 0;
-        let answer = process.window(|| {
+        let answer = process.gather(100, |repeat| {
             asked += 1;
-            Ok::<_, ()>(asked)
+            Ok::<_, ()>(vec![asked; repeat as usize])
         });
-        assert_eq!(answer, Ok((1, Seen::default())));
+        assert_eq!(answer, Ok((vec![1; 100], Seen::default())));
         assert_eq!(process.end(), (BTreeMap::new(), true));
+    }
+
+    #[test]
+    fn short_windows_slip_through() {
+        let folder = std::env::temp_dir().join(format!("timermeter-portions-{}", std::process::id()));
+        let task = folder.join("7/task/7");
+        std::fs::create_dir_all(&task).expect("a folder of our own");
+        std::fs::write(task.join("stat"), format!("7 (x) {}", vec!["1"; 50].join(" "))).expect("ours");
+        let count = |switches: u32| {
+            let status = format!("nonvoluntary_ctxt_switches:\t{switches}\n");
+            std::fs::write(task.join("status"), status).expect("a file of our own");
+        };
+        count(0);
+        let watch = Watch::new(None, true, Duration::ZERO);
+        watch.borrow_mut().proc.clone_from(&folder);
+        let mut process = ProcessWatch::of(&watch, 7);
+        let mut switches = 0;
+        // Whoever asks for more than 30 at once is interrupted.
+        let answer = process.gather(100, |repeat| {
+            switches += u32::from(repeat > 30);
+            count(switches);
+            Ok::<_, ()>(vec![0; repeat as usize])
+        });
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+        assert_eq!(answer, Ok((vec![0; 100], Seen::default())));
+        assert_eq!(process.end(), (BTreeMap::from([("context-switch".to_owned(), 2)]), true));
     }
 
     #[test]
@@ -330,13 +373,13 @@ mod tests {
         watch.borrow_mut().proc.clone_from(&folder);
         let mut process = ProcessWatch::of(&watch, 7);
         let mut switches = 0;
-        let answer = process.window(|| {
+        let answer = process.gather(1, |_| {
             switches += 1;
             count(switches);
-            Ok::<_, ()>(switches)
+            Ok::<_, ()>(vec![switches])
         });
         std::fs::remove_dir_all(&folder).expect("it is ours");
-        assert_eq!(answer, Ok((MOST_TRIES, Seen { core_hz: None, restless: true })));
+        assert_eq!(answer, Ok((vec![MOST_TRIES], Seen { core_hz: None, restless: true })));
         assert_eq!(process.end(), (BTreeMap::from([("context-switch".to_owned(), MOST_TRIES)]), false));
     }
 }
