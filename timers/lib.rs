@@ -11,6 +11,7 @@
 mod affinity;
 mod chain;
 mod deadline;
+mod discipline;
 mod native;
 mod null;
 mod perf_event;
@@ -28,6 +29,7 @@ pub use affinity::{AffinityError, allowed_cpus, pin_to};
 pub use catalogue::{Entry, FLOOR_ID, catalogue, find, floor};
 pub use chain::{time_additions, time_multiplications};
 pub use deadline::Deadline;
+pub use discipline::{Discipline, declared_tick_ns, discipline};
 pub use native::{Native, REFERENCES};
 pub use subject::{Advance, Answer, During, Fault, Subject};
 
