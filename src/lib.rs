@@ -15,5 +15,6 @@ pub mod quantity;
 pub mod report;
 pub mod selection;
 pub mod selftest;
+pub mod suitability;
 pub mod trace;
 pub mod units;
