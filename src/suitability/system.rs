@@ -4,7 +4,7 @@ use super::Finding;
 use crate::platform::count_of;
 use crate::report::{Platform, Tickless};
 
-/// Stolen time above this share of what CPUs wanted is a problem: the figures claim 1 to 2 %.
+/// Stolen time above this share of what CPUs wanted is a problem: the 99th percentile then lies within it.
 const MOST_STOLEN: f64 = 0.01;
 /// On a machine of one CPU, or where the number is not known, this many threads beside the measurement.
 const LOAD_OF_ONE: f64 = 0.5;
