@@ -66,7 +66,7 @@ fn judged(code: &str, severity: Severity, words: &[&str], change: impl FnOnce(&m
     for other in judge(&platform).iter().filter(|other| other.code != code) {
         assert_eq!(other.severity, Severity::Ok, "{other:?}");
     }
-    assert_eq!(fit(&judge(&platform)), severity != Severity::Problem);
+    assert_eq!(fit(&judge(&platform)), severity != Problem);
 }
 
 use Severity::{Note, Ok as Fine, Problem, Unknown};
