@@ -10,6 +10,10 @@ use crate::quantity::{self, Quantity};
 use crate::report::{Format, UnknownEnding};
 use crate::units::{Hertz, Nanos};
 
+mod check;
+
+pub use check::CheckArgs;
+
 const EXIT_STATUS: &str = "\
 Exit status:
   0  done
@@ -54,6 +58,9 @@ pub enum Command {
     /// Identify the machine: CPU, frequencies, hypervisor, kernel, clock source, OS
     #[command(after_help = EXIT_STATUS)]
     Platform(PlatformArgs),
+    /// Judge whether the machine is fit to be measured: each finding with its cause and what to do; changes nothing
+    #[command(after_help = check::EXIT_STATUS)]
+    Check(CheckArgs),
     /// Compute the Quality that follows from given figures
     #[command(after_help = EXIT_STATUS, after_long_help = const_str(SCORE_EXAMPLES))]
     Score(ScoreArgs),

@@ -15,6 +15,7 @@ pub mod quantity;
 pub mod report;
 pub mod selection;
 pub mod selftest;
+pub mod suitability;
 pub mod trace;
 pub mod trust;
 pub mod units;

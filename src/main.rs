@@ -5,17 +5,17 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use timermeter::cli::{Cli, Command};
-use timermeter::commands::{CommandError, agent, list, platform, probe, score, selftest};
+use timermeter::commands::{CommandError, agent, check, list, platform, probe, score, selftest};
 use timermeter::prober::children;
 
-/// Done, but a timer that was asked for by name could not be characterised.
-const UNCHARACTERISED: u8 = 3;
+/// Done, but a timer that was asked for by name could not be characterised, or the machine is not fit to be measured.
+const UNSETTLED: u8 = 3;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(&cli.command) {
         Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(UNCHARACTERISED),
+        Ok(false) => ExitCode::from(UNSETTLED),
         Err(CommandError::Closed) => ExitCode::SUCCESS,
         Err(error) => {
             // Where nobody reads standard error either, the status has to do.
@@ -39,6 +39,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Probe(args) => probe::run(args, &mut output)?,
         Command::List(args) => list::run(args, &mut output)?,
         Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
+        Command::Check(args) => check::run(args, &mut output)?,
         Command::Score(args) => score::run(args, &mut output).map(|()| true)?,
         Command::Selftest(args) => selftest::run(args, &mut output).map(|()| true)?,
         Command::Agent(_) => true,

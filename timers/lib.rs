@@ -11,6 +11,7 @@
 mod affinity;
 mod chain;
 mod deadline;
+mod discipline;
 mod kernel_entry;
 mod native;
 mod null;
@@ -29,6 +30,7 @@ pub use affinity::{AffinityError, KeptOff, allowed_cpus, move_thread, pin_to, un
 pub use catalogue::{Entry, FLOOR_ID, catalogue, find, floor};
 pub use chain::{Pace, PaceMeter, time_additions, time_multiplications};
 pub use deadline::Deadline;
+pub use discipline::{Discipline, declared_tick_ns, discipline};
 pub use kernel_entry::{KernelEntry, kernel_entry};
 pub use native::{Native, RATE_SOURCES, REFERENCES};
 pub use subject::{Advance, Answer, Counts, During, Fault, Subject};

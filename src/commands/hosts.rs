@@ -1,5 +1,7 @@
 //! Who hosts the timers of a run: this program for the native ones, agents for the others.
 
+use std::ffi::OsString;
+
 use crate::cli::AgentSpec;
 use crate::prober::campaign::{Host, Settings, Subject};
 use crate::prober::connection::{Command, Connection};
@@ -120,13 +122,19 @@ pub fn gather(
     Ok(population)
 }
 
+/// This program. The system tells where it is through `/proc`; without that, whoever started it has said so.
+fn program() -> Result<OsString, CommandError> {
+    std::env::current_exe().map(Into::into).or_else(|error| {
+        std::env::args_os().next().filter(|name| !name.is_empty()).ok_or_else(|| {
+            CommandError::Failed(format!("cannot find this program to start workers: {error}"))
+        })
+    })
+}
+
 /// The timers of this program itself, served by a worker a timer.
 fn native() -> Result<Offer, CommandError> {
-    let program = std::env::current_exe().map_err(|error| {
-        CommandError::Failed(format!("cannot find this program to start workers: {error}"))
-    })?;
     let command =
-        Command { name: "timermeter agent".into(), program: program.into(), args: vec!["agent".into()] };
+        Command { name: "timermeter agent".into(), program: program()?, args: vec!["agent".into()] };
     let (mut hosted, mut rows) = (Vec::new(), Vec::new());
     let best = timers::REFERENCES
         .iter()

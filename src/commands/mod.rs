@@ -1,6 +1,7 @@
 //! What the program does: one verb a file. Only these files and `main` print.
 
 pub mod agent;
+pub mod check;
 mod hosts;
 pub mod list;
 pub mod platform;
@@ -64,6 +65,18 @@ pub fn terminal_style() -> Style {
     let width =
         rustix::termios::tcgetwinsize(&stdout).ok().map(|size| size.ws_col).filter(|width| *width > 0);
     Style { width, colour: !plain }
+}
+
+/// Whether this process can run on a CPU; tried in a thread of its own, so that this one stays free.
+fn usable(cpu: u32) -> Result<(), CommandError> {
+    let tried = std::thread::Builder::new().spawn(move || timers::pin_to(cpu)).map(|thread| thread.join());
+    match tried {
+        Ok(Ok(Ok(()))) => Ok(()),
+        Ok(Ok(Err(error))) => Err(CommandError::Usage(format!("--cpu {cpu}: {error}"))),
+        _ => Err(CommandError::Failed(format!(
+            "--cpu {cpu}: it could not be tried, as no thread can be started"
+        ))),
+    }
 }
 
 /// Indented JSON.

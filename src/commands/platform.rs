@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{CommandError, terminal_style};
 use crate::cli::{PlatformArgs, ShortFormat};
 use crate::platform::{self, frequency};
-use crate::report::{Frequency, Platform, machine, table};
+use crate::report::{Frequency, Platform, conditions, machine, table};
 
 #[derive(Serialize)]
 struct Identified {
@@ -40,6 +40,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
         }
         ShortFormat::Table => {
             let mut facts = machine::facts(&platform, &frequency);
+            facts.extend(conditions::details(&platform));
             facts.push(("date", date));
             write!(output, "{}", table::machine(&facts, terminal_style()))?;
         }

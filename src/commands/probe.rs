@@ -89,12 +89,7 @@ fn described(settings: &Settings) -> report::Settings {
 fn choose_cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
     let allowed = timers::allowed_cpus().unwrap_or_default();
     let Some(cpu) = asked else { return Ok(platform::quietest_cpu(&allowed)) };
-    // Tried in a thread of its own, so that this one stays free.
-    match std::thread::spawn(move || timers::pin_to(cpu)).join() {
-        Ok(Ok(())) => Ok(Some(cpu)),
-        Ok(Err(error)) => Err(CommandError::Usage(format!("--cpu {cpu}: {error}"))),
-        Err(_) => Err(CommandError::Failed(format!("--cpu {cpu}: it could not be tried"))),
-    }
+    super::usable(cpu).map(|()| Some(cpu))
 }
 
 /// Files are found writable or not before anything is measured.

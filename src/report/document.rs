@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Platform;
 use super::verdicts::Verdicts;
 
 /// The version of the document that this build writes and reads.
@@ -42,77 +43,6 @@ pub struct Tool {
     pub name: String,
     /// Its version.
     pub version: String,
-}
-
-/// Who this machine is. Anything the machine did not tell is null.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Platform {
-    /// The processor.
-    pub cpu: Cpu,
-    /// The operating system.
-    pub os: Os,
-    /// The kernel.
-    pub kernel: Kernel,
-    /// The hypervisor as it names itself (CPUID leaf 0x40000000), null on bare metal.
-    pub hypervisor: Option<String>,
-    /// The clock source of the kernel.
-    pub clocksource: ClockSource,
-}
-
-/// The processor.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Cpu {
-    /// Instruction set architecture, as in `x86_64`.
-    pub architecture: String,
-    /// Vendor string.
-    pub vendor: Option<String>,
-    /// Brand string.
-    pub model: Option<String>,
-    /// Family, on x86.
-    pub family: Option<u32>,
-    /// Model number, on x86.
-    pub model_number: Option<u32>,
-    /// Stepping, on x86.
-    pub stepping: Option<u32>,
-    /// Microcode revision, as in `0xa101148`.
-    pub microcode: Option<String>,
-    /// CPUs that are online.
-    pub online: Option<u32>,
-    /// CPUs this process may run on.
-    pub allowed: Option<u32>,
-    /// Whether the TSC runs at a constant rate in all power states (CPUID 0x80000007 EDX bit 8).
-    pub invariant_tsc: Option<bool>,
-    /// The cpufreq governor of the CPU that measured.
-    pub governor: Option<String>,
-}
-
-/// The operating system.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Os {
-    /// `linux`.
-    pub family: String,
-    /// The distribution's own name for itself.
-    pub name: Option<String>,
-}
-
-/// The kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Kernel {
-    /// As `uname -s`.
-    pub name: Option<String>,
-    /// As `uname -r`.
-    pub release: Option<String>,
-    /// As `uname -v`.
-    pub version: Option<String>,
-}
-
-/// The clock source of the kernel (`/sys/devices/system/clocksource`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ClockSource {
-    /// The one in use.
-    pub current: Option<String>,
-    /// All that could be used.
-    pub available: Vec<String>,
 }
 
 /// Frequencies of the CPU.

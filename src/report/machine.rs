@@ -1,5 +1,6 @@
 //! The machine in a few lines of text, each a name and a value. Shared by the table and the Markdown page.
 
+use super::conditions;
 use super::figures::rate;
 use super::text::clipped;
 use super::{Cpu, Frequency, Platform, Report};
@@ -7,7 +8,8 @@ use super::{Cpu, Frequency, Platform, Report};
 /// A line: what it is about, and what is known.
 pub type Fact = (&'static str, String);
 
-const LONGEST: usize = 300;
+/// Longest text from elsewhere that is printed.
+pub(super) const LONGEST: usize = 300;
 
 /// Who the machine is.
 #[must_use]
@@ -22,6 +24,7 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
         ("OS", known(platform.os.name.as_deref().or(Some(&platform.os.family)), "unknown")),
         ("clock source", clock_source(platform)),
         ("governor", known(platform.cpu.governor.as_deref(), "not shown by this machine")),
+        ("conditions", conditions::brief(platform)),
     ]
 }
 

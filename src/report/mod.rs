@@ -1,5 +1,6 @@
 //! The report: the document and its formats, one a file.
 
+pub mod conditions;
 pub mod csv;
 mod document;
 pub mod figures;
@@ -8,6 +9,7 @@ pub mod json;
 pub mod machine;
 pub mod markdown;
 mod output;
+mod platform;
 mod read;
 mod row;
 mod schema;
@@ -19,6 +21,7 @@ mod verdicts;
 pub use document::*;
 pub use format::{Format, UnknownEnding};
 pub use output::{OutputError, OutputFile};
+pub use platform::*;
 pub use read::ReadError;
 pub use schema::schema;
 pub use table::Style;

@@ -27,11 +27,13 @@ const ID: usize = 1;
 const SEE: usize = 9;
 
 impl Style {
-    fn columns(self) -> usize {
+    /// Columns to fold text at.
+    pub(crate) fn columns(self) -> usize {
         usize::from(self.width.unwrap_or(NO_WIDTH)).max(40)
     }
 
-    fn paint(self, codes: &str, text: &str) -> String {
+    /// Text in a colour, where colour is wanted.
+    pub(crate) fn paint(self, codes: &str, text: &str) -> String {
         if self.colour { format!("\x1b[{codes}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }

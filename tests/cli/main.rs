@@ -1,5 +1,6 @@
 //! The built program as scripts meet it: what it prints, what it leaves behind, and its exit status.
 
+mod bare_machine;
 mod folder;
 mod interrupt;
 mod lost_agents;

@@ -1,8 +1,9 @@
 //! Handmade reports.
 
 use timermeter::report::{
-    Accuracy, AccuracyKind, ClockSource, Cost, Cpu, Frequency, Kernel, Observations, Os, Platform, Report,
-    SCHEMA, Settings, Status, TimerRow, Tool, Warning,
+    Accuracy, AccuracyKind, ClockSource, Cost, Cpu, CpuQuota, Frequency, Kernel, Limits, Load, MemoryLimit,
+    Ntp, Observations, Os, Platform, Report, SCHEMA, Settings, Status, Tickless, TimerRow, Tool, Tsc,
+    Warning,
 };
 
 const HZ: f64 = 3.694e9;
@@ -245,19 +246,49 @@ fn platform() -> Platform {
             online: Some(2),
             allowed: Some(2),
             invariant_tsc: Some(true),
-            governor: None,
+            smt: Some(true),
+            threads_per_core: Some(2),
+            core_list: Some("0-1".to_owned()),
+            isolated: Some(String::new()),
+            turbo: Some(true),
+            ..Cpu::default()
         },
         os: Os { family: "linux".to_owned(), name: Some("Debian GNU/Linux 12 (bookworm)".to_owned()) },
         kernel: Kernel {
             name: Some("Linux".to_owned()),
             release: Some("6.18.0".to_owned()),
             version: Some("#1 SMP PREEMPT_DYNAMIC".to_owned()),
+            tick_hz: Some(250),
+            tick_source: Some("CONFIG_HZ in /boot".to_owned()),
+            tickless: Some(Tickless::WhenIdle),
         },
         hypervisor: Some("KVMKVMKVM".to_owned()),
         clocksource: ClockSource {
             current: Some("tsc".to_owned()),
             available: ["tsc", "kvm-clock", "acpi_pm"].map(str::to_owned).to_vec(),
+            parameters: Some(Vec::new()),
         },
+        hypervisor_clocks: Some(vec!["kvm-clock".to_owned()]),
+        tsc: Tsc { constant: Some(true), nonstop: Some(true), ..Tsc::default() },
+        ntp: Some(Ntp {
+            synchronised: true,
+            slewing: false,
+            rate_ppm: -11.25,
+            frequency_ppm: -11.25,
+            offset_ns: 0,
+            tick_us: 10_000,
+            estimated_error_us: 18,
+        }),
+        load: Some(Load { one_minute: 0.5, five_minutes: 0.25, fifteen_minutes: 0.125 }),
+        steal_share: Some(0.001),
+        limits: Limits {
+            container: Some("\u{1b}[31mdocker".to_owned()),
+            cgroup: Some(2),
+            cpu: Some(CpuQuota { cpus: Some(1.5), throttled_periods: Some(3) }),
+            cpuset: None,
+            memory: Some(MemoryLimit { bytes: None }),
+        },
+        perf_event_paranoid: None,
     }
 }
 
