@@ -1,6 +1,8 @@
 //! The command line: every command and flag, nothing about what they do.
 
 mod analyse;
+mod compare;
+mod table;
 
 use std::path::PathBuf;
 
@@ -13,13 +15,16 @@ use crate::report::{Format, UnknownEnding};
 use crate::units::{Hertz, Nanos};
 
 pub use analyse::AnalyseArgs;
+pub use compare::{CompareArgs, CompareFormat};
+pub use table::TableArgs;
 
 const EXIT_STATUS: &str = "\
 Exit status:
   0  done
   1  the command failed
   2  wrong usage
-  3  done, but a timer that was asked for by name could not be characterised";
+  3  done, but a timer that was asked for by name could not be characterised,
+     some of the given reports could not be read, or a condition of compare holds";
 
 const PROBE_EXAMPLES: &str = "\
 Examples:
@@ -55,6 +60,12 @@ pub enum Command {
     /// Compute the report again from a trace that `probe --trace` kept
     #[command(after_help = EXIT_STATUS)]
     Analyse(AnalyseArgs),
+    /// Print one or many reports as a table: Markdown, CSV, LaTeX, HTML, JSON
+    #[command(after_help = EXIT_STATUS)]
+    Table(TableArgs),
+    /// Tell what changed from one report to another, and whether it is more than noise
+    #[command(after_help = EXIT_STATUS)]
+    Compare(CompareArgs),
     /// List every timer this build knows, whether it can be read here, and if not why
     #[command(after_help = EXIT_STATUS)]
     List(ListArgs),

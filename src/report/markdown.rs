@@ -1,5 +1,6 @@
 //! The report as a Markdown page (GitHub's tables).
 
+use super::escape::markdown as escape;
 use super::figures::{NOTHING, accuracy, count, percent, share, time};
 use super::machine::facts_of;
 use super::sections::{Notes, half_width, reasons, rows};
@@ -83,19 +84,4 @@ fn explain_notes(out: &mut String, notes: &Notes) {
         }
         *out += &format!("   - *Advice:* {}\n", escape(&note.advice));
     }
-}
-
-/// Text that Markdown and HTML leave alone. It holds no newline any more.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '$' | '!' => out.extend(['\\', c]),
-            c => out.push(c),
-        }
-    }
-    out
 }
