@@ -9,6 +9,8 @@ use crate::report::text::clipped;
 
 const GAP: usize = 2;
 const LONGEST: usize = 100;
+/// Lines that are set at once.
+const CHUNK: usize = 1 << 15;
 /// Parts the cells of a line that is not set yet; no cell holds it, as text loses its control characters.
 const PART: char = '\u{1f}';
 
@@ -35,8 +37,12 @@ pub(super) fn write(grid: &Grid<'_>, output: &mut dyn Write) -> io::Result<()> {
         }
     }
     let figures: Vec<bool> = grid.heads.iter().map(|head| head.column.is_figure()).collect();
-    set(&heads.join(&PART.to_string()), &widths, &figures, output)?;
-    lines.iter().try_for_each(|line| set(line, &widths, &figures, output))
+    output.write_all(set(&heads.join(&PART.to_string()), &widths, &figures).as_bytes())?;
+    for chunk in lines.chunks(CHUNK) {
+        let set: Vec<String> = chunk.par_iter().map(|line| set(line, &widths, &figures)).collect();
+        set.iter().try_for_each(|line| output.write_all(line.as_bytes()))?;
+    }
+    Ok(())
 }
 
 fn line(grid: &Grid<'_>, row: &[&super::Cell]) -> String {
@@ -55,7 +61,7 @@ fn shortened(column: Column, text: &str) -> String {
 }
 
 /// Figures to the right, text to the left.
-fn set(line: &str, widths: &[usize], figures: &[bool], output: &mut dyn Write) -> io::Result<()> {
+fn set(line: &str, widths: &[usize], figures: &[bool]) -> String {
     let mut out = String::with_capacity(line.len() * 2);
     for ((cell, &width), &figure) in line.split(PART).zip(widths).zip(figures) {
         let blanks = width - cell.chars().count();
@@ -68,5 +74,7 @@ fn set(line: &str, widths: &[usize], figures: &[bool], output: &mut dyn Write) -
         }
         out.extend([' '; GAP]);
     }
-    writeln!(output, "{}", out.trim_end())
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
 }
