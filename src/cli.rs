@@ -1,5 +1,9 @@
 //! The command line: every command and flag, nothing about what they do.
 
+mod analyse;
+mod compare;
+mod table;
+
 use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -12,14 +16,18 @@ use crate::units::{Hertz, Nanos};
 
 mod check;
 
+pub use analyse::AnalyseArgs;
 pub use check::CheckArgs;
+pub use compare::{CompareArgs, CompareFormat};
+pub use table::TableArgs;
 
 const EXIT_STATUS: &str = "\
 Exit status:
   0  done
   1  the command failed
   2  wrong usage
-  3  done, but a timer that was asked for by name could not be characterised";
+  3  done, but a timer that was asked for by name could not be characterised,
+     some of the given reports could not be read, or a condition of compare holds";
 
 const PROBE_EXAMPLES: &str = "\
 Examples:
@@ -52,6 +60,15 @@ pub enum Command {
     /// Characterise the timers of this machine and print them, best Quality first
     #[command(after_help = EXIT_STATUS, after_long_help = const_str(PROBE_EXAMPLES))]
     Probe(ProbeArgs),
+    /// Compute the report again from a trace that `probe --trace` kept
+    #[command(after_help = EXIT_STATUS)]
+    Analyse(AnalyseArgs),
+    /// Print one or many reports as a table: Markdown, CSV, LaTeX, HTML, JSON
+    #[command(after_help = EXIT_STATUS)]
+    Table(TableArgs),
+    /// Tell what changed from one report to another, and whether it is more than noise
+    #[command(after_help = EXIT_STATUS)]
+    Compare(CompareArgs),
     /// List every timer this build knows, whether it can be read here, and if not why
     #[command(after_help = EXIT_STATUS)]
     List(ListArgs),
@@ -103,6 +120,12 @@ pub struct ProbeArgs {
     /// Write the report to this file as well; its ending says how: .json, .csv, .md or .txt (repeatable)
     #[arg(long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
     pub outputs: Vec<Output>,
+    /// Write the raw observations to this file, from which `analyse` computes the report again
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Keep the run in DIR/<platform>/<date>/, with a page to read; DIR is reports where none is given
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "reports")]
+    pub save: Option<PathBuf>,
     /// Seed of all random choices
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,

@@ -8,14 +8,17 @@
 pub mod analysis;
 pub mod cli;
 pub mod commands;
+pub mod comparison;
 pub mod platform;
 pub mod prober;
 pub mod quality;
 pub mod quantity;
+pub mod recording;
 pub mod report;
 pub mod selection;
 pub mod selftest;
 pub mod suitability;
+pub mod tabulation;
 pub mod trace;
 pub mod trust;
 pub mod units;

@@ -5,17 +5,19 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use timermeter::cli::{Cli, Command};
-use timermeter::commands::{CommandError, agent, check, list, platform, probe, score, selftest};
+use timermeter::commands::{
+    CommandError, agent, analyse, check, compare, list, platform, probe, score, selftest, table,
+};
 use timermeter::prober::children;
 
-/// Done, but a timer that was asked for by name could not be characterised, or the machine is not fit to be measured.
-const UNSETTLED: u8 = 3;
+/// Done, but not all of it, or a condition holds, or the machine is not fit to be measured: see the exit statuses in the help.
+const DONE_BUT: u8 = 3;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(&cli.command) {
         Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(UNSETTLED),
+        Ok(false) => ExitCode::from(DONE_BUT),
         Err(CommandError::Closed) => ExitCode::SUCCESS,
         Err(error) => {
             // Where nobody reads standard error either, the status has to do.
@@ -37,6 +39,9 @@ fn run(command: &Command) -> Result<bool, CommandError> {
     let mut output = BufWriter::new(std::io::stdout().lock());
     let settled = match command {
         Command::Probe(args) => probe::run(args, &mut output)?,
+        Command::Analyse(args) => analyse::run(args, &mut output).map(|()| true)?,
+        Command::Table(args) => table::run(args, &mut output)?,
+        Command::Compare(args) => compare::run(args, &mut output)?,
         Command::List(args) => list::run(args, &mut output)?,
         Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
         Command::Check(args) => check::run(args, &mut output)?,

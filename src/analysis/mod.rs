@@ -16,8 +16,10 @@ mod spectrum;
 pub mod spread;
 pub mod statistics;
 
+use serde::{Deserialize, Serialize};
+
 /// A figure with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The figure.
     pub value: f64,

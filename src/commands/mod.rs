@@ -1,17 +1,21 @@
 //! What the program does: one verb a file. Only these files and `main` print.
 
 pub mod agent;
+pub mod analyse;
 pub mod check;
+pub mod compare;
 mod hosts;
 pub mod list;
 pub mod platform;
 pub mod probe;
 pub mod score;
 pub mod selftest;
+pub mod table;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
-use crate::report::Style;
+use crate::cli::Output;
+use crate::report::{Format, OutputFile, ReadError, Report, Style};
 
 /// Why a command ended without doing what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,4 +86,42 @@ fn usable(cpu: u32) -> Result<(), CommandError> {
 /// Indented JSON.
 fn pretty(value: &impl serde::Serialize) -> Result<String, CommandError> {
     serde_json::to_string_pretty(value).map_err(|error| CommandError::Failed(error.to_string()))
+}
+
+fn failed(error: impl std::fmt::Display) -> CommandError {
+    CommandError::Failed(error.to_string())
+}
+
+/// Files are found writable or not before anything is measured.
+fn prepare(outputs: &[Output]) -> Result<Vec<OutputFile>, CommandError> {
+    outputs.iter().map(|output| OutputFile::prepare(&output.path, output.format).map_err(failed)).collect()
+}
+
+fn write(files: Vec<OutputFile>, report: &Report) -> Result<(), CommandError> {
+    for file in files {
+        let text = file.format().render(report, Style { width: None, colour: false });
+        file.commit(text.as_bytes()).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn show(report: &Report, format: Format, output: &mut dyn Write) -> Result<(), CommandError> {
+    output.write_all(format.render(report, terminal_style()).as_bytes())?;
+    output.flush()?;
+    Ok(())
+}
+
+/// Names the files that could not be read on standard error. Returns whether there were none.
+///
+/// # Errors
+/// When nothing else could be read either.
+fn tell_refused(refused: &[ReadError], read: usize) -> Result<bool, CommandError> {
+    match refused {
+        [only] if read == 0 => return Err(failed(only)),
+        refused => refused.iter().for_each(|error| eprintln!("timermeter: {error}")),
+    }
+    if read == 0 {
+        return Err(failed("no report could be read"));
+    }
+    Ok(refused.is_empty())
 }

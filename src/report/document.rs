@@ -24,6 +24,9 @@ pub struct Report {
     pub tool: Tool,
     /// When the measurement began, UTC (RFC 3339).
     pub created: String,
+    /// Where the figures come from.
+    #[serde(default)]
+    pub provenance: Provenance,
     /// The machine.
     pub platform: Platform,
     /// Frequencies of the machine's CPU, and which of them turned time into cycles.
@@ -36,6 +39,28 @@ pub struct Report {
     pub timers: Vec<TimerRow>,
 }
 
+/// Where figures come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProvenanceKind {
+    /// From a run of this program.
+    #[default]
+    Measured,
+    /// From somebody's publication: nothing was measured by this program.
+    Published,
+}
+
+/// Where the figures of a report come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Provenance {
+    /// Measured or published.
+    pub kind: ProvenanceKind,
+    /// The publication; null when they were measured.
+    pub source: Option<String>,
+    /// What the reader should know about the source.
+    pub note: Option<String>,
+}
+
 /// The program that wrote the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
@@ -43,6 +68,14 @@ pub struct Tool {
     pub name: String,
     /// Its version.
     pub version: String,
+}
+
+impl Tool {
+    /// This build.
+    #[must_use]
+    pub fn this() -> Self {
+        Self { name: env!("CARGO_PKG_NAME").into(), version: env!("CARGO_PKG_VERSION").into() }
+    }
 }
 
 /// Frequencies of the CPU.
@@ -99,6 +132,19 @@ pub enum Status {
     Failed,
 }
 
+impl Status {
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Unresolved => "unresolved",
+            Self::Unavailable => "unavailable",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 /// One timer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimerRow {
@@ -134,6 +180,10 @@ pub struct TimerRow {
     /// Whether it can be trusted, and the evidence.
     #[serde(default)]
     pub verdicts: Option<Verdicts>,
+    /// Quality as the source of a published report prints it, in [0, 1]; null when it was measured.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub printed_quality: Option<f64>,
     /// What the figures rest on.
     pub observations: Option<Observations>,
     /// What the reader should know.
@@ -148,6 +198,17 @@ pub enum AccuracyKind {
     Resolved,
     /// The step is not known; it is at most this.
     AtMost,
+}
+
+impl AccuracyKind {
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Resolved => "resolved",
+            Self::AtMost => "at_most",
+        }
+    }
 }
 
 /// The resolution of the counter as seen through the method (TimerMeter's accuracy).

@@ -1,5 +1,7 @@
 //! From a profile to a row of the report: units, Quality, and what the reader should know.
 
+use std::cmp::Ordering;
+
 use crate::analysis::Estimate;
 use crate::analysis::profile::Profile;
 use crate::analysis::resolution::Resolution;
@@ -30,6 +32,7 @@ impl TimerRow {
             quality_low: None,
             quality_high: None,
             verdicts: None,
+            printed_quality: None,
             observations: None,
             warnings: Vec::new(),
         }
@@ -74,6 +77,19 @@ impl TimerRow {
             self.warnings.extend(warning("read-path", verdicts.read_path.finding.clone(), advice));
         }
         self.verdicts = Some(verdicts);
+    }
+
+    /// The order of a report: those with a Quality by Quality, then those without a step, the failed, and the unavailable.
+    #[must_use]
+    pub fn best_first(&self, other: &Self) -> Ordering {
+        let class = |row: &Self| match row.status {
+            Status::Ok => 0,
+            Status::Unresolved => 1,
+            Status::Failed => 2,
+            Status::Unavailable => 3,
+        };
+        let quality = |row: &Self| row.quality.unwrap_or(-1.0);
+        class(self).cmp(&class(other)).then(quality(other).total_cmp(&quality(self)))
     }
 
     fn judge(&mut self, profile: &Profile) {

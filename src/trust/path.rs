@@ -1,12 +1,14 @@
 //! Read path: who answers, told from the cost against that of its twins and not from a name.
 
+use serde::{Deserialize, Serialize};
+
 use super::Case;
 use crate::report::figures::time;
 use crate::report::{Outcome, Path, ReadPath};
 use crate::trace::Counted;
 
 /// What leaving user mode costs here.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Yardsticks {
     /// An empty system call, in nanoseconds.
     pub system_call_ns: Option<f64>,

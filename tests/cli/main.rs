@@ -3,7 +3,9 @@
 mod bare_machine;
 mod folder;
 mod interrupt;
+mod keep;
 mod lost_agents;
+mod many;
 mod reports;
 mod usage;
 

@@ -2,8 +2,8 @@
 
 use timermeter::report::{
     Accuracy, AccuracyKind, ClockSource, Cost, Cpu, CpuQuota, Frequency, Kernel, Limits, Load, MemoryLimit,
-    Ntp, Observations, Os, Platform, Report, SCHEMA, Settings, Status, Tickless, TimerRow, Tool, Tsc,
-    Warning,
+    Ntp, Observations, Os, Platform, Provenance, Report, SCHEMA, Settings, Status, Tickless, TimerRow, Tool,
+    Tsc, Warning,
 };
 
 const HZ: f64 = 3.694e9;
@@ -14,6 +14,7 @@ pub fn report() -> Report {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "timermeter".to_owned(), version: "0.1.0".to_owned() },
         created: "2026-11-20T12:00:00Z".to_owned(),
+        provenance: Provenance::default(),
         platform: platform(),
         frequency: frequency(),
         settings: Settings {

@@ -1,6 +1,9 @@
 //! The frequencies as the report shows them, and which of them turns time into cycles.
 
+use std::borrow::Cow;
 use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 use super::{Chains, parse_frequency};
 use crate::analysis::Estimate;
@@ -14,7 +17,8 @@ const STEADY: f64 = 0.01;
 const WANDERING: f64 = 0.03;
 
 /// Which frequency turns time into cycles.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum CyclesFrom {
     /// That at which the core really ran.
     #[default]
@@ -51,7 +55,7 @@ impl FromStr for CyclesFrom {
 pub struct NominalUnknown;
 
 /// What was found out about the frequencies of the CPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parts {
     /// The effective frequency before the measurement.
     pub before: Option<Chains>,
@@ -63,7 +67,7 @@ pub struct Parts {
     /// The rate of the time stamp counter.
     pub tsc: Option<Hertz>,
     /// The nominal frequency and where it was found.
-    pub nominal: Option<(Hertz, &'static str)>,
+    pub nominal: Option<(Hertz, Cow<'static, str>)>,
 }
 
 /// The frequencies as the report shows them, with what the reader should know about them. The effective one is what was
@@ -82,12 +86,12 @@ pub fn summarise(parts: &Parts, from: CyclesFrom) -> Result<(Frequency, Vec<Warn
     let high = chains.iter().map(|each| each.high.0).chain(parts.during.map(|hertz| hertz.high));
     let (cycles_from, cycles_hz) = match from {
         CyclesFrom::Effective => ("effective", effective),
-        CyclesFrom::Nominal => ("nominal", Some(parts.nominal.ok_or(NominalUnknown)?.0.0)),
+        CyclesFrom::Nominal => ("nominal", Some(parts.nominal.as_ref().ok_or(NominalUnknown)?.0.0)),
         CyclesFrom::Given(hertz) => ("given", Some(hertz.0)),
     };
     let frequency = Frequency {
-        nominal_hz: parts.nominal.map(|(hertz, _)| hertz.0),
-        nominal_source: parts.nominal.map(|(_, source)| source.to_owned()),
+        nominal_hz: parts.nominal.as_ref().map(|(hertz, _)| hertz.0),
+        nominal_source: parts.nominal.as_ref().map(|(_, source)| source.clone().into_owned()),
         tsc_hz: parts.tsc.map(|hertz| hertz.0),
         effective_hz: effective,
         effective_hz_low: low.min_by(f64::total_cmp),
@@ -224,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_chosen_frequency() {
-        let parts = Parts { nominal: Some((Hertz(2.5e9), "brand string")), ..Parts::default() };
+        let parts = Parts { nominal: Some((Hertz(2.5e9), "brand string".into())), ..Parts::default() };
         let chosen = |from| summarise(&parts, from).map(|(f, _)| (f.cycles_from, f.cycles_hz));
         assert_eq!(chosen(CyclesFrom::Nominal), Ok(("nominal".into(), Some(2.5e9))));
         assert_eq!(chosen(CyclesFrom::Given(Hertz(1e9))), Ok(("given".into(), Some(1e9))));
