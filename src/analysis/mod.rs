@@ -2,6 +2,7 @@
 //! file or the terminal.
 
 pub mod cost;
+pub mod figures;
 mod lattice;
 pub mod moments;
 pub mod order;

@@ -6,6 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::analysis::figures::{CostHistogram, Figures, IntervalHistogram, Staircase};
+
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v1";
 
@@ -199,6 +201,8 @@ pub struct TimerRow {
     pub quality_high: Option<f64>,
     /// What the figures rest on.
     pub observations: Option<Observations>,
+    /// What its figures are drawn from; null where nothing was observed, and in reports of older versions.
+    pub figures: Option<Figures>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }

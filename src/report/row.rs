@@ -1,6 +1,7 @@
 //! From a profile to a row of the report: units, Quality, and what the reader should know.
 
 use crate::analysis::Estimate;
+use crate::analysis::figures::figures;
 use crate::analysis::profile::Profile;
 use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::over_processes;
@@ -28,6 +29,7 @@ impl TimerRow {
             quality_low: None,
             quality_high: None,
             observations: None,
+            figures: None,
             warnings: Vec::new(),
         }
     }
@@ -40,6 +42,7 @@ impl TimerRow {
         self.cost = cost(trace, profile, frequency);
         self.spread = profile.spread.map(|spread| spread.value);
         self.observations = Some(observations(trace, profile));
+        self.figures = Some(figures(trace, profile.step()));
         self.judge(profile);
         if let (Status::Ok, Some(frequency)) = (self.status, frequency) {
             self.score(profile, frequency);
