@@ -1,5 +1,6 @@
 //! The report: the document and its formats, one a file.
 
+mod collection;
 pub mod csv;
 mod document;
 pub mod figures;
@@ -15,6 +16,7 @@ mod sections;
 pub mod table;
 pub mod text;
 
+pub use collection::{Collection, Kept};
 pub use document::*;
 pub use format::{Format, UnknownEnding};
 pub use output::{OutputError, OutputFile};
