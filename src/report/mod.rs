@@ -9,6 +9,7 @@ pub mod json;
 pub mod machine;
 pub mod markdown;
 mod output;
+pub mod plot;
 mod read;
 mod row;
 mod schema;
