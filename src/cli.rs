@@ -1,5 +1,7 @@
 //! The command line: every command and flag, nothing about what they do.
 
+mod analyse;
+
 use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -9,6 +11,8 @@ use crate::platform::frequency::CyclesFrom;
 use crate::quantity::{self, Quantity};
 use crate::report::{Format, UnknownEnding};
 use crate::units::{Hertz, Nanos};
+
+pub use analyse::AnalyseArgs;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -48,6 +52,9 @@ pub enum Command {
     /// Characterise the timers of this machine and print them, best Quality first
     #[command(after_help = EXIT_STATUS, after_long_help = const_str(PROBE_EXAMPLES))]
     Probe(ProbeArgs),
+    /// Compute the report again from a trace that `probe --trace` kept
+    #[command(after_help = EXIT_STATUS)]
+    Analyse(AnalyseArgs),
     /// List every timer this build knows, whether it can be read here, and if not why
     #[command(after_help = EXIT_STATUS)]
     List(ListArgs),
@@ -96,6 +103,12 @@ pub struct ProbeArgs {
     /// Write the report to this file as well; its ending says how: .json, .csv, .md or .txt (repeatable)
     #[arg(long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
     pub outputs: Vec<Output>,
+    /// Write the raw observations to this file, from which `analyse` computes the report again
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Keep the run in DIR/<platform>/<date>/, with a page to read; DIR is reports where none is given
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "reports")]
+    pub save: Option<PathBuf>,
     /// Seed of all random choices
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,

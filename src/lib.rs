@@ -12,6 +12,7 @@ pub mod platform;
 pub mod prober;
 pub mod quality;
 pub mod quantity;
+pub mod recording;
 pub mod report;
 pub mod selection;
 pub mod selftest;

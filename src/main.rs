@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use timermeter::cli::{Cli, Command};
-use timermeter::commands::{CommandError, agent, list, platform, probe, score, selftest};
+use timermeter::commands::{CommandError, agent, analyse, list, platform, probe, score, selftest};
 use timermeter::prober::children;
 
 /// Done, but a timer that was asked for by name could not be characterised.
@@ -37,6 +37,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
     let mut output = BufWriter::new(std::io::stdout().lock());
     let settled = match command {
         Command::Probe(args) => probe::run(args, &mut output)?,
+        Command::Analyse(args) => analyse::run(args, &mut output).map(|()| true)?,
         Command::List(args) => list::run(args, &mut output)?,
         Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
         Command::Score(args) => score::run(args, &mut output).map(|()| true)?,

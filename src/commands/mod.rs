@@ -1,6 +1,7 @@
 //! What the program does: one verb a file. Only these files and `main` print.
 
 pub mod agent;
+pub mod analyse;
 mod hosts;
 pub mod list;
 pub mod platform;
@@ -8,9 +9,10 @@ pub mod probe;
 pub mod score;
 pub mod selftest;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
-use crate::report::Style;
+use crate::cli::Output;
+use crate::report::{Format, OutputFile, Report, Style};
 
 /// Why a command ended without doing what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,4 +71,27 @@ pub fn terminal_style() -> Style {
 /// Indented JSON.
 fn pretty(value: &impl serde::Serialize) -> Result<String, CommandError> {
     serde_json::to_string_pretty(value).map_err(|error| CommandError::Failed(error.to_string()))
+}
+
+fn failed(error: impl std::fmt::Display) -> CommandError {
+    CommandError::Failed(error.to_string())
+}
+
+/// Files are found writable or not before anything is measured.
+fn prepare(outputs: &[Output]) -> Result<Vec<OutputFile>, CommandError> {
+    outputs.iter().map(|output| OutputFile::prepare(&output.path, output.format).map_err(failed)).collect()
+}
+
+fn write(files: Vec<OutputFile>, report: &Report) -> Result<(), CommandError> {
+    for file in files {
+        let text = file.format().render(report, Style { width: None, colour: false });
+        file.commit(text.as_bytes()).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn show(report: &Report, format: Format, output: &mut dyn Write) -> Result<(), CommandError> {
+    output.write_all(format.render(report, terminal_style()).as_bytes())?;
+    output.flush()?;
+    Ok(())
 }

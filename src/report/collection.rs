@@ -142,8 +142,8 @@ mod tests {
         let bad = [
             ("1.json", GOOD.replace("report.v1", "report.v9"), "schema 'timermeter.report.v9'"),
             ("2.json", GOOD[..GOOD.len() / 2].to_owned(), "EOF while parsing an object (line 3, column"),
-            ("3.json", rows(&format!("{row},\"spread\":NaN}}")), "line 7, column"),
-            ("4.json", rows(&format!("{row},\"spread\":1e999}}")), "line 7, column"),
+            ("3.json", rows(&format!("{row},\"spread\":NaN}}")), "line 6, column"),
+            ("4.json", rows(&format!("{row},\"spread\":1e999}}")), "line 6, column"),
             ("5.json", rows(&format!("{row}}},{row}}}")), "two timers with the id 'a'"),
             ("6.json", rows(&format!("{row},\"quality\":1.5}}")), "timers[0] ('a'): quality is 1.5"),
             ("7.json", String::new(), "line 1, column 0"),

@@ -21,6 +21,9 @@ pub struct Report {
     pub tool: Tool,
     /// When the measurement began, UTC (RFC 3339).
     pub created: String,
+    /// Where the figures come from.
+    #[serde(default)]
+    pub provenance: Provenance,
     /// The machine.
     pub platform: Platform,
     /// Frequencies of the machine's CPU, and which of them turned time into cycles.
@@ -33,6 +36,28 @@ pub struct Report {
     pub timers: Vec<TimerRow>,
 }
 
+/// Where figures come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProvenanceKind {
+    /// From a run of this program.
+    #[default]
+    Measured,
+    /// From somebody's publication: nothing was measured by this program.
+    Published,
+}
+
+/// Where the figures of a report come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Provenance {
+    /// Measured or published.
+    pub kind: ProvenanceKind,
+    /// The publication; null when they were measured.
+    pub source: Option<String>,
+    /// What the reader should know about the source.
+    pub note: Option<String>,
+}
+
 /// The program that wrote the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
@@ -40,6 +65,14 @@ pub struct Tool {
     pub name: String,
     /// Its version.
     pub version: String,
+}
+
+impl Tool {
+    /// This build.
+    #[must_use]
+    pub fn this() -> Self {
+        Self { name: env!("CARGO_PKG_NAME").into(), version: env!("CARGO_PKG_VERSION").into() }
+    }
 }
 
 /// Who this machine is. Anything the machine did not tell is null.
@@ -199,6 +232,10 @@ pub struct TimerRow {
     /// Upper end of the 95 % interval of Quality.
     #[schemars(range(min = 0, max = 1))]
     pub quality_high: Option<f64>,
+    /// Quality as the source of a published report prints it, in [0, 1]; null when it was measured.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub printed_quality: Option<f64>,
     /// What the figures rest on.
     pub observations: Option<Observations>,
     /// What its figures are drawn from; null where nothing was observed, and in reports of older versions.

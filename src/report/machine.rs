@@ -2,7 +2,7 @@
 
 use super::figures::rate;
 use super::text::clipped;
-use super::{Cpu, Frequency, Platform, Report};
+use super::{Cpu, Frequency, Platform, Provenance, ProvenanceKind, Report};
 
 /// A line: what it is about, and what is known.
 pub type Fact = (&'static str, String);
@@ -29,6 +29,10 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
 #[must_use]
 pub fn facts_of(report: &Report) -> Vec<Fact> {
     let mut facts = facts(&report.platform, &report.frequency);
+    if report.provenance.kind == ProvenanceKind::Published {
+        facts.extend(published(&report.provenance));
+        return facts;
+    }
     let Cpu { online, allowed, .. } = report.platform.cpu;
     let place = match report.settings.cpu {
         Some(cpu) => format!("CPU {cpu}"),
@@ -50,6 +54,14 @@ pub fn facts_of(report: &Report) -> Vec<Fact> {
         settings.seed
     );
     facts.push(("run", clipped(&run, LONGEST)));
+    facts
+}
+
+/// Figures of others: whose, instead of how they were measured here.
+fn published(provenance: &Provenance) -> Vec<Fact> {
+    let source = known(provenance.source.as_deref(), "a source that is not named");
+    let mut facts = vec![("published", format!("{source}; not measured by timermeter"))];
+    facts.extend(provenance.note.as_deref().map(|note| ("note", clipped(note, 2 * LONGEST))));
     facts
 }
 

@@ -1,5 +1,6 @@
 //! The report: the document and its formats, one a file.
 
+mod archive;
 mod collection;
 pub mod csv;
 mod document;
@@ -14,13 +15,16 @@ mod read;
 mod row;
 mod schema;
 mod sections;
+mod slug;
 pub mod table;
 pub mod text;
 
+pub use archive::Archive;
 pub use collection::{Collection, Kept};
 pub use document::*;
 pub use format::{Format, UnknownEnding};
-pub use output::{OutputError, OutputFile};
+pub use output::{OutputError, OutputFile, WholeFile};
 pub use read::ReadError;
 pub use schema::schema;
+pub use slug::slug;
 pub use table::Style;

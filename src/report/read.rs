@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::json::message;
 use super::text::clipped;
 use super::{Report, SCHEMA};
 
@@ -153,13 +154,6 @@ fn impossible(report: &Report) -> Option<(String, f64, &'static str)> {
         let (name, figure, _, range) = wrong?;
         Some((format!("timers[{at}] ('{}'): {name}", clipped(&row.id, 80)), figure?, range))
     })
-}
-
-/// The message without the place, which is told apart.
-fn message(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).unwrap_or(&text).to_owned()
 }
 
 #[cfg(test)]

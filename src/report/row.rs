@@ -1,5 +1,7 @@
 //! From a profile to a row of the report: units, Quality, and what the reader should know.
 
+use std::cmp::Ordering;
+
 use crate::analysis::Estimate;
 use crate::analysis::figures::figures;
 use crate::analysis::profile::Profile;
@@ -28,6 +30,7 @@ impl TimerRow {
             quality: None,
             quality_low: None,
             quality_high: None,
+            printed_quality: None,
             observations: None,
             figures: None,
             warnings: Vec::new(),
@@ -48,6 +51,19 @@ impl TimerRow {
             self.score(profile, frequency);
         }
         self.warnings = warnings(trace, profile, frequency);
+    }
+
+    /// The order of a report: those with a Quality by Quality, then those without a step, the failed, and the unavailable.
+    #[must_use]
+    pub fn best_first(&self, other: &Self) -> Ordering {
+        let class = |row: &Self| match row.status {
+            Status::Ok => 0,
+            Status::Unresolved => 1,
+            Status::Failed => 2,
+            Status::Unavailable => 3,
+        };
+        let quality = |row: &Self| row.quality.unwrap_or(-1.0);
+        class(self).cmp(&class(other)).then(quality(other).total_cmp(&quality(self)))
     }
 
     fn judge(&mut self, profile: &Profile) {

@@ -2,6 +2,7 @@
 
 mod folder;
 mod interrupt;
+mod keep;
 mod lost_agents;
 mod reports;
 mod usage;

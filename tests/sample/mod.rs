@@ -2,7 +2,8 @@
 
 use timermeter::report::{
     Accuracy, AccuracyKind, ClockSource, Cost, CostHistogram, Cpu, Figures, Frequency, IntervalHistogram,
-    Kernel, Observations, Os, Platform, Report, SCHEMA, Settings, Staircase, Status, TimerRow, Tool, Warning,
+    Kernel, Observations, Os, Platform, Provenance, Report, SCHEMA, Settings, Staircase, Status, TimerRow,
+    Tool, Warning,
 };
 
 const HZ: f64 = 3.694e9;
@@ -13,6 +14,7 @@ pub fn report() -> Report {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "timermeter".to_owned(), version: "0.1.0".to_owned() },
         created: "2026-11-20T12:00:00Z".to_owned(),
+        provenance: Provenance::default(),
         platform: platform(),
         frequency: frequency(),
         settings: Settings {
@@ -254,6 +256,7 @@ fn row(id: &str, label: &str, status: Status, reason: &str, remedy: Option<&str>
         quality: None,
         quality_low: None,
         quality_high: None,
+        printed_quality: None,
         observations: None,
         figures: None,
         warnings: Vec::new(),

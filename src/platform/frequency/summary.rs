@@ -1,6 +1,9 @@
 //! The frequencies as the report shows them, and which of them turns time into cycles.
 
+use std::borrow::Cow;
 use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 use super::{Chains, parse_frequency};
 use crate::report::{Frequency, Warning};
@@ -10,7 +13,8 @@ use crate::units::Hertz;
 const STEADY: f64 = 0.01;
 
 /// Which frequency turns time into cycles.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum CyclesFrom {
     /// That at which the core really ran.
     #[default]
@@ -47,7 +51,7 @@ impl FromStr for CyclesFrom {
 pub struct NominalUnknown;
 
 /// What was found out about the frequencies of the CPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parts {
     /// The effective frequency before the measurement.
     pub before: Option<Chains>,
@@ -58,7 +62,7 @@ pub struct Parts {
     /// The rate of the time stamp counter.
     pub tsc: Option<Hertz>,
     /// The nominal frequency and where it was found.
-    pub nominal: Option<(Hertz, &'static str)>,
+    pub nominal: Option<(Hertz, Cow<'static, str>)>,
 }
 
 /// The frequencies as the report shows them, with what the reader should know about them. The effective one is midway
@@ -75,12 +79,12 @@ pub fn summarise(parts: &Parts, from: CyclesFrom) -> Result<(Frequency, Vec<Warn
     let effective = parts.during.map(|hertz| hertz.0).or(effective);
     let (cycles_from, cycles_hz) = match from {
         CyclesFrom::Effective => ("effective", effective),
-        CyclesFrom::Nominal => ("nominal", Some(parts.nominal.ok_or(NominalUnknown)?.0.0)),
+        CyclesFrom::Nominal => ("nominal", Some(parts.nominal.as_ref().ok_or(NominalUnknown)?.0.0)),
         CyclesFrom::Given(hertz) => ("given", Some(hertz.0)),
     };
     let frequency = Frequency {
-        nominal_hz: parts.nominal.map(|(hertz, _)| hertz.0),
-        nominal_source: parts.nominal.map(|(_, source)| source.to_owned()),
+        nominal_hz: parts.nominal.as_ref().map(|(hertz, _)| hertz.0),
+        nominal_source: parts.nominal.as_ref().map(|(_, source)| source.clone().into_owned()),
         tsc_hz: parts.tsc.map(|hertz| hertz.0),
         effective_hz: effective,
         effective_hz_low: chains.iter().map(|each| each.low.0).min_by(f64::total_cmp),
@@ -185,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_chosen_frequency() {
-        let parts = Parts { nominal: Some((Hertz(2.5e9), "brand string")), ..Parts::default() };
+        let parts = Parts { nominal: Some((Hertz(2.5e9), "brand string".into())), ..Parts::default() };
         let chosen = |from| summarise(&parts, from).map(|(f, _)| (f.cycles_from, f.cycles_hz));
         assert_eq!(chosen(CyclesFrom::Nominal), Ok(("nominal".into(), Some(2.5e9))));
         assert_eq!(chosen(CyclesFrom::Given(Hertz(1e9))), Ok(("given".into(), Some(1e9))));
