@@ -1,6 +1,7 @@
 //! The command line: every command and flag, nothing about what they do.
 
 mod analyse;
+mod inspect;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use crate::report::{Format, UnknownEnding};
 use crate::units::{Hertz, Nanos};
 
 pub use analyse::AnalyseArgs;
+pub use inspect::InspectArgs;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -55,6 +57,9 @@ pub enum Command {
     /// Compute the report again from a trace that `probe --trace` kept
     #[command(after_help = EXIT_STATUS)]
     Analyse(AnalyseArgs),
+    /// Show everything about one timer, with its figures
+    #[command(after_help = EXIT_STATUS)]
+    Inspect(InspectArgs),
     /// List every timer this build knows, whether it can be read here, and if not why
     #[command(after_help = EXIT_STATUS)]
     List(ListArgs),

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod analyse;
 mod hosts;
+pub mod inspect;
 pub mod list;
 pub mod platform;
 pub mod probe;
