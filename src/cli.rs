@@ -2,6 +2,7 @@
 
 mod analyse;
 mod inspect;
+mod report;
 
 use std::path::PathBuf;
 
@@ -15,13 +16,14 @@ use crate::units::{Hertz, Nanos};
 
 pub use analyse::AnalyseArgs;
 pub use inspect::InspectArgs;
+pub use report::{FiguresWanted, PublishArgs, ReportArgs};
 
 const EXIT_STATUS: &str = "\
 Exit status:
   0  done
   1  the command failed
   2  wrong usage
-  3  done, but a timer that was asked for by name could not be characterised";
+  3  done, but a timer that was asked for by name could not be characterised, or a report could not be read";
 
 const PROBE_EXAMPLES: &str = "\
 Examples:
@@ -60,6 +62,12 @@ pub enum Command {
     /// Show everything about one timer, with its figures
     #[command(after_help = EXIT_STATUS)]
     Inspect(InspectArgs),
+    /// Make one page of some reports, which needs no network and nothing beside it
+    #[command(after_help = EXIT_STATUS)]
+    Report(ReportArgs),
+    /// Make a static site over a folder of reports
+    #[command(after_help = EXIT_STATUS)]
+    Publish(PublishArgs),
     /// List every timer this build knows, whether it can be read here, and if not why
     #[command(after_help = EXIT_STATUS)]
     List(ListArgs),

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use timermeter::cli::{Cli, Command};
-use timermeter::commands::{CommandError, agent, analyse, inspect, list, platform, probe, score, selftest};
+use timermeter::commands::{
+    CommandError, agent, analyse, inspect, list, platform, probe, publish, report, score, selftest,
+};
 use timermeter::prober::children;
 
 /// Done, but a timer that was asked for by name could not be characterised.
@@ -39,6 +41,8 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Probe(args) => probe::run(args, &mut output)?,
         Command::Analyse(args) => analyse::run(args, &mut output).map(|()| true)?,
         Command::Inspect(args) => inspect::run(args, &mut output)?,
+        Command::Report(args) => report::run(args, &mut output)?,
+        Command::Publish(args) => publish::run(args, &mut output)?,
         Command::List(args) => list::run(args, &mut output)?,
         Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
         Command::Score(args) => score::run(args, &mut output).map(|()| true)?,

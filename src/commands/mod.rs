@@ -7,6 +7,8 @@ pub mod inspect;
 pub mod list;
 pub mod platform;
 pub mod probe;
+pub mod publish;
+pub mod report;
 pub mod score;
 pub mod selftest;
 
