@@ -115,14 +115,19 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
     let below = |limit: f64| {
         all.iter().copied().filter(|&(_, delta)| delta as f64 <= limit).collect::<Vec<(u64, i64)>>()
     };
-    let mut shown = few_levels.map(below).filter(|shown| shown.len() >= 3 * STRETCHES);
-    let shown = shown.get_or_insert_with(|| below(most as f64));
     // What only outliers reach with long work would leave most of the figure empty.
-    let work = sorted(shown.iter().map(|&(work, _)| work));
-    let longest = *quantile(&work, 0.995)?;
+    let longest =
+        |points: &[(u64, i64)]| quantile(&sorted(points.iter().map(|point| point.0)), 0.995).copied();
+    let whole = longest(&all)?;
+    // Where the cost varies by more than some steps, so few levels show no climbing.
+    let climbs = |shown: &Vec<(u64, i64)>| {
+        shown.len() >= 3 * STRETCHES && longest(shown).is_some_and(|longest| longest >= whole / 5)
+    };
+    let mut shown = few_levels.map(below).filter(climbs).unwrap_or_else(|| below(most as f64));
+    let longest = longest(&shown)?;
     shown.retain(|&(work, _)| work <= longest);
     shown.sort_unstable();
-    let mut kept = evenly(shown, longest);
+    let mut kept = evenly(&shown, longest);
     let still = shown.iter().filter(|(_, delta)| *delta == 0).count();
     if 2 * still > shown.len() {
         let moved: Vec<_> = shown.iter().copied().filter(|(_, delta)| *delta != 0).collect();
@@ -166,18 +171,22 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
         lengths = sorted(random().chain(waited()).flat_map(|group| group.deltas.iter().copied()));
     }
     let all = lengths.len();
-    let central = &lengths[all / 200..all - all / 50];
-    let (&least, &most) = (central.first()?, central.last()?);
     let (first, width, bins) = match step {
         Some(step) => {
             let width = (step / 8.0).floor().clamp(1.0, 1e15) as i64;
             let span = (LEVELS * step).min(BINS as f64 * width as f64) as i64;
-            let window = densest(central, span);
+            let window = densest(&lengths, span)?;
             let bins = ((window.1 as i128 - window.0 as i128) / i128::from(width) + 2).min(BINS as i128);
             // A level lies in the middle of its bin.
             (window.0.saturating_sub(width / 2), width, bins as usize)
         }
         None => {
+            let at = |probability: f64| quantile(&lengths, probability).copied();
+            let (least, mut most) = (at(0.005)?, at(0.98)?);
+            if least == most {
+                // It stood still nearly always; what it did else is worth a look.
+                most = *lengths.last()?;
+            }
             let span = (i128::from(most) - i128::from(least) + 1) as u128;
             let width = span.div_ceil(BINS as u128 * 2 / 3).clamp(1, i64::MAX as u128) as i64;
             (least, width, span.div_ceil(width as u128) as usize)
@@ -202,7 +211,7 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
 }
 
 /// The ends of the window of at most `span` that holds most of the sorted values.
-fn densest(values: &[i64], span: i64) -> (i64, i64) {
+fn densest(values: &[i64], span: i64) -> Option<(i64, i64)> {
     let (mut best, mut end) = (0..0, 0);
     for start in 0..values.len() {
         while end < values.len() && i128::from(values[end]) - i128::from(values[start]) < i128::from(span) {
@@ -212,7 +221,7 @@ fn densest(values: &[i64], span: i64) -> (i64, i64) {
             best = start..end;
         }
     }
-    (values[best.start], values[best.end - 1])
+    Some((*values.get(best.start)?, *values.get(best.end.checked_sub(1)?)?))
 }
 
 fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {

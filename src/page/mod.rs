@@ -97,6 +97,9 @@ const TERMS: [Term; 7] = [
     },
 ];
 
+/// The heading of the only report of a page.
+const ALONE: &str = "The machine and its timers";
+
 /// Whether figures are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figures {
@@ -112,14 +115,18 @@ pub enum Figures {
 /// # Errors
 /// When a figure cannot be drawn.
 pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, PageError> {
-    let views: Result<Vec<ReportView>, DrawError> = reports
+    let mut views: Vec<ReportView> = reports
         .iter()
         .enumerate()
         .map(|(at, report)| ReportView::of(report, &format!("r{at}"), Figures::Drawn))
-        .collect();
+        .collect::<Result<_, DrawError>>()?;
+    if let [only] = views.as_mut_slice() {
+        // The title says who it is already.
+        only.heading = ALONE.to_owned();
+    }
     let briefs: Vec<Brief> = reports.iter().map(|report| Brief::of(report, None)).collect();
     let (title, lead) = match reports {
-        [report] => (format!("Timers of {}", view::name(report)), view::summary(report)),
+        [report] => (format!("Timers of {}", view::name(report)), view::about(report)),
         several => {
             let lead =
                 "How good the clocks of these machines are: Quality side by side, then each by itself.";
@@ -127,7 +134,7 @@ pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, PageErr
         }
     };
     let matrix = (reports.len() > 1).then(|| Matrix::of(&briefs, None));
-    Ok(Page { matrix, reports: views?, left_out, ..Page::new(title, lead) }.render()?)
+    Ok(Page { matrix, reports: views, left_out, ..Page::new(title, lead) }.render()?)
 }
 
 impl Page<'_> {

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::matrix::{Brief, Matrix, Pages};
 use super::view::{self, ReportView};
-use super::{Entry, Figures, Page, PageError};
+use super::{ALONE, Entry, Figures, Page, PageError};
 use crate::report::{Collection, Report};
 
 /// A site can be told by this file; a folder without it is not replaced.
@@ -220,7 +220,8 @@ fn page_of(
     let explain = |source| SiteError::Write { path: target.clone(), source };
     let failed = |source: PageError| SiteError::Page { path: path.to_owned(), source };
     let home = "../".repeat(parts.len()) + "index.html";
-    let view = ReportView::of(report, "r0", figures).map_err(|error| failed(error.into()))?;
+    let mut view = ReportView::of(report, "r0", figures).map_err(|error| failed(error.into()))?;
+    view.heading = ALONE.to_owned();
     let page = Page {
         home: Some(home),
         reports: vec![view],

@@ -17,7 +17,7 @@ const LONGEST_NAME: usize = 200;
 pub(super) struct ReportView {
     /// Leads all anchors of this report.
     pub key: String,
-    pub name: String,
+    pub heading: String,
     pub caption: String,
     pub provenance: Option<String>,
     pub facts: Vec<Fact>,
@@ -113,8 +113,8 @@ impl ReportView {
             .collect();
         Ok(Self {
             key: key.to_owned(),
-            name: name(report),
-            caption: format!("Best Quality first. {}", summary(report)),
+            heading: format!("{} ({})", name(report), about(report)),
+            caption: summary(report),
             provenance: (provenance.kind == ProvenanceKind::Published).then(|| {
                 let parts = [&provenance.source, &provenance.note].into_iter().flatten();
                 parts.map(|part| clipped(part, 2 * LONGEST)).collect::<Vec<_>>().join(" — ")

@@ -32,7 +32,7 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
     fact("single", row.cost.as_ref().and_then(singles));
     let told = "of single invocations lie within one accuracy of the median";
     fact("spread", row.spread.map(|_| format!("{} {told}", share(row.spread))));
-    fact("tick", row.ns_per_tick.map(|ns| format!("{}, {} a second", time(Some(ns)), rate(Some(1e9 / ns)))));
+    fact("tick", row.ns_per_tick.map(|ns| format!("{} ({})", time(Some(ns)), rate(Some(1e9 / ns)))));
     fact("rests on", row.observations.as_ref().map(observations));
     facts
 }

@@ -113,13 +113,14 @@ fn levels(step: Option<f64>, from: f64, to: f64) -> Vec<f64> {
 }
 
 fn step_sentence(row: &TimerRow, levels: &[f64]) -> String {
-    let Some(step) = step(row).filter(|_| !levels.is_empty()) else {
-        return "No step was found.".to_owned();
-    };
+    let Some(step) = step(row) else { return "No step was found.".to_owned() };
     let length = match row.accuracy.and_then(|accuracy| accuracy.ns) {
         Some(ns) => time(Some(ns)),
         None => format!("{step:.2} ticks"),
     };
+    if levels.is_empty() {
+        return format!("Steps of {length} are too short to be told apart here.");
+    }
     format!("Lines: multiples of the step, {length}.")
 }
 
@@ -133,9 +134,11 @@ fn outside(below: u64, above: u64) -> String {
 
 fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
     let most = *figure.ticks.iter().max()? as f64;
-    let least = figure.ticks.iter().copied().min()?.min(0) as f64;
+    let least = *figure.ticks.iter().min()? as f64;
+    // A read far dearer than the step would leave the lower half empty.
+    let least = if least > most / 2.0 { least - 0.1 * (most - least) } else { least.min(0.0) };
     let longest = *figure.work.iter().max()? as f64 * figure.ns_per_work;
-    let (unit_up, a_tick) = interval_unit(row, most.max(-least));
+    let (unit_up, a_tick) = interval_unit(row, most.abs().max(least.abs()));
     let (unit_across, nanoseconds) = unit(longest);
     let a_work = figure.ns_per_work / nanoseconds;
     let points = figure.work.iter().zip(&figure.ticks);
