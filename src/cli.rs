@@ -1,8 +1,10 @@
 //! The command line: every command and flag, nothing about what they do.
 
 mod analyse;
+mod compare;
 mod inspect;
 mod report;
+mod table;
 
 use std::path::PathBuf;
 
@@ -15,15 +17,18 @@ use crate::report::{Format, UnknownEnding};
 use crate::units::{Hertz, Nanos};
 
 pub use analyse::AnalyseArgs;
+pub use compare::{CompareArgs, CompareFormat};
 pub use inspect::InspectArgs;
 pub use report::{FiguresWanted, PublishArgs, ReportArgs};
+pub use table::TableArgs;
 
 const EXIT_STATUS: &str = "\
 Exit status:
   0  done
   1  the command failed
   2  wrong usage
-  3  done, but a timer that was asked for by name could not be characterised, or a report could not be read";
+  3  done, but a timer that was asked for by name could not be characterised,
+     some of the given reports could not be read, or a condition of compare holds";
 
 const PROBE_EXAMPLES: &str = "\
 Examples:
@@ -68,6 +73,12 @@ pub enum Command {
     /// Make a static site over a folder of reports
     #[command(after_help = EXIT_STATUS)]
     Publish(PublishArgs),
+    /// Print one or many reports as a table: Markdown, CSV, LaTeX, HTML, JSON
+    #[command(after_help = EXIT_STATUS)]
+    Table(TableArgs),
+    /// Tell what changed from one report to another, and whether it is more than noise
+    #[command(after_help = EXIT_STATUS)]
+    Compare(CompareArgs),
     /// List every timer this build knows, whether it can be read here, and if not why
     #[command(after_help = EXIT_STATUS)]
     List(ListArgs),

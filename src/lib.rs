@@ -8,6 +8,7 @@
 pub mod analysis;
 pub mod cli;
 pub mod commands;
+pub mod comparison;
 pub mod page;
 pub mod platform;
 pub mod prober;
@@ -17,5 +18,6 @@ pub mod recording;
 pub mod report;
 pub mod selection;
 pub mod selftest;
+pub mod tabulation;
 pub mod trace;
 pub mod units;

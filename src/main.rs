@@ -6,18 +6,19 @@ use std::process::ExitCode;
 use clap::Parser;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
-    CommandError, agent, analyse, inspect, list, platform, probe, publish, report, score, selftest,
+    CommandError, agent, analyse, compare, inspect, list, platform, probe, publish, report, score, selftest,
+    table,
 };
 use timermeter::prober::children;
 
-/// Done, but a timer that was asked for by name could not be characterised.
-const UNCHARACTERISED: u8 = 3;
+/// Done, but not all of it, or a condition holds: see the exit statuses in the help.
+const DONE_BUT: u8 = 3;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(&cli.command) {
         Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(UNCHARACTERISED),
+        Ok(false) => ExitCode::from(DONE_BUT),
         Err(CommandError::Closed) => ExitCode::SUCCESS,
         Err(error) => {
             // Where nobody reads standard error either, the status has to do.
@@ -43,6 +44,8 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Inspect(args) => inspect::run(args, &mut output)?,
         Command::Report(args) => report::run(args, &mut output)?,
         Command::Publish(args) => publish::run(args, &mut output)?,
+        Command::Table(args) => table::run(args, &mut output)?,
+        Command::Compare(args) => compare::run(args, &mut output)?,
         Command::List(args) => list::run(args, &mut output)?,
         Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
         Command::Score(args) => score::run(args, &mut output).map(|()| true)?,

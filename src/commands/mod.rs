@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod analyse;
+pub mod compare;
 mod hosts;
 pub mod inspect;
 pub mod list;
@@ -11,11 +12,12 @@ pub mod publish;
 pub mod report;
 pub mod score;
 pub mod selftest;
+pub mod table;
 
 use std::io::{IsTerminal, Write};
 
 use crate::cli::Output;
-use crate::report::{Format, OutputFile, Report, Style};
+use crate::report::{Format, OutputFile, ReadError, Report, Style};
 
 /// Why a command ended without doing what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -97,4 +99,19 @@ fn show(report: &Report, format: Format, output: &mut dyn Write) -> Result<(), C
     output.write_all(format.render(report, terminal_style()).as_bytes())?;
     output.flush()?;
     Ok(())
+}
+
+/// Names the files that could not be read on standard error. Returns whether there were none.
+///
+/// # Errors
+/// When nothing else could be read either.
+fn tell_refused(refused: &[ReadError], read: usize) -> Result<bool, CommandError> {
+    match refused {
+        [only] if read == 0 => return Err(failed(only)),
+        refused => refused.iter().for_each(|error| eprintln!("timermeter: {error}")),
+    }
+    if read == 0 {
+        return Err(failed("no report could be read"));
+    }
+    Ok(refused.is_empty())
 }

@@ -200,6 +200,19 @@ pub enum Status {
     Failed,
 }
 
+impl Status {
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Unresolved => "unresolved",
+            Self::Unavailable => "unavailable",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 /// One timer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimerRow {
@@ -252,6 +265,17 @@ pub enum AccuracyKind {
     Resolved,
     /// The step is not known; it is at most this.
     AtMost,
+}
+
+impl AccuracyKind {
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Resolved => "resolved",
+            Self::AtMost => "at_most",
+        }
+    }
 }
 
 /// The resolution of the counter as seen through the method (TimerMeter's accuracy).

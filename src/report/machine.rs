@@ -30,6 +30,13 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
 pub fn facts_of(report: &Report) -> Vec<Fact> {
     let mut facts = facts(&report.platform, &report.frequency);
     if report.provenance.kind == ProvenanceKind::Published {
+        // What a publication does not tell was not looked for.
+        let told = |name: &str| match name {
+            "hypervisor" => report.platform.hypervisor.is_some(),
+            "governor" => report.platform.cpu.governor.is_some(),
+            _ => true,
+        };
+        facts.retain(|(name, _)| told(name));
         facts.extend(published(&report.provenance));
         return facts;
     }

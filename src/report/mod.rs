@@ -4,6 +4,7 @@ mod archive;
 mod collection;
 pub mod csv;
 mod document;
+pub mod escape;
 pub mod facts;
 pub mod figures;
 mod format;

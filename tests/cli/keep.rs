@@ -7,7 +7,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{printed, timermeter};
+use super::{json, printed, timermeter};
 
 /// A probe of two timers, one of which any machine has.
 fn probe(more: &[&str]) -> assert_cmd::assert::Assert {
@@ -80,6 +80,9 @@ fn what_is_saved_stands_beside_older_runs() {
         let page = fs::read_to_string(run.join("README.md")).unwrap();
         assert!(page.contains("| monotonic |") && page.contains("- CPU: "), "{page}");
     }
+    let run = runs[0].join("report.json").to_string_lossy().into_owned();
+    let table = json(&timermeter(&["table", &run, &base, "--format", "json"]).success());
+    assert!(table.as_array().is_some_and(|rows| rows.len() >= 3), "{table}");
 }
 
 /// What lies in a folder, sorted.

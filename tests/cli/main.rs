@@ -4,6 +4,7 @@ mod folder;
 mod interrupt;
 mod keep;
 mod lost_agents;
+mod many;
 mod reports;
 mod usage;
 
