@@ -3,22 +3,9 @@
 use super::figures::{accuracy, count, percent, plus_minus, rate, share, significant, time};
 use super::machine::Fact;
 use super::text::{clipped, plain};
-use super::{Accuracy, AccuracyKind, Cost, Observations, Status, TimerRow};
+use super::{Accuracy, AccuracyKind, Cost, Observations, TimerRow};
 
 const LONGEST: usize = 600;
-
-impl Status {
-    /// As it is written in reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Unresolved => "unresolved",
-            Self::Unavailable => "unavailable",
-            Self::Failed => "failed",
-        }
-    }
-}
 
 /// All that is known of a timer.
 #[must_use]

@@ -25,7 +25,7 @@ const INK: RGBColor = RGBColor(0, 0, 0);
 
 const SIZE: (u32, u32) = (480, 290);
 const FONT: &str = "sans-serif";
-const FONT_SIZE: u32 = 13;
+const FONT_SIZE: u32 = 16;
 
 type Error<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as plotters::prelude::DrawingBackend>::ErrorType>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
@@ -75,8 +75,8 @@ fn draw<'a>(plot: &Plot, area: &DrawingArea<SVGBackend<'a>, Shift>) -> Result<()
     let mut chart = ChartBuilder::on(area)
         .margin(8)
         .margin_right(14)
-        .x_label_area_size(40)
-        .y_label_area_size(58)
+        .x_label_area_size(48)
+        .y_label_area_size(68)
         .build_cartesian_2d(across.from..across.to, up.from..up.to)?;
     if let Some((from, to)) = plot.band {
         let corners = [(from, up.from), (to, up.to)];
