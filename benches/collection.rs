@@ -1,5 +1,5 @@
-//! What ten thousand reports of forty timers take: `table` and `compare` with one of them. Each runs in a process of its
-//! own, whose greatest memory is told as well. The targets are 2 s and 300 MB.
+//! What ten thousand reports of forty timers take: `table` and `compare` with one of them, and `publish`. Each runs in a
+//! process of its own, whose greatest memory is told as well. The targets are 2 s and 300 MB, and 20 s for `publish`.
 
 use std::fs;
 use std::hint::black_box;
@@ -66,12 +66,14 @@ fn many(criterion: &mut Criterion) {
     let folder = fleet(base.path());
     let one = folder.join("machine-000").join("run-00000").join("report.json");
     let (folder, one) = (folder.display().to_string(), one.display().to_string());
+    let site = base.path().join("site").display().to_string();
     let mut group = criterion.benchmark_group("ten thousand reports");
     group.sample_size(10);
     for (name, args) in [
         ("table", vec!["table", &folder]),
         ("table beside", vec!["table", &folder, "--layout", "beside", "--format", "csv"]),
         ("compare", vec!["compare", &folder, &one]),
+        ("publish", vec!["publish", &folder, "--output", &site]),
     ] {
         match greatest_memory(&args) {
             Some(megabytes) => println!("{name}: at most {megabytes} MB"),

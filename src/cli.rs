@@ -2,6 +2,8 @@
 
 mod analyse;
 mod compare;
+mod inspect;
+mod report;
 mod table;
 
 use std::path::PathBuf;
@@ -19,6 +21,8 @@ mod check;
 pub use analyse::AnalyseArgs;
 pub use check::CheckArgs;
 pub use compare::{CompareArgs, CompareFormat};
+pub use inspect::InspectArgs;
+pub use report::{FiguresWanted, PublishArgs, ReportArgs};
 pub use table::TableArgs;
 
 const EXIT_STATUS: &str = "\
@@ -63,6 +67,15 @@ pub enum Command {
     /// Compute the report again from a trace that `probe --trace` kept
     #[command(after_help = EXIT_STATUS)]
     Analyse(AnalyseArgs),
+    /// Show everything about one timer, with its figures
+    #[command(after_help = EXIT_STATUS)]
+    Inspect(InspectArgs),
+    /// Make one page of some reports, which needs no network and nothing beside it
+    #[command(after_help = EXIT_STATUS)]
+    Report(ReportArgs),
+    /// Make a static site over a folder of reports
+    #[command(after_help = EXIT_STATUS)]
+    Publish(PublishArgs),
     /// Print one or many reports as a table: Markdown, CSV, LaTeX, HTML, JSON
     #[command(after_help = EXIT_STATUS)]
     Table(TableArgs),

@@ -9,6 +9,7 @@ pub mod analysis;
 pub mod cli;
 pub mod commands;
 pub mod comparison;
+pub mod page;
 pub mod platform;
 pub mod prober;
 pub mod quality;

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
-    CommandError, agent, analyse, check, compare, list, platform, probe, score, selftest, table,
+    CommandError, agent, analyse, check, compare, inspect, list, platform, probe, publish, report, score,
+    selftest, table,
 };
 use timermeter::prober::children;
 
@@ -31,7 +32,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
     if let Command::Agent(args) = command {
         return agent::run(args).map(|()| true);
     }
-    if let Command::Probe(_) | Command::List(_) = command {
+    if let Command::Probe(_) | Command::Inspect(_) | Command::List(_) = command {
         // Children end and unfinished files go before this program does. The other commands have neither.
         ctrlc::set_handler(children::interrupt)
             .map_err(|error| CommandError::Failed(format!("cannot listen for interrupts: {error}")))?;
@@ -40,6 +41,9 @@ fn run(command: &Command) -> Result<bool, CommandError> {
     let settled = match command {
         Command::Probe(args) => probe::run(args, &mut output)?,
         Command::Analyse(args) => analyse::run(args, &mut output).map(|()| true)?,
+        Command::Inspect(args) => inspect::run(args, &mut output)?,
+        Command::Report(args) => report::run(args, &mut output)?,
+        Command::Publish(args) => publish::run(args, &mut output)?,
         Command::Table(args) => table::run(args, &mut output)?,
         Command::Compare(args) => compare::run(args, &mut output)?,
         Command::List(args) => list::run(args, &mut output)?,

@@ -3,6 +3,7 @@
 
 pub mod allan;
 pub mod cost;
+pub mod figures;
 mod lattice;
 pub mod moments;
 pub mod offsets;

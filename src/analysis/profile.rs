@@ -33,6 +33,15 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// The resolved step, in ticks of the timer.
+    #[must_use]
+    pub fn step(&self) -> Option<f64> {
+        match &self.resolution {
+            Resolution::Resolved { step, .. } => Some(step.value),
+            _ => None,
+        }
+    }
+
     /// The resolved step in nanoseconds.
     #[must_use]
     pub fn accuracy_ns(&self) -> Option<Estimate> {

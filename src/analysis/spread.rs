@@ -14,9 +14,12 @@ const FEWEST: usize = 100;
 /// Who shows single invocations, and what kind of shape they have in all processes together.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    of_intervals: bool,
-    ns_per_tick: f64,
-    step: f64,
+    /// Whether it is the timer itself.
+    pub(super) of_intervals: bool,
+    /// Nanoseconds in a tick of whoever shows them.
+    pub(super) ns_per_tick: f64,
+    /// Its step, in its ticks.
+    pub(super) step: f64,
     kind: Option<usize>,
     skewness: Option<f64>,
 }
@@ -58,7 +61,8 @@ impl View {
         })
     }
 
-    fn samples(&self, run: &Run) -> Vec<i64> {
+    /// Single invocations of a process, in ticks of whoever shows them; with the bracket where that is the reference.
+    pub(super) fn samples(&self, run: &Run) -> Vec<i64> {
         if self.of_intervals { successive(&run.readings.values) } else { run.singles.deltas.clone() }
     }
 }

@@ -27,12 +27,24 @@ const TIMEOUT_SECONDS: u64 = 30;
 /// # Errors
 /// Usage errors before anything is measured; failures of files and of the machine.
 pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let files = Files::prepare(args)?;
+    let (recording, by_name_failed) = record(args)?;
+    let report = recording.report().map_err(|error| CommandError::Failed(error.to_string()))?;
+    files.write(&recording, &report, args.quiet)?;
+    show(&report, args.format, output)?;
+    Ok(!by_name_failed && !named_unsettled(&args.timers, &report.timers))
+}
+
+/// Measures. Returns what was observed, and whether an agent that the user named could not be reached at all.
+///
+/// # Errors
+/// Usage errors before anything is measured; failures of the machine.
+pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError> {
     let created = jiff::Timestamp::now();
     let cpu = choose_cpu(args.cpu)?;
     let nominal = frequency::nominal();
     let known = frequency::Parts { nominal: nominal.clone(), ..frequency::Parts::default() };
     frequency::summarise(&known, args.cycles).map_err(|error| CommandError::Usage(error.to_string()))?;
-    let files = Files::prepare(args)?;
     let settings = Settings {
         plan: plan(args),
         seed: args.seed.unwrap_or(1),
@@ -57,10 +69,7 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         timers: observed(population.names, population.subjects),
         unasked: population.rows,
     };
-    let report = recording.report().map_err(|error| CommandError::Failed(error.to_string()))?;
-    files.write(&recording, &report, args.quiet)?;
-    show(&report, args.format, output)?;
-    Ok(!by_name_failed && !named_unsettled(&args.timers, &report.timers))
+    Ok((recording, by_name_failed))
 }
 
 fn plan(args: &ProbeArgs) -> Plan {

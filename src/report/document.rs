@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Platform;
 use super::verdicts::Verdicts;
+pub use crate::analysis::figures::{CostHistogram, Figures, IntervalHistogram, Staircase};
 
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v1";
@@ -186,6 +187,8 @@ pub struct TimerRow {
     pub printed_quality: Option<f64>,
     /// What the figures rest on.
     pub observations: Option<Observations>,
+    /// What its figures are drawn from; null where nothing was observed, and in reports of older versions.
+    pub figures: Option<Figures>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }

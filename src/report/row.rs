@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::analysis::Estimate;
+use crate::analysis::figures::figures;
 use crate::analysis::profile::Profile;
 use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::over_processes;
@@ -34,6 +35,7 @@ impl TimerRow {
             verdicts: None,
             printed_quality: None,
             observations: None,
+            figures: None,
             warnings: Vec::new(),
         }
     }
@@ -46,6 +48,7 @@ impl TimerRow {
         self.cost = cost(trace, profile, frequency);
         self.spread = profile.spread.map(|spread| spread.value);
         self.observations = Some(observations(trace, profile));
+        self.figures = Some(figures(trace, profile.step()));
         self.judge(profile);
         if let (Status::Ok, Some(frequency)) = (self.status, frequency) {
             self.score(profile, frequency);

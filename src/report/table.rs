@@ -32,8 +32,9 @@ impl Style {
         usize::from(self.width.unwrap_or(NO_WIDTH)).max(40)
     }
 
-    /// Text in a colour, where colour is wanted.
-    pub(crate) fn paint(self, codes: &str, text: &str) -> String {
+    /// `text` between the escape sequences of `codes` (ECMA-48, SGR), where there is colour.
+    #[must_use]
+    pub fn paint(self, codes: &str, text: &str) -> String {
         if self.colour { format!("\x1b[{codes}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }

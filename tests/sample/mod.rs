@@ -1,9 +1,9 @@
 //! Handmade reports.
 
 use timermeter::report::{
-    Accuracy, AccuracyKind, ClockSource, Cost, Cpu, CpuQuota, Frequency, Kernel, Limits, Load, MemoryLimit,
-    Ntp, Observations, Os, Platform, Provenance, Report, SCHEMA, Settings, Status, Tickless, TimerRow, Tool,
-    Tsc, Warning,
+    Accuracy, AccuracyKind, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Figures, Frequency,
+    IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Ntp, Observations, Os, Platform, Provenance,
+    Report, SCHEMA, Settings, Staircase, Status, Tickless, TimerRow, Tool, Tsc, Warning,
 };
 
 const HZ: f64 = 3.694e9;
@@ -93,6 +93,7 @@ fn good() -> Vec<TimerRow> {
             "Do not take a difference of one step for a duration; take the cost off, or time many calls at once.",
         ));
     }
+    rows[0].figures = Some(figures());
     rows[8].warnings.push(coarse());
     rows[9].warnings.push(coarse());
     rows[3].warnings.push(warning(
@@ -101,6 +102,34 @@ fn good() -> Vec<TimerRow> {
         "Report quartiles beside the median.",
     ));
     rows
+}
+
+/// Of a counter that moves by 26 ticks of 0.3852 ns.
+fn figures() -> Figures {
+    let work: Vec<u64> = (0..60).collect();
+    Figures {
+        staircase: Some(Staircase {
+            ns_per_work: 1.35,
+            ticks: work.iter().map(|work| 26 * (1 + (3 * work + work % 7) / 26) as i64).collect(),
+            work,
+            intervals: 7200,
+        }),
+        intervals: Some(IntervalHistogram {
+            first_ticks: 25,
+            width_ticks: 3,
+            counts: (0..60).map(|bin| if bin % 9 == 0 { 400 + bin } else { bin % 2 }).collect(),
+            below: 0,
+            above: 12,
+        }),
+        singles: Some(CostHistogram {
+            first_ns: -6.2,
+            width_ns: 10.0149,
+            counts: vec![3, 2113, 2871, 13],
+            below: 0,
+            above: 2,
+            own_readings: false,
+        }),
+    }
 }
 
 fn odd() -> Vec<TimerRow> {
