@@ -5,6 +5,7 @@ pub mod campaign;
 
 pub mod children;
 pub mod connection;
+pub mod events;
 pub mod explore;
 mod hosted;
 pub mod introduce;
@@ -12,5 +13,6 @@ mod lines;
 pub mod plan;
 mod process;
 pub mod protocol;
+pub mod runtimes;
 pub mod serve;
 pub mod wait;
