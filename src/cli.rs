@@ -1,5 +1,7 @@
 //! The command line: every command and flag, nothing about what they do.
 
+mod runtimes;
+
 use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -9,6 +11,8 @@ use crate::platform::frequency::CyclesFrom;
 use crate::quantity::{self, Quantity};
 use crate::report::{Format, UnknownEnding};
 use crate::units::{Hertz, Nanos};
+
+pub use runtimes::{RuntimeArgs, RuntimeName};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -22,6 +26,7 @@ Examples:
   timermeter probe                              all timers of this machine
   timermeter probe --quick 'monotonic*' rdtsc   a first look at some of them
   timermeter probe --output all.json --output all.md
+  timermeter probe --runtime java,python        with the clocks of Java and Python
   timermeter probe --agent 'java -jar agent.jar' 'java:*'
   timermeter probe --agent py='python3 agent.py' --cycles nominal";
 
@@ -84,6 +89,9 @@ pub struct ProbeArgs {
     /// Probe the timers of another runtime too, started by this command; its ids are NAME:ID
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
     pub agents: Vec<AgentSpec>,
+    /// Other runtimes.
+    #[command(flatten)]
+    pub runtimes: RuntimeArgs,
     /// Measure on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub cpu: Option<u32>,
@@ -116,6 +124,9 @@ pub struct ListArgs {
     /// List the timers of another runtime too, started by this command; its ids are NAME:ID
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
     pub agents: Vec<AgentSpec>,
+    /// Other runtimes.
+    #[command(flatten)]
+    pub runtimes: RuntimeArgs,
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     pub format: ShortFormat,

@@ -1,9 +1,14 @@
 //! Who hosts the timers of a run: this program for the native ones, agents for the others.
 
-use crate::cli::AgentSpec;
+use tempfile::TempDir;
+
+use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::prober::campaign::{Host, Settings, Subject};
+use crate::prober::children;
 use crate::prober::connection::{Command, Connection};
+use crate::prober::events::LogSpec;
 use crate::prober::protocol::{HostedTimer, Missing};
+use crate::prober::runtimes::{NotThere, Ready, Runtime};
 use crate::report::{Status, TimerRow};
 use crate::selection::select;
 use timers::Fault;
@@ -20,13 +25,17 @@ pub struct Population {
     pub subjects: Vec<Subject>,
     /// Rows of timers, or of whole agents, that cannot be asked.
     pub rows: Vec<TimerRow>,
+    /// Whether a runtime that the user named is not there.
+    missing_by_name: bool,
+    /// Holds the hosts of other runtimes while they are needed.
+    _folder: Option<TempDir>,
 }
 
 impl Population {
     /// Whether an agent that the user named could not be reached at all.
     #[must_use]
     pub fn failed_by_name(&self) -> bool {
-        self.rows.iter().any(|row| row.status == Status::Failed)
+        self.missing_by_name || self.rows.iter().any(|row| row.status == Status::Failed)
     }
 }
 
@@ -65,15 +74,37 @@ struct Offer {
 pub fn gather(
     patterns: &[String],
     agents: &[AgentSpec],
+    runtimes: &RuntimeArgs,
     settings: &Settings,
 ) -> Result<Population, CommandError> {
     let mut offers = vec![native()?];
     let mut lost = Vec::new();
+    let mut missing_by_name = false;
+    let wanted_runtimes = runtimes.wanted();
+    let (folder, prepared) = prepare(&wanted_runtimes)?;
+    for ((runtime, named), prepared) in wanted_runtimes.into_iter().zip(prepared) {
+        match prepared {
+            Err(why) => {
+                missing_by_name |= named;
+                lost.push(missing_runtime(runtime, &why));
+            }
+            Ok(ready) => {
+                for Ready { prefix, command, log } in ready {
+                    let label = command.name.clone();
+                    match offer(command, Some(prefix), true, log, settings) {
+                        Ok(offer) => offers.push(offer),
+                        Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
+                        Err(fault) => lost.push(unreachable_agent(prefix, &label, &fault)),
+                    }
+                }
+            }
+        }
+    }
     for spec in agents {
-        match offer(spec, settings) {
+        match offer(command(spec), spec.name.as_deref(), false, None, settings) {
             Ok(offer) => offers.push(offer),
             Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
-            Err(fault) => lost.push(unreachable_agent(spec, &fault)),
+            Err(fault) => lost.push(unreachable_agent(&prefix_of(spec), &spec.command.join(" "), &fault)),
         }
     }
     make_names_unique(&mut offers);
@@ -102,8 +133,14 @@ pub fn gather(
         wanted = select(&known, &ids).map_err(|error| CommandError::Usage(error.to_string()))?;
         wanted.retain(|id| *id != timers::FLOOR_ID);
     }
-    let mut population =
-        Population { hosts: Vec::new(), names: Vec::new(), subjects: Vec::new(), rows: lost };
+    let mut population = Population {
+        hosts: Vec::new(),
+        names: Vec::new(),
+        subjects: Vec::new(),
+        rows: lost,
+        missing_by_name,
+        _folder: folder,
+    };
     for offer in offers {
         let Offer { host, name, rows } = offer;
         let index = population.hosts.len();
@@ -139,6 +176,7 @@ fn native() -> Result<Offer, CommandError> {
                 label: info.label.into(),
                 ns_per_tick: info.ns_per_tick,
                 reference: best == Some(&info.id),
+                legend: None,
             }),
             Err(why) => {
                 let mut row = TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
@@ -149,16 +187,57 @@ fn native() -> Result<Offer, CommandError> {
             }
         }
     }
-    let host = Host { command, takes_ids: true, timers: hosted };
+    let host = Host { command, takes_ids: true, timers: hosted, log: None };
     Ok(Offer { host, name: HostName { prefix: None, runtime: "native".into() }, rows })
 }
 
+/// Makes hosts ready, all at once: nothing is measured yet. They live in a private folder that goes with its owner.
+fn prepare(
+    runtimes: &[(Runtime, bool)],
+) -> Result<(Option<TempDir>, Vec<Result<Vec<Ready>, NotThere>>), CommandError> {
+    if runtimes.is_empty() {
+        return Ok((None, Vec::new()));
+    }
+    let folder = tempfile::Builder::new().prefix("timermeter-").tempdir().map_err(|error| {
+        CommandError::Failed(format!(
+            "cannot make a folder for the hosts of other runtimes: {error}; set TMPDIR"
+        ))
+    })?;
+    let prepared = std::thread::scope(|scope| {
+        let start = |runtime: Runtime| {
+            scope.spawn({
+                let folder = folder.path();
+                move || runtime.prepare(folder)
+            })
+        };
+        let threads: Vec<_> = runtimes.iter().map(|(runtime, _)| start(*runtime)).collect();
+        let broken = || NotThere { reason: "its preparation broke off".into(), remedy: "try again".into() };
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(broken()))).collect()
+    });
+    if children::interrupted() { Err(CommandError::Interrupted) } else { Ok((Some(folder), prepared)) }
+}
+
+/// The one line of a runtime that is not there.
+fn missing_runtime(runtime: Runtime, why: &NotThere) -> TimerRow {
+    let prefix = runtime.prefix();
+    let label = format!("all timers of {prefix}");
+    let mut row = TimerRow::unmeasured(&format!("{prefix}:*"), &label, prefix, Status::Unavailable);
+    row.reason = Some(why.reason.clone());
+    row.remedy = Some(why.remedy.clone());
+    row
+}
+
 /// Starts an agent once to hear what it has.
-fn offer(spec: &AgentSpec, settings: &Settings) -> Result<Offer, Fault> {
-    let command = command(spec);
+fn offer(
+    command: Command,
+    prefix: Option<&str>,
+    takes_ids: bool,
+    log: Option<LogSpec>,
+    settings: &Settings,
+) -> Result<Offer, Fault> {
     let connection = Connection::start(&command, settings.cpu, settings.timeout)?;
     let hello = connection.hello();
-    let prefix = spec.name.clone().unwrap_or_else(|| as_prefix(&hello.runtime.name));
+    let prefix = prefix.map_or_else(|| as_prefix(&hello.runtime.name), str::to_owned);
     let runtime = format!("{} {}", hello.runtime.name, hello.runtime.version).trim().to_owned();
     let hosted: Vec<HostedTimer> =
         hello.timers.iter().filter(|timer| timer.id != timers::FLOOR_ID).cloned().collect();
@@ -170,7 +249,7 @@ fn offer(spec: &AgentSpec, settings: &Settings) -> Result<Offer, Fault> {
         row
     });
     let rows = rows.collect();
-    let host = Host { command, takes_ids: false, timers: hosted };
+    let host = Host { command, takes_ids, timers: hosted, log };
     Ok(Offer { host, name: HostName { prefix: Some(prefix), runtime }, rows })
 }
 
@@ -179,12 +258,15 @@ fn command(spec: &AgentSpec) -> Command {
     Command { name: program.clone(), program: program.into(), args: args.iter().map(Into::into).collect() }
 }
 
-fn unreachable_agent(spec: &AgentSpec, fault: &Fault) -> TimerRow {
+/// What leads the ids of an agent that did not say who it is.
+fn prefix_of(spec: &AgentSpec) -> String {
     let program = spec.command.first().map_or("", String::as_str);
     let program = program.rsplit('/').next().unwrap_or(program);
-    let prefix = spec.name.clone().unwrap_or_else(|| as_prefix(program));
-    let label = spec.command.join(" ");
-    let mut row = TimerRow::unmeasured(&format!("{prefix}:*"), &label, &prefix, Status::Failed);
+    spec.name.clone().unwrap_or_else(|| as_prefix(program))
+}
+
+fn unreachable_agent(prefix: &str, label: &str, fault: &Fault) -> TimerRow {
+    let mut row = TimerRow::unmeasured(&format!("{prefix}:*"), label, prefix, Status::Failed);
     row.reason = Some(fault.to_string());
     row
 }

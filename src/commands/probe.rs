@@ -39,7 +39,7 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         cpu,
         timeout: Duration::from_secs(args.timeout.unwrap_or(TIMEOUT_SECONDS)),
     };
-    let mut population = hosts::gather(&args.timers, &args.agents, &settings)?;
+    let mut population = hosts::gather(&args.timers, &args.agents, &args.runtimes, &settings)?;
     let before = frequency::effective(cpu);
     let tsc = tsc();
     let during = measure(&mut population, &settings, args.quiet)?;
@@ -150,6 +150,7 @@ fn rows(population: Population, frequency: Option<Hertz>) -> Vec<TimerRow> {
         let id = name.id(&subject.timer.id);
         let mut row = TimerRow::unmeasured(&id, &subject.timer.label, &name.runtime, Status::Failed);
         row.ns_per_tick = subject.timer.ns_per_tick;
+        row.legend.clone_from(&subject.timer.legend);
         match subject.outcome {
             Ok(trace) => row.fill(&trace, &profile(&trace), frequency),
             Err(reason) => row.reason = Some(reason),

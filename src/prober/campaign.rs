@@ -17,6 +17,7 @@ use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::median;
 use crate::prober::bench::Bench;
 use crate::prober::connection::{Command, Connection, subject};
+use crate::prober::events::LogSpec;
 use crate::prober::explore::{Exploration, explore};
 use crate::prober::introduce::{introduce, watched_rate};
 use crate::prober::plan::Plan;
@@ -33,6 +34,8 @@ pub struct Host {
     pub takes_ids: bool,
     /// Its timers, all that it named.
     pub timers: Vec<HostedTimer>,
+    /// Where its runtime logs what may disturb a measurement.
+    pub log: Option<LogSpec>,
 }
 
 /// How a campaign is run.
@@ -116,8 +119,10 @@ pub fn run(
 fn ask(host: &Host, subject: &mut Subject, settings: &Settings, seed: u64) -> Result<(), Fault> {
     let Ok(trace) = &mut subject.outcome else { return Ok(()) };
     let mut random = StdRng::seed_from_u64(seed);
-    let asked = bench(host, &subject.timer, &trace.reference.id, settings, settings.cpu)
-        .and_then(|mut bench| explore(&mut bench, &trace.reference, &settings.plan, &mut random));
+    let asked = connect(host, &[&subject.timer.id], settings, settings.cpu).and_then(|connection| {
+        let mut bench = bench(&connection, &subject.timer, &trace.reference.id);
+        explore_undisturbed(&connection, &mut bench, &trace.reference, &settings.plan, &mut random)
+    });
     match asked {
         Ok(Exploration { run, ns_per_tick, slow }) => {
             trace.runs.push(run);
@@ -128,6 +133,34 @@ fn ask(host: &Host, subject: &mut Subject, settings: &Settings, seed: u64) -> Re
         Err(fault) => subject.outcome = Err(fault.to_string()),
     }
     Ok(())
+}
+
+/// Explores once more whenever the runtime compiled the loops anew meanwhile: what was measured before that was another
+/// program.
+fn explore_undisturbed(
+    connection: &RefCell<Connection>,
+    bench: &mut Bench,
+    reference: &Reference,
+    plan: &Plan,
+    random: &mut StdRng,
+) -> Result<Exploration, Fault> {
+    /// From there on it will not settle.
+    const MOST: u32 = 4;
+    let mut turn = 1;
+    loop {
+        let before = connection.borrow().windows().clone();
+        let mut exploration = explore(bench, reference, plan, random)?;
+        let mut connection = connection.borrow_mut();
+        let voided = connection.windows().voided - before.voided;
+        if voided == 0 || turn == MOST {
+            let windows = connection.windows();
+            exploration.run.dropped = windows.dropped.clone();
+            exploration.run.disturbed = windows.disturbed + voided;
+            return Ok(exploration);
+        }
+        connection.void_since(&before);
+        turn += 1;
+    }
 }
 
 /// What the processes agree on.
@@ -166,8 +199,12 @@ fn wait_together(
                 let cpu = cpus.get(turn % cpus.len().max(1)).copied();
                 let work = move || {
                     let mut random = StdRng::seed_from_u64(seed.wrapping_add(index as u64));
-                    bench(&hosts[subject.host], &subject.timer, &trace.reference.id, settings, cpu)
-                        .and_then(|mut bench| wait(&mut bench, &trace.reference, &settings.plan, &mut random))
+                    connect(&hosts[subject.host], &[&subject.timer.id], settings, cpu).and_then(
+                        |connection| {
+                            let mut bench = bench(&connection, &subject.timer, &trace.reference.id);
+                            wait(&mut bench, &trace.reference, &settings.plan, &mut random)
+                        },
+                    )
                 };
                 (index, scope.spawn(work))
             })
@@ -190,23 +227,16 @@ fn is_resolved(trace: &Trace) -> bool {
     matches!(profile(trace).resolution, Resolution::Resolved { .. })
 }
 
-/// A fresh process of the host with a timer and its reference on the bench.
-fn bench(
-    host: &Host,
-    timer: &HostedTimer,
-    reference: &str,
-    settings: &Settings,
-    cpu: Option<u32>,
-) -> Result<Bench, Fault> {
-    let connection = connect(host, &[&timer.id], settings, cpu)?;
+/// A timer of a process and its reference on the bench.
+fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, reference: &str) -> Bench {
     let has_floor = connection.borrow().hello().timers.iter().any(|hosted| hosted.id == timers::FLOOR_ID);
-    Ok(Bench {
-        timer: subject(&connection, &timer.id),
+    Bench {
+        timer: subject(connection, &timer.id),
         ns_per_tick: timer.ns_per_tick,
-        reference: subject(&connection, reference),
+        reference: subject(connection, reference),
         reference_id: reference.into(),
-        floor: has_floor.then(|| subject(&connection, timers::FLOOR_ID)),
-    })
+        floor: has_floor.then(|| subject(connection, timers::FLOOR_ID)),
+    }
 }
 
 fn connect(
@@ -219,7 +249,11 @@ fn connect(
     if host.takes_ids {
         command.args.extend(ids.iter().map(Into::into));
     }
-    Ok(Rc::new(RefCell::new(Connection::start(&command, cpu, settings.timeout)?)))
+    let mut connection = Connection::start(&command, cpu, settings.timeout)?;
+    if let Some(log) = &host.log {
+        connection.watch(log);
+    }
+    Ok(Rc::new(RefCell::new(connection)))
 }
 
 /// Finds a reference among the timers of a host: the one it recommends, else the first that serves.

@@ -84,6 +84,11 @@ impl Process {
         Ok(process)
     }
 
+    /// Its process id.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Hands a line to it. If nobody reads it, the end of the output will tell.
     pub(super) fn send(&self, line: Vec<u8>) {
         if let Some(input) = &self.input {

@@ -128,6 +128,9 @@ pub struct HostedTimer {
     /// Whether the agent recommends it for timing the others.
     #[serde(default)]
     pub reference: bool,
+    /// What a table that others know calls it, as in `NANO`. Optional.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub legend: Option<String>,
 }
 
 /// A timer that an agent knows but cannot read on this machine.

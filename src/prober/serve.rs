@@ -102,7 +102,7 @@ impl Host {
             match (entry.availability)() {
                 Ok(()) => {
                     let ns_per_tick = entry.info.ns_per_tick;
-                    timers.push(HostedTimer { id, label, ns_per_tick, reference: false });
+                    timers.push(HostedTimer { id, label, ns_per_tick, reference: false, legend: None });
                 }
                 Err(why) => {
                     unavailable.push(Missing { id, label, reason: why.reason, remedy: why.remedy });

@@ -3,6 +3,8 @@
 //!
 //! Names carry their unit. What was not determined is `null`, never 0.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -172,6 +174,9 @@ pub struct TimerRow {
     pub id: String,
     /// The call itself.
     pub label: String,
+    /// What Kuperberg, Krogmann and Reussner (ICPE 2011) call it, as in `NANO`; null for methods they did not measure.
+    #[serde(default)]
+    pub legend: Option<String>,
     /// `native`, or the name of the runtime that hosts it.
     pub runtime: String,
     /// How the characterisation ended.
@@ -268,6 +273,9 @@ pub struct Observations {
     pub reference_accuracy_ns: Option<f64>,
     /// Which rule found the resolution.
     pub resolution_rule: Option<String>,
+    /// Questions whose answers were dropped because something disturbed them, by what it was: `gc`, `compilation`, …
+    #[serde(default)]
+    pub dropped_windows: BTreeMap<String, u32>,
 }
 
 /// Something the reader should know, with what to do about it.

@@ -2,7 +2,7 @@
 
 use super::figures::{NOTHING, accuracy, count, percent, share, time};
 use super::machine::facts_of;
-use super::sections::{Notes, half_width, reasons, rows};
+use super::sections::{Notes, half_width, reasons, rows, with_legend};
 use super::text::clipped;
 use super::{Report, Status, TimerRow};
 
@@ -48,7 +48,7 @@ fn line(rank: usize, row: &TimerRow, notes: &Notes) -> String {
     let cells = [
         if row.status == Status::Ok { rank.to_string() } else { NOTHING.to_owned() },
         escape(&clipped(&row.id, LONGEST)),
-        escape(&clipped(&row.label, LONGEST)),
+        escape(&with_legend(&clipped(&row.label, LONGEST), row)),
         accuracy(row.accuracy.as_ref()),
         count(row.accuracy.and_then(|accuracy| accuracy.cycles)),
         time(cost.and_then(|cost| cost.median_ns)),

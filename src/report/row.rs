@@ -1,5 +1,7 @@
 //! From a profile to a row of the report: units, Quality, and what the reader should know.
 
+use std::collections::BTreeMap;
+
 use crate::analysis::Estimate;
 use crate::analysis::profile::Profile;
 use crate::analysis::resolution::Resolution;
@@ -16,6 +18,7 @@ impl TimerRow {
         Self {
             id: id.into(),
             label: label.into(),
+            legend: None,
             runtime: runtime.into(),
             status,
             reason: None,
@@ -141,6 +144,13 @@ fn observations(trace: &Trace, profile: &Profile) -> Observations {
             Resolution::Resolved { rule, .. } => Some(rule.name().into()),
             _ => None,
         },
+        dropped_windows: runs.iter().flat_map(|run| &run.dropped).fold(
+            BTreeMap::new(),
+            |mut all, (by, count)| {
+                *all.entry(by.clone()).or_default() += count;
+                all
+            },
+        ),
     }
 }
 
@@ -152,6 +162,7 @@ fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Vec<W
         unsteady_cost(profile),
         disturbed(profile, trace.runs.len()),
         below_one_cycle(profile, frequency),
+        runtime_at_work(trace),
     ]
     .into_iter()
     .flatten()
@@ -238,6 +249,17 @@ fn below_one_cycle(profile: &Profile, frequency: Option<Hertz>) -> Option<Warnin
             "below-one-cycle",
             format!("its cost ({}) or step ({}) is below one CPU cycle", time(cost.max(0.0)), time(step)),
             "none needed: for Quality it counts as one cycle",
+        )
+    })?
+}
+
+fn runtime_at_work(trace: &Trace) -> Option<Warning> {
+    let disturbed: u32 = trace.runs.iter().map(|run| run.disturbed).sum();
+    (disturbed > 0).then(|| {
+        warning(
+            "runtime-at-work",
+            format!("its runtime collected or compiled in {disturbed} windows and did so again when they were repeated"),
+            "its calls make the garbage themselves: take the median cost, not the tail",
         )
     })?
 }

@@ -214,6 +214,7 @@ fn row(id: &str, label: &str, status: Status, reason: &str, remedy: Option<&str>
     TimerRow {
         id: id.to_owned(),
         label: label.to_owned(),
+        legend: None,
         runtime: id.split_once(':').map_or("native", |(runtime, _)| runtime).to_owned(),
         status,
         reason: Some(reason.to_owned()),
