@@ -1,5 +1,6 @@
 //! The command line: every command and flag, nothing about what they do.
 
+mod agent_check;
 mod runtimes;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use crate::quantity::{self, Quantity};
 use crate::report::{Format, UnknownEnding};
 use crate::units::{Hertz, Nanos};
 
+pub use agent_check::AgentCheckArgs;
 pub use runtimes::{RuntimeArgs, RuntimeName};
 
 const EXIT_STATUS: &str = "\
@@ -65,6 +67,9 @@ pub enum Command {
     /// Serve the native timers over the agent protocol (what probe starts as its worker)
     #[command(after_help = EXIT_STATUS)]
     Agent(AgentArgs),
+    /// Tell the author of an agent whether it speaks the protocol, question by question
+    #[command(after_help = EXIT_STATUS)]
+    AgentCheck(AgentCheckArgs),
     /// Probe simulated timers of known truth and print declared against found
     #[command(after_help = EXIT_STATUS)]
     Selftest(SelftestArgs),

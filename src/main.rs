@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use timermeter::cli::{Cli, Command};
-use timermeter::commands::{CommandError, agent, list, platform, probe, score, selftest};
+use timermeter::commands::{CommandError, agent, agent_check, list, platform, probe, score, selftest};
 use timermeter::prober::children;
 
 /// Done, but a timer that was asked for by name could not be characterised.
@@ -29,7 +29,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
     if let Command::Agent(args) = command {
         return agent::run(args).map(|()| true);
     }
-    if let Command::Probe(_) | Command::List(_) = command {
+    if let Command::Probe(_) | Command::List(_) | Command::AgentCheck(_) = command {
         // Children end and unfinished files go before this program does. The other commands have neither.
         ctrlc::set_handler(children::interrupt)
             .map_err(|error| CommandError::Failed(format!("cannot listen for interrupts: {error}")))?;
@@ -38,6 +38,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
     let settled = match command {
         Command::Probe(args) => probe::run(args, &mut output)?,
         Command::List(args) => list::run(args, &mut output)?,
+        Command::AgentCheck(args) => agent_check::run(args, &mut output)?,
         Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
         Command::Score(args) => score::run(args, &mut output).map(|()| true)?,
         Command::Selftest(args) => selftest::run(args, &mut output).map(|()| true)?,

@@ -253,7 +253,8 @@ fn offer(
     Ok(Offer { host, name: HostName { prefix: Some(prefix), runtime }, rows })
 }
 
-fn command(spec: &AgentSpec) -> Command {
+/// How an agent of the command line is started.
+pub(super) fn command(spec: &AgentSpec) -> Command {
     let (program, args) = spec.command.split_first().expect("the command line refuses an empty command");
     Command { name: program.clone(), program: program.into(), args: args.iter().map(Into::into).collect() }
 }

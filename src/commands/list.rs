@@ -83,8 +83,11 @@ fn table(listed: &[Listed]) -> Table {
             (Some(reason), Some(remedy)) => format!("no: {reason} → {remedy}"),
             (reason, _) => format!("no: {}", reason.as_deref().unwrap_or("the system did not say why")),
         };
-        let legend = timer.legend.as_deref().map_or_else(String::new, |legend| format!(" = {legend}"));
-        table.add_row([plain(&timer.id), plain(&timer.label) + &plain(&legend), unit, plain(&here)]);
+        let call = match &timer.legend {
+            Some(legend) => format!("{} = {legend}", timer.label),
+            None => timer.label.clone(),
+        };
+        table.add_row([plain(&timer.id), plain(&call), unit, plain(&here)]);
     }
     table
 }

@@ -1,6 +1,7 @@
 //! What the program does: one verb a file. Only these files and `main` print.
 
 pub mod agent;
+pub mod agent_check;
 mod hosts;
 pub mod list;
 pub mod platform;

@@ -249,7 +249,7 @@ pub fn subject(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn Subjec
 }
 
 /// What is wrong with an introduction.
-fn objection(hello: &Hello) -> Option<String> {
+pub(super) fn objection(hello: &Hello) -> Option<String> {
     if hello.protocol != VERSION {
         return Some(format!("it speaks protocol {}, not {VERSION}", hello.protocol));
     }

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod campaign;
 
 pub mod children;
+pub mod conformance;
 pub mod connection;
 pub mod events;
 pub mod explore;

@@ -4,6 +4,7 @@ mod folder;
 mod interrupt;
 mod lost_agents;
 mod reports;
+mod runtimes;
 mod usage;
 
 use std::time::Duration;
