@@ -140,6 +140,14 @@ def pair(name, reference=REFERENCE):
     return loops[name, reference]
 
 
+def measure(loop, arguments):
+    """Runs the loop with each of these arguments, and tells when garbage was collected meanwhile."""
+    before = collections[0]
+    for these in arguments:
+        loop(*these)
+    return {} if collections[0] == before else {"disturbed": ["gc"]}
+
+
 def differences(ticks, first, second):
     return [ticks(end) - ticks(start) for start, end in zip(first, second)]
 
@@ -238,22 +246,21 @@ def answer(request):
     if op == "intervals":
         work, count = [amount(units) for units in request["work"]], amount(request["repeat"])
         affordable(len(work) * count)
-        rows, made = [], pair(name)["intervals"]
-        for units in work:
-            first, second = [0] * count, [0] * count
-            made(units, first, second)
-            rows.append((first, second))
-        return {"intervals": [differences(asked.ticks, first, second) for first, second in rows]}
+        # Lists are made before and after, so that a collection they cause falls between the loops.
+        rows = [(units, [0] * count, [0] * count) for units in work]
+        disturbed = measure(pair(name)["intervals"], rows)
+        return {"intervals": [differences(asked.ticks, first, second) for _, first, second in rows], **disturbed}
     if op == "batches":
         count = affordable(amount(request["repeat"]))
         first, second = [0] * count, [0] * count
         timed_by = clock(request["reference"])
-        pair(name, request["reference"])["batches"](amount(request["calls"]), first, second)
-        return {"batches": differences(timed_by.ticks, first, second)}
+        batches = pair(name, request["reference"])["batches"]
+        disturbed = measure(batches, [(amount(request["calls"]), first, second)])
+        return {"batches": differences(timed_by.ticks, first, second), **disturbed}
     if op == "readings":
         first = [0] * affordable(amount(request["count"]))
-        pair(name)["readings"](first)
-        return {"readings": fitting([asked.ticks(reading) for reading in first])}
+        disturbed = measure(pair(name)["readings"], [(first,)])
+        return {"readings": fitting([asked.ticks(reading) for reading in first]), **disturbed}
     if op == "handoffs":
         return handoffs(asked, affordable(amount(request["count"])))
     return advance(asked, clock(request["reference"]), request["during"], amount(request["ms"]))
@@ -275,13 +282,10 @@ def main(names):
     if names:
         served[:] = dict.fromkeys([*names, REFERENCE, FLOOR])
     for line in sys.stdin.buffer:
-        before = collections[0]
         try:
             reply = answer(json.loads(line))
         except Exception as why:
             reply = {"error": words(why)}
-        if collections[0] != before:
-            reply["disturbed"] = ["gc"]
         sys.stdout.write(json.dumps(reply, separators=(",", ":")) + "\n")
         sys.stdout.flush()
 
