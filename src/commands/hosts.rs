@@ -4,16 +4,17 @@ use tempfile::TempDir;
 
 use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::prober::campaign::{Host, Settings, Subject};
-use crate::prober::children;
 use crate::prober::connection::{Command, Connection};
 use crate::prober::events::LogSpec;
 use crate::prober::protocol::{HostedTimer, Missing};
-use crate::prober::runtimes::{NotThere, Ready, Runtime};
 use crate::report::{Status, TimerRow};
 use crate::selection::select;
 use timers::Fault;
 
 use super::CommandError;
+use runtimes::Installed;
+
+mod runtimes;
 
 /// All timers of a run that can be asked, and rows for those that cannot.
 pub struct Population {
@@ -79,27 +80,7 @@ pub fn gather(
 ) -> Result<Population, CommandError> {
     let mut offers = vec![native()?];
     let mut lost = Vec::new();
-    let mut missing_by_name = false;
-    let wanted_runtimes = runtimes.wanted();
-    let (folder, prepared) = prepare(&wanted_runtimes)?;
-    for ((runtime, named), prepared) in wanted_runtimes.into_iter().zip(prepared) {
-        match prepared {
-            Err(why) => {
-                missing_by_name |= named;
-                lost.push(missing_runtime(runtime, &why));
-            }
-            Ok(ready) => {
-                for Ready { prefix, command, log } in ready {
-                    let label = command.name.clone();
-                    match offer(command, Some(prefix), true, log, settings) {
-                        Ok(offer) => offers.push(offer),
-                        Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
-                        Err(fault) => lost.push(unreachable_agent(prefix, &label, &fault)),
-                    }
-                }
-            }
-        }
-    }
+    let Installed { folder, missing_by_name } = runtimes::add(runtimes, settings, &mut offers, &mut lost)?;
     for spec in agents {
         match offer(command(spec), spec.name.as_deref(), false, None, settings) {
             Ok(offer) => offers.push(offer),
@@ -189,42 +170,6 @@ fn native() -> Result<Offer, CommandError> {
     }
     let host = Host { command, takes_ids: true, timers: hosted, log: None };
     Ok(Offer { host, name: HostName { prefix: None, runtime: "native".into() }, rows })
-}
-
-/// Makes hosts ready, all at once: nothing is measured yet. They live in a private folder that goes with its owner.
-fn prepare(
-    runtimes: &[(Runtime, bool)],
-) -> Result<(Option<TempDir>, Vec<Result<Vec<Ready>, NotThere>>), CommandError> {
-    if runtimes.is_empty() {
-        return Ok((None, Vec::new()));
-    }
-    let folder = tempfile::Builder::new().prefix("timermeter-").tempdir().map_err(|error| {
-        CommandError::Failed(format!(
-            "cannot make a folder for the hosts of other runtimes: {error}; set TMPDIR"
-        ))
-    })?;
-    let prepared = std::thread::scope(|scope| {
-        let start = |runtime: Runtime| {
-            scope.spawn({
-                let folder = folder.path();
-                move || runtime.prepare(folder)
-            })
-        };
-        let threads: Vec<_> = runtimes.iter().map(|(runtime, _)| start(*runtime)).collect();
-        let broken = || NotThere { reason: "its preparation broke off".into(), remedy: "try again".into() };
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(broken()))).collect()
-    });
-    if children::interrupted() { Err(CommandError::Interrupted) } else { Ok((Some(folder), prepared)) }
-}
-
-/// The one line of a runtime that is not there.
-fn missing_runtime(runtime: Runtime, why: &NotThere) -> TimerRow {
-    let prefix = runtime.prefix();
-    let label = format!("all timers of {prefix}");
-    let mut row = TimerRow::unmeasured(&format!("{prefix}:*"), &label, prefix, Status::Unavailable);
-    row.reason = Some(why.reason.clone());
-    row.remedy = Some(why.remedy.clone());
-    row
 }
 
 /// Starts an agent once to hear what it has.

@@ -1,21 +1,17 @@
 //! Whether a program speaks the agent protocol: every question is asked, and a few that are none.
 
-use std::sync::mpsc::RecvTimeoutError;
-use std::thread;
+mod partner;
+
 use std::time::Duration;
 
+use partner::{EXCERPT, Partner, quoted};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use timers::Deadline;
 
-use super::children;
 use super::connection::{Command, objection};
 use super::lines::printable;
-use super::process::{Output, Process, in_words};
 use super::protocol::{Advanced, Batches, Handoffs, Hello, Intervals, Readings, Refusal};
 
-/// As much of an answer is quoted.
-const EXCERPT: usize = 100;
 /// Intervals in a row with much work and with none, of which the medians are compared.
 const ROW: u32 = 9;
 /// Work that takes long on every machine and in every language, against the cost of a read.
@@ -53,7 +49,8 @@ const ERROR: &str = "answer {\"error\":\"why, in one line\"} and go on";
 /// Asks a program everything, each answer within `timeout`.
 #[must_use]
 pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
-    let mut examination = Examination { command, timeout, process: None, findings: Vec::new() };
+    let mut examination =
+        Examination { partner: Partner { command, timeout, process: None }, findings: Vec::new() };
     let Some(hello) = examination.introduction() else { return examination.findings };
     let reference = hello
         .timers
@@ -73,9 +70,7 @@ pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
 }
 
 struct Examination<'a> {
-    command: &'a Command,
-    timeout: Duration,
-    process: Option<Process>,
+    partner: Partner<'a>,
     findings: Vec<Finding>,
 }
 
@@ -198,7 +193,7 @@ impl Examination<'_> {
             ("JSON that is no object", "[1]".to_owned()),
         ] {
             let refused =
-                self.say(&line).and_then(|answer| match serde_json::from_slice::<Refusal>(&answer) {
+                self.partner.say(&line).and_then(|answer| match serde_json::from_slice::<Refusal>(&answer) {
                     Ok(refusal) if !refusal.error.trim().is_empty() => Ok(()),
                     _ => Err(format!("it answered {}", quoted(&answer))),
                 });
@@ -211,8 +206,8 @@ impl Examination<'_> {
             json!({"op":"readings","timer":id,"count":1}),
             json!({"op":"readings","timer":id,"count":2})
         );
-        let answers = self.say(&two).and_then(|first| {
-            let second = self.receive()?;
+        let answers = self.partner.say(&two).and_then(|first| {
+            let second = self.partner.receive()?;
             let length =
                 |line: &[u8]| serde_json::from_slice::<Readings>(line).map(|answer| answer.readings.len());
             match (length(&first), length(&second)) {
@@ -224,22 +219,7 @@ impl Examination<'_> {
     }
 
     fn end(&mut self) {
-        let ended = self.ready().map(|()| self.process.take()).and_then(|process| {
-            let mut process = process.ok_or("it is gone")?;
-            process.close();
-            let deadline = Deadline::after(self.timeout);
-            while !process.has_exited() && deadline.remaining().is_some() && !children::interrupted() {
-                thread::sleep(Duration::from_millis(5));
-            }
-            if !process.has_exited() {
-                return Err(format!("it still runs {} s later", self.timeout.as_secs_f64()));
-            }
-            match process.end() {
-                Some(status) if status.success() => Ok(()),
-                Some(status) => Err(format!("it {}", in_words(status))),
-                None => Err("how it ended is not known".into()),
-            }
-        });
+        let ended = self.partner.end();
         self.note("end of input", ended, "exit with status 0 when standard input ends");
     }
 
@@ -252,7 +232,7 @@ impl Examination<'_> {
     }
 
     fn ask<T: DeserializeOwned>(&mut self, request: &Value) -> Result<T, String> {
-        let line = self.say(&request.to_string())?;
+        let line = self.partner.say(&request.to_string())?;
         if let Ok(Refusal { error }) = serde_json::from_slice(&line) {
             return Err(format!("it refused: {}", printable(error.as_bytes(), EXCERPT)));
         }
@@ -266,61 +246,11 @@ impl Examination<'_> {
         request: &Value,
         judge: impl FnOnce(T) -> Result<(), String>,
     ) -> Result<(), String> {
-        let line = self.say(&request.to_string())?;
+        let line = self.partner.say(&request.to_string())?;
         if serde_json::from_slice::<Refusal>(&line).is_ok() {
             return Ok(());
         }
         serde_json::from_slice(&line).map_err(|error| format!("{error} in {}", quoted(&line))).and_then(judge)
-    }
-
-    /// A line to the agent, and the line that it answers. One that did not survive the last question is started again.
-    fn say(&mut self, line: &str) -> Result<Vec<u8>, String> {
-        self.ready()?;
-        let process = self.process.as_ref().ok_or("it is gone")?;
-        if let Some(Output::Line(line)) = process.pending() {
-            return Err(format!("it wrote what nobody asked for: {}", quoted(&line)));
-        }
-        process.send(format!("{line}\n").into_bytes());
-        self.receive()
-    }
-
-    fn ready(&mut self) -> Result<(), String> {
-        if self.process.as_ref().is_some_and(|process| !process.has_exited()) {
-            return Ok(());
-        }
-        self.process = Some(Process::start(self.command, None).map_err(|fault| fault.to_string())?);
-        Ok(())
-    }
-
-    fn receive(&mut self) -> Result<Vec<u8>, String> {
-        const SLICE: Duration = Duration::from_millis(100);
-        let process = self.process.as_mut().ok_or("it is gone")?;
-        let deadline = Deadline::after(self.timeout);
-        let why = loop {
-            let left = deadline.remaining().filter(|_| !children::interrupted());
-            let Some(left) = left else { break format!("no answer within {} s", self.timeout.as_secs_f64()) };
-            match process.next(left.min(SLICE)) {
-                Ok(Output::Line(line)) => return Ok(line),
-                Ok(Output::Endless) => break "its answer does not end".into(),
-                Err(RecvTimeoutError::Timeout) if !process.has_exited() => {}
-                Err(_) => break self.obituary(),
-            }
-        };
-        self.process = None;
-        Err(why)
-    }
-
-    fn obituary(&mut self) -> String {
-        let Some(process) = self.process.as_mut() else { return "it is gone".into() };
-        let deadline = Deadline::after(Duration::from_millis(500));
-        while !process.has_exited() && deadline.remaining().is_some() {
-            thread::sleep(Duration::from_millis(2));
-        }
-        let by_itself = process.has_exited();
-        let ended = process.end().filter(|_| by_itself).map_or_else(|| "closed its output".into(), in_words);
-        let words =
-            process.last_words().map_or_else(String::new, |words| format!("; its last words: {words}"));
-        format!("it {ended} instead of answering{words}")
     }
 }
 
@@ -348,8 +278,4 @@ fn grows(rows: &[Vec<i64>]) -> Result<(), String> {
         )),
         _ => Err("there are not two rows".into()),
     }
-}
-
-fn quoted(line: &[u8]) -> String {
-    format!("`{}`", printable(line, EXCERPT))
 }

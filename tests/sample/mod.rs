@@ -206,6 +206,7 @@ fn ok(
         backward_steps: 0,
         reference_accuracy_ns: Some(10.0149),
         resolution_rule: Some("lattice".to_owned()),
+        dropped_windows: std::collections::BTreeMap::new(),
     });
     row
 }
