@@ -1,9 +1,11 @@
 //! The command line: every command and flag, nothing about what they do.
 
+mod agent_check;
 mod analyse;
 mod compare;
 mod inspect;
 mod report;
+mod runtimes;
 mod table;
 
 use std::path::PathBuf;
@@ -18,11 +20,13 @@ use crate::units::{Hertz, Nanos};
 
 mod check;
 
+pub use agent_check::AgentCheckArgs;
 pub use analyse::AnalyseArgs;
 pub use check::CheckArgs;
 pub use compare::{CompareArgs, CompareFormat};
 pub use inspect::InspectArgs;
 pub use report::{FiguresWanted, PublishArgs, ReportArgs};
+pub use runtimes::{RuntimeArgs, RuntimeName};
 pub use table::TableArgs;
 
 const EXIT_STATUS: &str = "\
@@ -38,6 +42,7 @@ Examples:
   timermeter probe                              all timers of this machine
   timermeter probe --quick 'monotonic*' rdtsc   a first look at some of them
   timermeter probe --output all.json --output all.md
+  timermeter probe --runtime java,python        with the clocks of Java and Python
   timermeter probe --agent 'java -jar agent.jar' 'java:*'
   timermeter probe --agent py='python3 agent.py' --cycles nominal";
 
@@ -97,6 +102,9 @@ pub enum Command {
     /// Serve the native timers over the agent protocol (what probe starts as its worker)
     #[command(after_help = EXIT_STATUS)]
     Agent(AgentArgs),
+    /// Tell the author of an agent whether it speaks the protocol, question by question
+    #[command(after_help = EXIT_STATUS)]
+    AgentCheck(AgentCheckArgs),
     /// Probe simulated timers of known truth and print declared against found
     #[command(after_help = EXIT_STATUS)]
     Selftest(SelftestArgs),
@@ -121,6 +129,9 @@ pub struct ProbeArgs {
     /// Probe the timers of another runtime too, started by this command; its ids are NAME:ID
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
     pub agents: Vec<AgentSpec>,
+    /// Other runtimes.
+    #[command(flatten)]
+    pub runtimes: RuntimeArgs,
     /// Measure on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub cpu: Option<u32>,
@@ -159,6 +170,9 @@ pub struct ListArgs {
     /// List the timers of another runtime too, started by this command; its ids are NAME:ID
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
     pub agents: Vec<AgentSpec>,
+    /// Other runtimes.
+    #[command(flatten)]
+    pub runtimes: RuntimeArgs,
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     pub format: ShortFormat,

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
-    CommandError, agent, analyse, check, compare, inspect, list, platform, probe, publish, report, score,
-    selftest, table,
+    CommandError, agent, agent_check, analyse, check, compare, inspect, list, platform, probe, publish,
+    report, score, selftest, table,
 };
 use timermeter::prober::children;
 
@@ -32,7 +32,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
     if let Command::Agent(args) = command {
         return agent::run(args).map(|()| true);
     }
-    if let Command::Probe(_) | Command::Inspect(_) | Command::List(_) = command {
+    if let Command::Probe(_) | Command::Inspect(_) | Command::List(_) | Command::AgentCheck(_) = command {
         // Children end and unfinished files go before this program does. The other commands have neither.
         ctrlc::set_handler(children::interrupt)
             .map_err(|error| CommandError::Failed(format!("cannot listen for interrupts: {error}")))?;
@@ -47,6 +47,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Table(args) => table::run(args, &mut output)?,
         Command::Compare(args) => compare::run(args, &mut output)?,
         Command::List(args) => list::run(args, &mut output)?,
+        Command::AgentCheck(args) => agent_check::run(args, &mut output)?,
         Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
         Command::Check(args) => check::run(args, &mut output)?,
         Command::Score(args) => score::run(args, &mut output).map(|()| true)?,

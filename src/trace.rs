@@ -104,4 +104,10 @@ pub struct Run {
     pub some: Batches,
     /// As many calls of a timer that reads nothing; empty where the host has none.
     pub floor: Batches,
+    /// Windows (one a question) that were dropped, by what disturbed them.
+    #[serde(default)]
+    pub dropped: BTreeMap<String, u32>,
+    /// Windows that were kept although something disturbed them, as it did at each repetition.
+    #[serde(default)]
+    pub disturbed: u32,
 }

@@ -9,6 +9,7 @@
 //! [Kuperberg, Krogmann, Reussner 2011]: https://doi.org/10.1145/1958746.1958776
 
 mod affinity;
+pub mod agents;
 mod chain;
 mod deadline;
 mod discipline;

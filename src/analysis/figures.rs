@@ -292,7 +292,11 @@ mod tests {
         let run = Run {
             intervals: random.chain([Intervals { work: 0, deltas: vec![50; 900] }]).collect(),
             bracket: Batches { calls: 0, deltas: vec![20; 100], ..Batches::default() },
-            singles: Batches { calls: 1, deltas: [[60; 90].as_slice(), &[85; 8], &[9000; 2]].concat(), ..Batches::default() },
+            singles: Batches {
+                calls: 1,
+                deltas: [[60; 90].as_slice(), &[85; 8], &[9000; 2]].concat(),
+                ..Batches::default()
+            },
             batches: Batches { calls: 100, deltas: vec![4_020; 50], ..Batches::default() },
             ..Run::default()
         };

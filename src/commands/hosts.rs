@@ -2,15 +2,21 @@
 
 use std::ffi::OsString;
 
-use crate::cli::AgentSpec;
+use tempfile::TempDir;
+
+use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::prober::campaign::{Host, Settings, Subject};
 use crate::prober::connection::{Command, Connection};
+use crate::prober::events::LogSpec;
 use crate::prober::protocol::{HostedTimer, Missing};
 use crate::report::{Status, TimerRow};
 use crate::selection::select;
 use timers::Fault;
 
 use super::CommandError;
+use runtimes::Installed;
+
+mod runtimes;
 
 /// All timers of a run that can be asked, and rows for those that cannot.
 pub struct Population {
@@ -22,13 +28,17 @@ pub struct Population {
     pub subjects: Vec<Subject>,
     /// Rows of timers, or of whole agents, that cannot be asked.
     pub rows: Vec<TimerRow>,
+    /// Whether a runtime that the user named is not there.
+    missing_by_name: bool,
+    /// Holds the hosts of other runtimes while they are needed.
+    _folder: Option<TempDir>,
 }
 
 impl Population {
     /// Whether an agent that the user named could not be reached at all.
     #[must_use]
     pub fn failed_by_name(&self) -> bool {
-        self.rows.iter().any(|row| row.status == Status::Failed)
+        self.missing_by_name || self.rows.iter().any(|row| row.status == Status::Failed)
     }
 }
 
@@ -67,15 +77,17 @@ struct Offer {
 pub fn gather(
     patterns: &[String],
     agents: &[AgentSpec],
+    runtimes: &RuntimeArgs,
     settings: &Settings,
 ) -> Result<Population, CommandError> {
     let mut offers = vec![native()?];
     let mut lost = Vec::new();
+    let Installed { folder, missing_by_name } = runtimes::add(runtimes, settings, &mut offers, &mut lost)?;
     for spec in agents {
-        match offer(spec, settings) {
+        match offer(command(spec), spec.name.as_deref(), false, None, settings) {
             Ok(offer) => offers.push(offer),
             Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
-            Err(fault) => lost.push(unreachable_agent(spec, &fault)),
+            Err(fault) => lost.push(unreachable_agent(&prefix_of(spec), &spec.command.join(" "), &fault)),
         }
     }
     make_names_unique(&mut offers);
@@ -104,8 +116,14 @@ pub fn gather(
         wanted = select(&known, &ids).map_err(|error| CommandError::Usage(error.to_string()))?;
         wanted.retain(|id| *id != timers::FLOOR_ID);
     }
-    let mut population =
-        Population { hosts: Vec::new(), names: Vec::new(), subjects: Vec::new(), rows: lost };
+    let mut population = Population {
+        hosts: Vec::new(),
+        names: Vec::new(),
+        subjects: Vec::new(),
+        rows: lost,
+        missing_by_name,
+        _folder: folder,
+    };
     for offer in offers {
         let Offer { host, name, rows } = offer;
         let index = population.hosts.len();
@@ -149,6 +167,7 @@ fn native() -> Result<Offer, CommandError> {
                 reference: best == Some(&info.id),
                 counts: Some(entry.counts.into()),
                 resolution_ns: (entry.declared_resolution)(),
+                legend: None,
             }),
             Err(why) => {
                 let mut row = TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
@@ -159,16 +178,21 @@ fn native() -> Result<Offer, CommandError> {
             }
         }
     }
-    let host = Host { command, takes_ids: true, timers: hosted, compares: true };
+    let host = Host { command, takes_ids: true, timers: hosted, compares: true, log: None };
     Ok(Offer { host, name: HostName { prefix: None, runtime: "native".into() }, rows })
 }
 
 /// Starts an agent once to hear what it has.
-fn offer(spec: &AgentSpec, settings: &Settings) -> Result<Offer, Fault> {
-    let command = command(spec);
+fn offer(
+    command: Command,
+    prefix: Option<&str>,
+    takes_ids: bool,
+    log: Option<LogSpec>,
+    settings: &Settings,
+) -> Result<Offer, Fault> {
     let connection = Connection::start(&command, settings.cpu, settings.timeout)?;
     let hello = connection.hello();
-    let prefix = spec.name.clone().unwrap_or_else(|| as_prefix(&hello.runtime.name));
+    let prefix = prefix.map_or_else(|| as_prefix(&hello.runtime.name), str::to_owned);
     let runtime = format!("{} {}", hello.runtime.name, hello.runtime.version).trim().to_owned();
     let hosted: Vec<HostedTimer> =
         hello.timers.iter().filter(|timer| timer.id != timers::FLOOR_ID).cloned().collect();
@@ -181,21 +205,25 @@ fn offer(spec: &AgentSpec, settings: &Settings) -> Result<Offer, Fault> {
     });
     let rows = rows.collect();
     let compares = hello.ops.iter().any(|op| op == "comparisons");
-    let host = Host { command, takes_ids: false, timers: hosted, compares };
+    let host = Host { command, takes_ids, timers: hosted, compares, log };
     Ok(Offer { host, name: HostName { prefix: Some(prefix), runtime }, rows })
 }
 
-fn command(spec: &AgentSpec) -> Command {
+/// How an agent of the command line is started.
+pub(super) fn command(spec: &AgentSpec) -> Command {
     let (program, args) = spec.command.split_first().expect("the command line refuses an empty command");
     Command { name: program.clone(), program: program.into(), args: args.iter().map(Into::into).collect() }
 }
 
-fn unreachable_agent(spec: &AgentSpec, fault: &Fault) -> TimerRow {
+/// What leads the ids of an agent that did not say who it is.
+fn prefix_of(spec: &AgentSpec) -> String {
     let program = spec.command.first().map_or("", String::as_str);
     let program = program.rsplit('/').next().unwrap_or(program);
-    let prefix = spec.name.clone().unwrap_or_else(|| as_prefix(program));
-    let label = spec.command.join(" ");
-    let mut row = TimerRow::unmeasured(&format!("{prefix}:*"), &label, &prefix, Status::Failed);
+    spec.name.clone().unwrap_or_else(|| as_prefix(program))
+}
+
+fn unreachable_agent(prefix: &str, label: &str, fault: &Fault) -> TimerRow {
+    let mut row = TimerRow::unmeasured(&format!("{prefix}:*"), label, prefix, Status::Failed);
     row.reason = Some(fault.to_string());
     row
 }

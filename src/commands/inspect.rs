@@ -70,6 +70,7 @@ fn probe_now(args: &InspectArgs) -> Result<Report, CommandError> {
         quick: true,
         thorough: false,
         agents: args.agents.clone(),
+        runtimes: crate::cli::RuntimeArgs::default(),
         cpu: args.cpu,
         cycles: CyclesFrom::Effective,
         format: Format::Table,

@@ -1,6 +1,7 @@
 //! What the program does: one verb a file. Only these files and `main` print.
 
 pub mod agent;
+pub mod agent_check;
 pub mod analyse;
 pub mod check;
 pub mod compare;

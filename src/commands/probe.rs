@@ -51,7 +51,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
         cpu,
         timeout: Duration::from_secs(args.timeout.unwrap_or(TIMEOUT_SECONDS)),
     };
-    let mut population = hosts::gather(&args.timers, &args.agents, &settings)?;
+    let mut population = hosts::gather(&args.timers, &args.agents, &args.runtimes, &settings)?;
     let before = frequency::effective(cpu);
     let tsc = tsc();
     let during = measure(&mut population, &settings, args.quiet)?;
@@ -148,6 +148,7 @@ fn observed(names: Vec<HostName>, subjects: Vec<Subject>) -> Vec<Observed> {
         Observed {
             id: name.id(&subject.timer.id),
             label: subject.timer.label,
+            legend: subject.timer.legend,
             runtime: name.runtime.clone(),
             ns_per_tick: subject.timer.ns_per_tick,
             outcome: subject.outcome,

@@ -20,6 +20,7 @@ use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::{median, quantile, sorted};
 use crate::prober::bench::Bench;
 use crate::prober::connection::{Command, Connection, subject};
+use crate::prober::events::LogSpec;
 use crate::prober::explore::{Exploration, explore};
 use crate::prober::introduce::{introduce, watched_rate};
 use crate::prober::plan::Plan;
@@ -40,6 +41,8 @@ pub struct Host {
     pub timers: Vec<HostedTimer>,
     /// Whether it can compare a timer with its reference.
     pub compares: bool,
+    /// Where its runtime logs what may disturb a measurement.
+    pub log: Option<LogSpec>,
 }
 
 /// How a campaign is run.
@@ -147,17 +150,18 @@ fn ask(
 ) -> Result<(), Fault> {
     let Ok(trace) = &mut subject.outcome else { return Ok(()) };
     let mut random = StdRng::seed_from_u64(seed);
-    let asked = bench(host, &subject.timer, &trace.reference.id, settings, settings.cpu).and_then(
-        |(mut bench, process)| {
-            bench.watch = Some(ProcessWatch::of(watch, process));
-            let exploration = explore(&mut bench, &trace.reference, &settings.plan, &mut random)?;
-            Ok((exploration, bench.watch.take().map(ProcessWatch::end)))
-        },
-    );
+    let asked = connect(host, &[&subject.timer.id], settings, settings.cpu).and_then(|connection| {
+        let process = connection.borrow().process();
+        let mut bench = bench(&connection, &subject.timer, &trace.reference.id);
+        bench.watch = Some(ProcessWatch::of(watch, process));
+        let found =
+            explore_undisturbed(&connection, &mut bench, &trace.reference, &settings.plan, &mut random)?;
+        Ok((found, bench.watch.take().map(ProcessWatch::end)))
+    });
     match asked {
         Ok((Exploration { run, ns_per_tick, slow }, watched)) => {
             let (dropped, valid) = watched.unwrap_or((BTreeMap::new(), true));
-            for (reason, count) in dropped {
+            for (reason, count) in dropped.into_iter().chain(run.dropped.clone()) {
                 *trace.dropped.entry(reason).or_default() += count;
             }
             if !valid {
@@ -172,6 +176,34 @@ fn ask(
         Err(fault) => subject.outcome = Err(fault.to_string()),
     }
     Ok(())
+}
+
+/// Explores once more whenever the runtime compiled the loops anew meanwhile: what was measured before that was another
+/// program.
+fn explore_undisturbed(
+    connection: &RefCell<Connection>,
+    bench: &mut Bench,
+    reference: &Reference,
+    plan: &Plan,
+    random: &mut StdRng,
+) -> Result<Exploration, Fault> {
+    /// From there on it will not settle.
+    const MOST: u32 = 4;
+    let mut turn = 1;
+    loop {
+        let before = connection.borrow().windows().clone();
+        let mut exploration = explore(bench, reference, plan, random)?;
+        let mut connection = connection.borrow_mut();
+        let voided = connection.windows().voided - before.voided;
+        if voided == 0 || turn == MOST {
+            let windows = connection.windows();
+            exploration.run.dropped = windows.dropped.clone();
+            exploration.run.disturbed = windows.disturbed + voided;
+            return Ok(exploration);
+        }
+        connection.void_since(&before);
+        turn += 1;
+    }
 }
 
 /// A look at how far the timer and its reference have come, by a process that lives as long as the campaign. Hosts that cannot
@@ -289,8 +321,13 @@ fn wait_together(
                 let cpu = cpus.get(turn % cpus.len().max(1)).copied();
                 let work = move || {
                     let mut random = StdRng::seed_from_u64(seed.wrapping_add(index as u64));
-                    let (mut bench, _) = bench(host, timer, reference, settings, cpu)?;
-                    wait(&mut bench, &trace.reference, &settings.plan, &mut random)
+                    let connection = connect(host, &[&timer.id], settings, cpu)?;
+                    wait(
+                        &mut bench(&connection, timer, reference),
+                        &trace.reference,
+                        &settings.plan,
+                        &mut random,
+                    )
                 };
                 // Beside it another process sleeps all the time.
                 let sleep = move || {
@@ -329,26 +366,17 @@ fn is_resolved(trace: &Trace) -> bool {
     matches!(profile(trace).resolution, Resolution::Resolved { .. })
 }
 
-/// A fresh process of the host with a timer and its reference on the bench, and the number of the process.
-fn bench(
-    host: &Host,
-    timer: &HostedTimer,
-    reference: &str,
-    settings: &Settings,
-    cpu: Option<u32>,
-) -> Result<(Bench, u32), Fault> {
-    let connection = connect(host, &[&timer.id], settings, cpu)?;
+/// A timer of a process and its reference on the bench.
+fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, reference: &str) -> Bench {
     let has_floor = connection.borrow().hello().timers.iter().any(|hosted| hosted.id == timers::FLOOR_ID);
-    let process = connection.borrow().process();
-    let bench = Bench {
-        timer: subject(&connection, &timer.id),
+    Bench {
+        timer: subject(connection, &timer.id),
         ns_per_tick: timer.ns_per_tick,
-        reference: subject(&connection, reference),
+        reference: subject(connection, reference),
         reference_id: reference.into(),
-        floor: has_floor.then(|| subject(&connection, timers::FLOOR_ID)),
+        floor: has_floor.then(|| subject(connection, timers::FLOOR_ID)),
         watch: None,
-    };
-    Ok((bench, process))
+    }
 }
 
 fn connect(
@@ -361,7 +389,11 @@ fn connect(
     if host.takes_ids {
         command.args.extend(ids.iter().map(Into::into));
     }
-    Ok(Rc::new(RefCell::new(Connection::start(&command, cpu, settings.timeout)?)))
+    let mut connection = Connection::start(&command, cpu, settings.timeout)?;
+    if let Some(log) = &host.log {
+        connection.watch(log);
+    }
+    Ok(Rc::new(RefCell::new(connection)))
 }
 
 /// Finds a reference among the timers of a host: the one it recommends, else the first that serves.

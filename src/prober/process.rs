@@ -99,6 +99,11 @@ impl Process {
         }
     }
 
+    /// Ends its input.
+    pub(super) fn close(&mut self) {
+        self.input = None;
+    }
+
     /// What it writes next. Disconnected once there is nothing more to come.
     pub(super) fn next(&self, wait: Duration) -> Result<Output, RecvTimeoutError> {
         self.output.recv_timeout(wait)

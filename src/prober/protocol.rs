@@ -160,6 +160,9 @@ pub struct HostedTimer {
     /// The resolution that its platform declares for it, in nanoseconds; nothing that most agents say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution_ns: Option<f64>,
+    /// What a table that others know calls it, as in `NANO`. Optional.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub legend: Option<String>,
 }
 
 /// A timer that an agent knows but cannot read on this machine.

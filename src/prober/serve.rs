@@ -113,8 +113,15 @@ impl Host {
                 Ok(()) => {
                     let ns_per_tick = entry.info.ns_per_tick;
                     let (counts, resolution_ns) = (Some(entry.counts.into()), (entry.declared_resolution)());
-                    let timer =
-                        HostedTimer { id, label, ns_per_tick, reference: false, counts, resolution_ns };
+                    let timer = HostedTimer {
+                        id,
+                        label,
+                        ns_per_tick,
+                        reference: false,
+                        counts,
+                        resolution_ns,
+                        legend: None,
+                    };
                     timers.push(timer);
                 }
                 Err(why) => {

@@ -49,6 +49,9 @@ pub struct Observed {
     pub id: String,
     /// The call itself.
     pub label: String,
+    /// What the paper calls it.
+    #[serde(default)]
+    pub legend: Option<String>,
     /// `native`, or the name of the runtime that hosts it.
     pub runtime: String,
     /// Nanoseconds in a tick as the timer declares them.
@@ -87,9 +90,10 @@ impl Recording {
         let profiles: Vec<Option<Profile>> =
             self.timers.iter().map(|observed| observed.outcome.as_ref().ok().map(profile)).collect();
         let row = |(observed, found): (&Observed, &Option<Profile>)| {
-            let Observed { id, label, runtime, ns_per_tick, outcome } = observed;
+            let Observed { id, label, legend, runtime, ns_per_tick, outcome } = observed;
             let mut row = TimerRow::unmeasured(id, label, runtime, Status::Failed);
             row.ns_per_tick = *ns_per_tick;
+            row.legend.clone_from(legend);
             match (outcome, found) {
                 (Ok(trace), Some(profile)) => {
                     row.fill(trace, profile, frequency);

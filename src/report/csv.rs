@@ -50,6 +50,7 @@ const COLUMNS: &[Column] = &[
     ("cycles_from", |report, _| text(&report.frequency.cycles_from)),
     ("cycles_hz", |report, _| number(report.frequency.cycles_hz)),
     ("created", |report, _| text(&report.created)),
+    ("legend", |_, row| row.legend.as_deref().map(text).unwrap_or_default()),
 ];
 
 /// A header line, then one line a timer in the order of the report.

@@ -153,6 +153,9 @@ pub struct TimerRow {
     pub id: String,
     /// The call itself.
     pub label: String,
+    /// What Kuperberg, Krogmann and Reussner (ICPE 2011) call it, as in `NANO`; null for methods they did not measure.
+    #[serde(default)]
+    pub legend: Option<String>,
     /// `native`, or the name of the runtime that hosts it.
     pub runtime: String,
     /// How the characterisation ended.

@@ -53,6 +53,15 @@ pub fn facts_of(report: &Report) -> Vec<Fact> {
         _ => String::new(),
     };
     facts.push(("measured on", place + &choice));
+    let mut runtimes: Vec<&str> = Vec::new();
+    for row in report.timers.iter().filter(|row| row.runtime != "native" && row.cost.is_some()) {
+        if !runtimes.contains(&row.runtime.as_str()) {
+            runtimes.push(&row.runtime);
+        }
+    }
+    if !runtimes.is_empty() {
+        facts.push(("runtimes", clipped(&runtimes.join(", "), LONGEST)));
+    }
     let settings = &report.settings;
     let run = format!(
         "{}, {} {}, profile {}, {} processes a timer, seed {}",

@@ -3,7 +3,7 @@
 use super::escape::markdown as escape;
 use super::figures::{NOTHING, accuracy, count, percent, share, time};
 use super::machine::facts_of;
-use super::sections::{Notes, half_width, reasons, rows, trust};
+use super::sections::{Notes, half_width, reasons, rows, trust, with_legend};
 use super::text::clipped;
 use super::{ProvenanceKind, Report, Status, TimerRow};
 
@@ -59,7 +59,7 @@ fn line(rank: usize, row: &TimerRow, notes: &Notes) -> String {
     let cells = [
         if row.status == Status::Ok { rank.to_string() } else { NOTHING.to_owned() },
         escape(&clipped(&row.id, LONGEST)),
-        escape(&clipped(&row.label, LONGEST)),
+        escape(&with_legend(&clipped(&row.label, LONGEST), row)),
         accuracy(row.accuracy.as_ref()),
         count(row.accuracy.and_then(|accuracy| accuracy.cycles)),
         time(cost.and_then(|cost| cost.median_ns)),

@@ -21,6 +21,7 @@ impl TimerRow {
         Self {
             id: id.into(),
             label: label.into(),
+            legend: None,
             runtime: runtime.into(),
             status,
             reason: None,
@@ -197,6 +198,7 @@ fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Vec<W
         unsteady_cost(profile),
         disturbed(profile, trace.runs.len()),
         below_one_cycle(profile, frequency),
+        runtime_at_work(trace),
     ]
     .into_iter()
     .flatten()
@@ -267,6 +269,17 @@ fn below_one_cycle(profile: &Profile, frequency: Option<Hertz>) -> Option<Warnin
             "below-one-cycle",
             format!("its cost ({}) or step ({}) is below one CPU cycle", time(cost.max(0.0)), time(step)),
             "none needed: for Quality it counts as one cycle",
+        )
+    })?
+}
+
+fn runtime_at_work(trace: &Trace) -> Option<Warning> {
+    let disturbed: u32 = trace.runs.iter().map(|run| run.disturbed).sum();
+    (disturbed > 0).then(|| {
+        warning(
+            "runtime-at-work",
+            format!("its runtime collected or compiled in {disturbed} windows and did so again when they were repeated"),
+            "its calls make the garbage themselves: take the median cost, not the tail",
         )
     })?
 }

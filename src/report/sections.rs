@@ -22,6 +22,14 @@ pub fn trust(row: &TimerRow) -> &'static str {
     row.verdicts.as_ref().map_or(NOTHING, Verdicts::in_short)
 }
 
+/// What is called `text` here, with what the paper calls it: `java:nanoTime = NANO`.
+pub fn with_legend(text: &str, row: &TimerRow) -> String {
+    match row.legend.as_deref().map(plain) {
+        Some(legend) if !legend.is_empty() => format!("{text} = {legend}"),
+        _ => text.to_owned(),
+    }
+}
+
 /// Half the width of the interval of Quality, as in `±0.05`.
 pub fn half_width(row: &TimerRow) -> String {
     plus_minus(row.quality, row.quality_low, row.quality_high)

@@ -4,7 +4,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use super::figures::{NOTHING, accuracy, count, percent, share, time};
 use super::machine::{Fact, facts_of};
-use super::sections::{Notes, half_width, reasons, rows, trust};
+use super::sections::{Notes, half_width, reasons, rows, trust, with_legend};
 use super::text::{clipped, fold_name, hang};
 use super::{Report, Status, TimerRow};
 
@@ -82,10 +82,11 @@ fn grid(report: &Report, notes: &Notes, style: Style) -> String {
     }
     let interval_width = rows.iter().map(|row| half_width(row).chars().count()).max().unwrap_or(0);
     let mut cells: Vec<[String; 10]> = Vec::with_capacity(rows.len());
-    for row in rows {
+    for row in &rows {
         cells.push(row_cells(cells.len() + 1, row, notes, interval_width));
     }
     let (gap, id_width) = fit(&cells, style.columns());
+    let (gap, id_width) = add_legends(&mut cells, &rows, style.columns()).unwrap_or((gap, id_width));
     for row in &mut cells {
         row[ID] = fold_name(&row[ID], id_width);
     }
@@ -110,6 +111,20 @@ fn row_cells(rank: usize, row: &TimerRow, notes: &Notes, interval_width: usize) 
         trust(row).to_owned(),
         notes.marks(row),
     ]
+}
+
+/// Puts the names of the paper beside the ids where there is room for all of them.
+fn add_legends(cells: &mut [[String; 10]], rows: &[&TimerRow], columns: usize) -> Option<(u16, usize)> {
+    let mut longer = cells.to_vec();
+    for (cells, row) in longer.iter_mut().zip(rows) {
+        cells[ID] = with_legend(&cells[ID], row);
+    }
+    let (gap, width) = fit(&longer, columns);
+    // The narrowest gap is that of a table that does not fit.
+    (gap > 1).then(|| {
+        cells.clone_from_slice(&longer);
+        (gap, width)
+    })
 }
 
 /// The widest gap between columns with which all columns fit, and the width left for the id.

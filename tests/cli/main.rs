@@ -7,6 +7,7 @@ mod keep;
 mod lost_agents;
 mod many;
 mod reports;
+mod runtimes;
 mod usage;
 
 use std::time::Duration;

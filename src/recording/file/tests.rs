@@ -26,6 +26,7 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
     let observed = |id: &str, outcome| Observed {
         id: id.into(),
         label: id.into(),
+        legend: None,
         runtime: "native".into(),
         ns_per_tick: None,
         outcome,
