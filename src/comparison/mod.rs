@@ -22,6 +22,10 @@ pub use markdown::render as render_markdown;
 pub use platform::Change;
 pub use table::{render as render_table, summary_line};
 
+/// The kernel may let its clock run faster or slower by this share to set it (adjtimex(2): 500 ppm), and nanoseconds are
+/// what it says.
+const SLEW: f64 = 500e-6;
+
 /// A figure of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -161,18 +165,20 @@ impl Quantity {
         }
     }
 
-    /// Its value and interval in a row; nothing where it was not determined.
+    /// Its value and interval in a row, times with what a nanosecond itself may be off by; nothing where it was not determined.
     fn of(self, row: &TimerRow) -> Option<Figure> {
         let percent = |share: Option<f64>| share.map(|share| share * 100.0);
+        let lower = |ns: Option<f64>| ns.map(|ns| ns * (1.0 - SLEW));
+        let upper = |ns: Option<f64>| ns.map(|ns| ns * (1.0 + SLEW));
         let (value, low, high) = match self {
             Self::Quality => (percent(row.quality), percent(row.quality_low), percent(row.quality_high)),
             Self::Cost => {
                 let cost = row.cost.as_ref()?;
-                (cost.median_ns, cost.low_ns, cost.high_ns)
+                (cost.median_ns, lower(cost.low_ns), upper(cost.high_ns))
             }
             Self::Accuracy => {
                 let accuracy = row.accuracy.as_ref().filter(|a| a.kind == AccuracyKind::Resolved)?;
-                (accuracy.ns, accuracy.low_ns, accuracy.high_ns)
+                (accuracy.ns, lower(accuracy.low_ns), upper(accuracy.high_ns))
             }
             Self::Spread => (row.spread, None, None),
         };

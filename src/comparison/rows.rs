@@ -1,5 +1,7 @@
 //! What changed, as lines of text cells: the table and the Markdown page differ in how they set them only.
 
+use indexmap::IndexMap;
+
 use super::{Compared, Comparison, Fate, Quantity, Verdict};
 use crate::report::figures::{NOTHING, significant, time};
 
@@ -7,11 +9,11 @@ pub(super) const HEADS: [&str; 6] =
     ["timer", "figure", "old", "new", "difference [95 % interval]", "verdict"];
 
 /// The figures to be shown, the worst first: those that differ by more than noise, or could not be judged and differ;
-/// or `all` of them.
+/// or `all` of them. Spreads are never judged, and Quality, which is, holds them: they are shown with all others only.
 pub(super) fn shown(comparison: &Comparison, all: bool) -> Vec<&Compared> {
     let differs = |compared: &&Compared| match compared.verdict {
         Verdict::Better | Verdict::Worse => true,
-        Verdict::Unjudged => is_worth_telling(compared),
+        Verdict::Unjudged => compared.quantity != Quantity::Spread && compared.difference.absolute != 0.0,
         Verdict::Noise => false,
     };
     let mut shown: Vec<&Compared> = comparison.figures.iter().filter(|c| all || differs(c)).collect();
@@ -24,15 +26,6 @@ pub(super) fn shown(comparison: &Comparison, all: bool) -> Vec<&Compared> {
     // Stable: within a verdict, the timers keep the order of the report, and each its figures.
     shown.sort_by_key(|compared| class(compared));
     shown
-}
-
-/// A spread has no interval; one that moved in its third decimal only is not worth a line.
-fn is_worth_telling(compared: &Compared) -> bool {
-    let difference = compared.difference.absolute;
-    match compared.quantity {
-        Quantity::Spread => difference.abs() >= 0.01,
-        _ => difference != 0.0,
-    }
 }
 
 /// The cells of a line; text in them is as it was found.
@@ -88,12 +81,17 @@ pub(super) fn one_sided(comparison: &Comparison) -> Vec<(&'static str, Vec<Strin
     ];
     let of = |fate: Fate| -> Vec<String> {
         let timers = comparison.one_sided.iter().filter(|timer| timer.fate == fate);
-        timers
-            .map(|timer| match (&timer.reason, fate) {
-                (Some(reason), Fate::Lost) => format!("{} ({reason})", timer.timer),
-                _ => timer.timer.clone(),
-            })
-            .collect()
+        if fate != Fate::Lost {
+            return timers.map(|timer| timer.timer.clone()).collect();
+        }
+        let mut reasons: IndexMap<&str, Vec<&str>> = IndexMap::new();
+        for timer in timers {
+            reasons
+                .entry(timer.reason.as_deref().unwrap_or("no reason given"))
+                .or_default()
+                .push(&timer.timer);
+        }
+        reasons.into_iter().map(|(reason, timers)| format!("{} ({reason})", timers.join(", "))).collect()
     };
     fates.into_iter().map(|(fate, name)| (name, of(fate))).filter(|(_, timers)| !timers.is_empty()).collect()
 }
@@ -103,7 +101,7 @@ pub(super) fn summary(comparison: &Comparison) -> String {
     let counted = |count: usize, what: &str| format!("{count} {what}");
     let all = comparison.figures.len() - comparison.count(Verdict::Unjudged);
     format!(
-        "{}, {}, {} of {all} figures with intervals; {} not judged",
+        "{}, {}, {} of {all} figures with intervals; {} without one are not judged",
         counted(comparison.count(Verdict::Worse), "worse"),
         counted(comparison.count(Verdict::Better), "better"),
         counted(comparison.count(Verdict::Noise), "no more than noise"),

@@ -4,7 +4,7 @@ use super::Platform;
 
 const LONGEST: usize = 80;
 /// What brand strings hold that tells nothing.
-const NOISE: &[&str] = &["cpu", "processor", "r", "tm", "gnu", "linux", "core"];
+const NOISE: &[&str] = &["cpu", "processor", "r", "tm", "gnu", "linux"];
 
 /// As in `amd-epyc-9r14-kvm-debian-12`: lower case, digits and hyphens, never empty.
 #[must_use]
@@ -92,7 +92,7 @@ mod tests {
                 "Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz",
                 Some("Hyper-V"),
                 "Fedora Linux 40",
-                "intel-i7-8650u-hyper-v-fedora-40",
+                "intel-core-i7-8650u-hyper-v-fedora-40",
             ),
         ] {
             assert_eq!(of(Some(cpu), hypervisor, Some(os)), name);

