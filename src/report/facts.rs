@@ -3,7 +3,7 @@
 use super::figures::{accuracy, count, percent, plus_minus, rate, share, significant, time};
 use super::machine::Fact;
 use super::text::{clipped, plain};
-use super::{Accuracy, AccuracyKind, Cost, Observations, TimerRow};
+use super::{Accuracy, AccuracyKind, Cost, Observations, TimerRow, Verdicts};
 
 const LONGEST: usize = 600;
 
@@ -21,7 +21,31 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
     fact("spread", row.spread.map(|_| format!("{} {told}", share(row.spread))));
     fact("tick", row.ns_per_tick.map(|ns| format!("{} ({})", time(Some(ns)), rate(Some(1e9 / ns)))));
     fact("rests on", row.observations.as_ref().map(observations));
+    for verdict in row.verdicts.iter().flat_map(Verdicts::each) {
+        fact(verdict.0, Some(format!("{} — {}", verdict.1.in_words(), clipped(verdict.2, LONGEST))));
+    }
+    for (name, evidence) in row.verdicts.iter().flat_map(evidence) {
+        fact(name, Some(evidence));
+    }
     facts
+}
+
+/// Evidence that is more than a sentence.
+fn evidence(verdicts: &Verdicts) -> Vec<(&'static str, String)> {
+    let offsets = verdicts.thread_safe.offsets.iter().map(|offset| {
+        let (ns, doubt) = (significant(offset.ns, 3), significant(offset.uncertainty_ns, 2));
+        format!("CPU {}: {ns} ± {doubt} ns", offset.cpu)
+    });
+    let allan = verdicts
+        .stable
+        .allan
+        .iter()
+        .map(|point| format!("{:.1e} at {}", point.deviation, time(Some(point.window_s * 1e9))));
+    let told = [("CPU offsets", offsets.collect::<Vec<_>>()), ("Allan deviation", allan.collect())];
+    told.into_iter()
+        .filter(|(_, parts)| !parts.is_empty())
+        .map(|(name, parts)| (name, parts.join(" · ")))
+        .collect()
 }
 
 fn status(row: &TimerRow) -> String {
