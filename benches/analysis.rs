@@ -33,7 +33,7 @@ fn samples(trace: &Trace) -> usize {
             .map(|batches| batches.deltas.len())
             .iter()
             .sum();
-        run.readings.len() + batches + intervals(&run.intervals)
+        run.readings.values.len() + batches + intervals(&run.intervals)
     });
     runs.sum::<usize>() + intervals(&trace.slow)
 }
@@ -79,7 +79,7 @@ fn a_step(criterion: &mut Criterion) {
     for (case, trace) in traces() {
         let groups: Vec<Intervals> =
             trace.runs.iter().flat_map(|run| &run.intervals).chain(&trace.slow).cloned().collect();
-        let tight: Vec<Vec<i64>> = trace.runs.iter().map(|run| successive(&run.readings)).collect();
+        let tight: Vec<Vec<i64>> = trace.runs.iter().map(|run| successive(&run.readings.values)).collect();
         group.throughput(Throughput::Elements(intervals(&groups) as u64));
         group.bench_with_input(BenchmarkId::from_parameter(&case.timer.name), &groups, |bencher, groups| {
             bencher.iter(|| resolve(black_box(groups), black_box(&tight), &Context::default()));

@@ -1,7 +1,14 @@
 //! The command line: every command and flag, nothing about what they do.
 
+mod agent_check;
+mod analyse;
+mod compare;
+mod inspect;
 pub mod measure;
 mod pick;
+mod report;
+mod runtimes;
+mod table;
 
 use std::path::PathBuf;
 
@@ -15,19 +22,31 @@ use crate::units::{Hertz, Nanos};
 
 pub use measure::{MeasureArgs, MeasureWorkerArgs, RehearseArgs};
 pub use pick::PickArgs;
+mod check;
+
+pub use agent_check::AgentCheckArgs;
+pub use analyse::AnalyseArgs;
+pub use check::CheckArgs;
+pub use compare::{CompareArgs, CompareFormat};
+pub use inspect::InspectArgs;
+pub use report::{FiguresWanted, PublishArgs, ReportArgs};
+pub use runtimes::{RuntimeArgs, RuntimeName};
+pub use table::TableArgs;
 
 const EXIT_STATUS: &str = "\
 Exit status:
   0  done
   1  the command failed
   2  wrong usage
-  3  done, but a timer that was asked for by name could not be characterised";
+  3  done, but a timer that was asked for by name could not be characterised,
+     some of the given reports could not be read, or a condition of compare holds";
 
 const PROBE_EXAMPLES: &str = "\
 Examples:
   timermeter probe                              all timers of this machine
   timermeter probe --quick 'monotonic*' rdtsc   a first look at some of them
   timermeter probe --output all.json --output all.md
+  timermeter probe --runtime java,python        with the clocks of Java and Python
   timermeter probe --agent 'java -jar agent.jar' 'java:*'
   timermeter probe --agent py='python3 agent.py' --cycles nominal";
 
@@ -54,18 +73,42 @@ pub enum Command {
     /// Characterise the timers of this machine and print them, best Quality first
     #[command(after_help = EXIT_STATUS, after_long_help = const_str(PROBE_EXAMPLES))]
     Probe(ProbeArgs),
+    /// Compute the report again from a trace that `probe --trace` kept
+    #[command(after_help = EXIT_STATUS)]
+    Analyse(AnalyseArgs),
+    /// Show everything about one timer, with its figures
+    #[command(after_help = EXIT_STATUS)]
+    Inspect(InspectArgs),
+    /// Make one page of some reports, which needs no network and nothing beside it
+    #[command(after_help = EXIT_STATUS)]
+    Report(ReportArgs),
+    /// Make a static site over a folder of reports
+    #[command(after_help = EXIT_STATUS)]
+    Publish(PublishArgs),
+    /// Print one or many reports as a table: Markdown, CSV, LaTeX, HTML, JSON
+    #[command(after_help = EXIT_STATUS)]
+    Table(TableArgs),
+    /// Tell what changed from one report to another, and whether it is more than noise
+    #[command(after_help = EXIT_STATUS)]
+    Compare(CompareArgs),
     /// List every timer this build knows, whether it can be read here, and if not why
     #[command(after_help = EXIT_STATUS)]
     List(ListArgs),
     /// Identify the machine: CPU, frequencies, hypervisor, kernel, clock source, OS
     #[command(after_help = EXIT_STATUS)]
     Platform(PlatformArgs),
+    /// Judge whether the machine is fit to be measured: each finding with its cause and what to do; changes nothing
+    #[command(after_help = check::EXIT_STATUS)]
+    Check(CheckArgs),
     /// Compute the Quality that follows from given figures
     #[command(after_help = EXIT_STATUS, after_long_help = const_str(SCORE_EXAMPLES))]
     Score(ScoreArgs),
     /// Serve the native timers over the agent protocol (what probe starts as its worker)
     #[command(after_help = EXIT_STATUS)]
     Agent(AgentArgs),
+    /// Tell the author of an agent whether it speaks the protocol, question by question
+    #[command(after_help = EXIT_STATUS)]
+    AgentCheck(AgentCheckArgs),
     /// Probe simulated timers of known truth and print declared against found
     #[command(after_help = EXIT_STATUS)]
     Selftest(SelftestArgs),
@@ -102,6 +145,9 @@ pub struct ProbeArgs {
     /// Probe the timers of another runtime too, started by this command; its ids are NAME:ID
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
     pub agents: Vec<AgentSpec>,
+    /// Other runtimes.
+    #[command(flatten)]
+    pub runtimes: RuntimeArgs,
     /// Measure on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub cpu: Option<u32>,
@@ -114,6 +160,12 @@ pub struct ProbeArgs {
     /// Write the report to this file as well; its ending says how: .json, .csv, .md or .txt (repeatable)
     #[arg(long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
     pub outputs: Vec<Output>,
+    /// Write the raw observations to this file, from which `analyse` computes the report again
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Keep the run in DIR/<platform>/<date>/, with a page to read; DIR is reports where none is given
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "reports")]
+    pub save: Option<PathBuf>,
     /// Seed of all random choices
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
@@ -134,6 +186,9 @@ pub struct ListArgs {
     /// List the timers of another runtime too, started by this command; its ids are NAME:ID
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
     pub agents: Vec<AgentSpec>,
+    /// Other runtimes.
+    #[command(flatten)]
+    pub runtimes: RuntimeArgs,
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     pub format: ShortFormat,

@@ -1,6 +1,12 @@
 //! Raw observations: integers, saved as they were read. All analysis begins here and needs nothing else.
 
+mod evidence;
+
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+
+pub use evidence::{Claims, Counted, Evidence, Meanwhile, Moved, Order, Pair, Threads};
 
 /// Everything that was observed of one timer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -11,10 +17,18 @@ pub struct Trace {
     pub declared: bool,
     /// The timer that timed the invocations.
     pub reference: Reference,
-    /// One entry a fresh process.
+    /// The frequency of the core that all costs are told at, in hertz: the median of what was seen during the campaign.
+    pub core_hz: Option<f64>,
+    /// One entry a fresh process that could measure undisturbed.
     pub runs: Vec<Run>,
+    /// Processes that could not.
+    pub spoilt: u32,
+    /// Windows that were dropped and taken again, by what disturbed them.
+    pub dropped: BTreeMap<String, u32>,
     /// Long observations of a timer whose steps are too long for the other runs.
     pub slow: Vec<Intervals>,
+    /// What tells whether it can be trusted.
+    pub evidence: Evidence,
 }
 
 /// What is known of the reference.
@@ -46,6 +60,29 @@ pub struct Batches {
     pub calls: u64,
     /// Second reading of the reference minus first.
     pub deltas: Vec<i64>,
+    /// The frequency of the core meanwhile, in hertz.
+    pub core_hz: Option<f64>,
+    /// Whether the core was shared or changed its frequency meanwhile, and no better window could be had.
+    pub restless: bool,
+}
+
+/// Successive readings of the timer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Readings {
+    /// In its ticks.
+    pub values: Vec<i64>,
+    /// The frequency of the core meanwhile, in hertz.
+    pub core_hz: Option<f64>,
+    /// Whether the core was shared or changed its frequency meanwhile, and no better window could be had.
+    pub restless: bool,
+}
+
+impl Run {
+    /// Whether its costs were measured on a core of its own, at one frequency.
+    #[must_use]
+    pub fn is_calm(&self) -> bool {
+        !(self.bracket.restless || self.singles.restless || self.batches.restless || self.readings.restless)
+    }
 }
 
 /// What one process observed.
@@ -54,7 +91,7 @@ pub struct Run {
     /// Intervals with growing and random work.
     pub intervals: Vec<Intervals>,
     /// Successive readings.
-    pub readings: Vec<i64>,
+    pub readings: Readings,
     /// The bracket itself: no calls.
     pub bracket: Batches,
     /// Single calls.
@@ -67,4 +104,10 @@ pub struct Run {
     pub some: Batches,
     /// As many calls of a timer that reads nothing; empty where the host has none.
     pub floor: Batches,
+    /// Windows (one a question) that were dropped, by what disturbed them.
+    #[serde(default)]
+    pub dropped: BTreeMap<String, u32>,
+    /// Windows that were kept although something disturbed them, as it did at each repetition.
+    #[serde(default)]
+    pub disturbed: u32,
 }

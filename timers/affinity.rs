@@ -56,6 +56,48 @@ pub fn pin_to(cpu: u32) -> Result<(), AffinityError> {
     Ok(())
 }
 
+/// Gives the calling thread back the CPUs that this process had before anything here pinned a thread.
+pub fn unpin() {
+    if let Some(before) = BEFORE_PINNING.get() {
+        // These CPUs were allowed before; if the cpuset changed meanwhile there is nothing to do.
+        let _ = Mask::of(before).apply();
+    }
+}
+
+/// Moves a thread of any process of this user to `cpus`, from outside.
+///
+/// # Errors
+/// What the system said.
+pub fn move_thread(thread: u32, cpus: &[u32]) -> io::Result<()> {
+    Mask::of(cpus).apply_to(thread)
+}
+
+/// The calling thread, and those it starts meanwhile, kept off a CPU that something else measures on. Dropping this gives
+/// the thread back the CPUs it had.
+pub struct KeptOff(Pinned);
+
+impl KeptOff {
+    /// Keeps the calling thread off `cpu`. `None` when it has no other.
+    #[must_use]
+    pub fn cpu(cpu: u32) -> Option<Self> {
+        let before = Mask::of_this_thread().ok()?;
+        let cpus = before.cpus();
+        let others: Vec<u32> = cpus.iter().copied().filter(|&other| other != cpu).collect();
+        if others.is_empty() {
+            return None;
+        }
+        Mask::of(&others).apply().ok()?;
+        BEFORE_PINNING.get_or_init(|| cpus);
+        Some(Self(Pinned { before }))
+    }
+
+    /// The CPUs the thread had before.
+    #[must_use]
+    pub fn from(&self) -> Vec<u32> {
+        self.0.before.cpus()
+    }
+}
+
 /// The CPUs of this process before anything here pinned a thread: a thread that is bound to one CPU starts others
 /// on it, and some questions need two CPUs.
 pub(crate) fn cpus_before_pinning() -> Vec<u32> {
@@ -120,16 +162,29 @@ impl Mask {
     }
 
     fn single(cpu: u32) -> Self {
-        let cpu = cpu as usize;
-        let mut words = vec![0; cpu / WORD_BITS + 1];
-        words[cpu / WORD_BITS] = 1 << (cpu % WORD_BITS);
+        Self::of(&[cpu])
+    }
+
+    fn of(cpus: &[u32]) -> Self {
+        let most = cpus.iter().copied().max().unwrap_or(0) as usize;
+        let mut words = vec![0; most / WORD_BITS + 1];
+        for &cpu in cpus {
+            words[cpu as usize / WORD_BITS] |= 1 << (cpu as usize % WORD_BITS);
+        }
         Self(words)
     }
 
     fn apply(&self) -> io::Result<()> {
+        self.apply_to(0)
+    }
+
+    /// To a thread by its number; 0 is the calling one.
+    fn apply_to(&self, thread: u32) -> io::Result<()> {
+        let thread = libc::pid_t::try_from(thread).map_err(|_| io::Error::from_raw_os_error(libc::ESRCH))?;
         // SAFETY: the kernel reads the number of bytes it is told, all of them in the vector.
-        let status =
-            unsafe { libc::sched_setaffinity(0, self.bytes(), self.0.as_ptr().cast::<libc::cpu_set_t>()) };
+        let status = unsafe {
+            libc::sched_setaffinity(thread, self.bytes(), self.0.as_ptr().cast::<libc::cpu_set_t>())
+        };
         if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 

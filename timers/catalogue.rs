@@ -1,7 +1,7 @@
 //! The list of native timers. A new one is a file of its own and one line here.
 
 use crate::null::Null;
-use crate::{Info, Native, Subject, Timer, Unavailable};
+use crate::{Counts, Info, Native, Subject, Timer, Unavailable};
 use crate::{perf_event, posix, quanta_clock, std_time, x86};
 
 /// A native timer as the catalogue knows it.
@@ -9,6 +9,10 @@ use crate::{perf_event, posix, quanta_clock, std_time, x86};
 pub struct Entry {
     /// Name, label and unit.
     pub info: Info,
+    /// What it claims to count.
+    pub counts: Counts,
+    /// The resolution that the system declares for it, in nanoseconds.
+    pub declared_resolution: fn() -> Option<f64>,
     /// Whether it can be read on this machine, and if not, why.
     pub availability: fn() -> Result<(), Unavailable>,
     /// Opens it for the calling thread.
@@ -17,7 +21,13 @@ pub struct Entry {
 
 impl Entry {
     const fn of<T: Timer>() -> Self {
-        Self { info: T::INFO, availability: T::availability, open: || Ok(Box::new(Native::<T>::open()?)) }
+        Self {
+            info: T::INFO,
+            counts: T::COUNTS,
+            declared_resolution: T::declared_resolution,
+            availability: T::availability,
+            open: || Ok(Box::new(Native::<T>::open()?)),
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Chains of dependent instructions, timed: what tells at which frequency the core really runs.
 //!
-//! What ticks: `CLOCK_MONOTONIC`, read once before a chain and once after it. How it lies: a chain that was
+//! What ticks: `CLOCK_MONOTONIC` by its system call, which no library can distort, read once before a chain and once after it. How it lies: a chain that was
 //! interrupted is longer than its instructions, never shorter, so the median of many chains is to be believed and
 //! their mean is not. The clock may advance in steps of up to 1 µs; a chain should take 100 µs or more.
 
-use crate::posix::Monotonic;
+use crate::posix::MonotonicSyscall;
 use crate::{Timer, Unavailable, work};
 
 /// Nanoseconds that a chain of `count` dependent additions takes, measured `repeat` times. The chain has a multiple
@@ -25,9 +25,59 @@ pub fn time_multiplications(count: u64, repeat: u32) -> Result<Vec<i64>, Unavail
     time(|| work::dependent_multiplications(count), repeat)
 }
 
+/// How a core does at this moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// Dependent additions a second: its frequency.
+    pub hertz: f64,
+    /// Independent additions a cycle. A core that runs another thread beside this one has fewer left for it.
+    pub width: f64,
+}
+
+/// Looks at the core the calling thread runs on, in some 60 µs a look.
+#[derive(Clone, Copy, Debug)]
+pub struct PaceMeter {
+    /// What the reads of the clock take, in nanoseconds.
+    empty: f64,
+}
+
+impl PaceMeter {
+    /// Additions in a chain: some 5 µs, 500 steps of a clock of 10 ns.
+    const DEPENDENT: u64 = 16_000;
+    /// Additions side by side: some 2 µs.
+    const INDEPENDENT: u64 = 24_000;
+    /// Chains of each kind; the middle one counts.
+    const LOOKS: u32 = 5;
+
+    /// Finds out what its own reads take.
+    ///
+    /// # Errors
+    /// Says why the monotonic clock cannot be read.
+    pub fn new() -> Result<Self, Unavailable> {
+        Ok(Self { empty: middle(time(|| work::dependent_additions(16), 99)?).unwrap_or(0.0) })
+    }
+
+    /// Takes a look. `None` where the clock moves too coarsely to tell.
+    #[must_use]
+    pub fn look(&self) -> Option<Pace> {
+        let of = |chain: fn(u64), count| {
+            let ns = middle(time(|| chain(count), Self::LOOKS).ok()?)? - self.empty;
+            (ns > 0.0).then_some(count as f64 / ns)
+        };
+        let dependent = of(work::dependent_additions, Self::DEPENDENT)?;
+        let independent = of(work::independent_additions, Self::INDEPENDENT)?;
+        Some(Pace { hertz: dependent * 1e9, width: independent / dependent })
+    }
+}
+
+fn middle(mut ns: Vec<i64>) -> Option<f64> {
+    ns.sort_unstable();
+    ns.get(ns.len() / 2).map(|&ns| ns as f64)
+}
+
 fn time(chain: impl Fn(), repeat: u32) -> Result<Vec<i64>, Unavailable> {
-    const { assert!(matches!(Monotonic::INFO.ns_per_tick, Some(1.0)), "its ticks are nanoseconds") };
-    let clock = Monotonic::open()?;
+    const { assert!(matches!(MonotonicSyscall::INFO.ns_per_tick, Some(1.0)), "its ticks are nanoseconds") };
+    let clock = MonotonicSyscall::open()?;
     Ok((0..repeat)
         .map(|_| {
             let first = clock.read();
@@ -52,6 +102,14 @@ mod tests {
                     "CLOCK_MONOTONIC does not go backwards: {chains:?}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_pace_is_positive() {
+        let meter = PaceMeter::new().expect("a monotonic clock");
+        if let Some(pace) = meter.look() {
+            assert!(pace.hertz > 0.0 && pace.width > 0.0, "{pace:?}");
         }
     }
 

@@ -9,11 +9,14 @@
 //! [Kuperberg, Krogmann, Reussner 2011]: https://doi.org/10.1145/1958746.1958776
 
 mod affinity;
+pub mod agents;
 #[cfg(feature = "allocations")]
 pub mod allocations;
 mod chain;
 mod deadline;
+mod discipline;
 mod fence;
+mod kernel_entry;
 mod native;
 mod null;
 mod perf_event;
@@ -27,13 +30,15 @@ mod x86;
 
 mod catalogue;
 
-pub use affinity::{AffinityError, allowed_cpus, pin_to};
+pub use affinity::{AffinityError, KeptOff, allowed_cpus, move_thread, pin_to, unpin};
 pub use catalogue::{Entry, FLOOR_ID, Visitor, catalogue, find, floor, visit};
-pub use chain::{time_additions, time_multiplications};
+pub use chain::{Pace, PaceMeter, time_additions, time_multiplications};
 pub use deadline::Deadline;
+pub use discipline::{Discipline, declared_tick_ns, discipline};
 pub use fence::fence;
-pub use native::{Native, REFERENCES, rate_of};
-pub use subject::{Advance, Answer, During, Fault, Subject};
+pub use kernel_entry::{KernelEntry, kernel_entry};
+pub use native::{Native, RATE_SOURCES, REFERENCES, rate_of};
+pub use subject::{Advance, Answer, Counts, During, Fault, Subject};
 
 /// Timers by their types, for who compiles a measurement for one of them.
 pub mod clocks {
@@ -100,8 +105,8 @@ pub trait Timer: Sized + Send + Sync + 'static {
     /// Name, label and unit.
     const INFO: Info;
 
-    /// Whether it counts for one thread only, so that readings taken by two threads cannot be compared.
-    const PER_THREAD: bool = false;
+    /// What it claims to count.
+    const COUNTS: Counts = Counts::Wall;
 
     /// The result of the call as it comes: a `timespec`, an `Instant`, a register.
     type Reading: Copy + Send;
@@ -118,6 +123,11 @@ pub trait Timer: Sized + Send + Sync + 'static {
     /// As for [`open`](Timer::open).
     fn availability() -> Result<(), Unavailable> {
         Self::open().map(drop)
+    }
+
+    /// The resolution that the system declares for it, in nanoseconds, where it declares one (`clock_getres(2)`).
+    fn declared_resolution() -> Option<f64> {
+        None
     }
 
     /// Reads the timer: the call under examination and nothing else. Implementations are `#[inline(always)]`.

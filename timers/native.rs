@@ -8,14 +8,18 @@ use std::thread;
 use std::time::Duration;
 
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
-use crate::posix::{Monotonic, MonotonicRaw};
+use crate::posix::{Monotonic, MonotonicSyscall};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 use crate::x86::{Rdtsc, RdtscLfence};
 use crate::{Ticks, Timer, Unavailable, work};
 
 /// The timers that batches can be bracketed with, best first. Few, because the loop is compiled for each pair.
 pub const REFERENCES: [&str; 4] =
-    [RdtscLfence::INFO.id, Monotonic::INFO.id, MonotonicRaw::INFO.id, Rdtsc::INFO.id];
+    [RdtscLfence::INFO.id, Monotonic::INFO.id, MonotonicSyscall::INFO.id, Rdtsc::INFO.id];
+
+/// The timers that tell the rate of a raw counter, best first: what the kernel itself answers cannot be distorted by a library
+/// that stands between (`LD_PRELOAD`).
+pub const RATE_SOURCES: [&str; 2] = [MonotonicSyscall::INFO.id, Monotonic::INFO.id];
 
 /// A native timer, opened in this process, ready to be asked.
 pub struct Native<T> {
@@ -59,7 +63,7 @@ macro_rules! with_reference {
         match $id {
             id if id == RdtscLfence::INFO.id => $self.$method::<RdtscLfence>($($argument),*),
             id if id == Monotonic::INFO.id => $self.$method::<Monotonic>($($argument),*),
-            id if id == MonotonicRaw::INFO.id => $self.$method::<MonotonicRaw>($($argument),*),
+            id if id == MonotonicSyscall::INFO.id => $self.$method::<MonotonicSyscall>($($argument),*),
             id if id == Rdtsc::INFO.id => $self.$method::<Rdtsc>($($argument),*),
             id => Err(Fault::Refused(format!(
                 "`{id}` is no reference here; there are {}",
@@ -90,17 +94,24 @@ impl<T: Timer> Subject for Native<T> {
     }
 
     fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
-        if T::PER_THREAD {
-            return Err(Fault::Refused(format!(
-                "{} counts for one thread only; readings of two threads cannot be compared",
-                T::INFO.id
-            )));
-        }
-        handoff_loop(&self.timer, count)
-            .map_err(|error| Fault::Refused(format!("the second thread cannot be started: {error}")))?
-            .into_iter()
-            .map(|[a, b]| Ok([signed(self.timer.ticks(a))?, signed(self.timer.ticks(b))?]))
-            .collect()
+        let cpus = two_cpus().map_or([None; 2], |(here, there)| [Some(here), Some(there)]);
+        self.handoffs_on(cpus, count)
+    }
+
+    fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+        let this: &Self = self;
+        thread::scope(|scope| {
+            let pairs: Vec<_> = cpus
+                .iter()
+                .map(|pair| scope.spawn(move || this.handoffs_on(pair.map(Some), count)))
+                .collect();
+            let lost = |_| Err(Fault::Refused("a thread ended before its time".into()));
+            pairs.into_iter().map(|pair| pair.join().unwrap_or_else(lost)).collect()
+        })
+    }
+
+    fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
+        with_reference!(reference, self.comparisons_by(work, count))
     }
 
     fn advance(&mut self, reference: &str, during: During, milliseconds: u32) -> Answer<Advance> {
@@ -109,6 +120,32 @@ impl<T: Timer> Subject for Native<T> {
 }
 
 impl<T: Timer> Native<T> {
+    fn handoffs_on(&self, cpus: [Option<u32>; 2], count: u32) -> Answer<Vec<[i64; 2]>> {
+        if T::COUNTS.one_thread() {
+            return Err(Fault::Refused(format!(
+                "{} counts for one thread only; readings of two threads cannot be compared",
+                T::INFO.id
+            )));
+        }
+        handoff_loop(&self.timer, cpus, count)
+            .map_err(|error| Fault::Refused(format!("the second thread cannot be started: {error}")))?
+            .into_iter()
+            .map(|[a, b]| Ok([signed(self.timer.ticks(a))?, signed(self.timer.ticks(b))?]))
+            .collect()
+    }
+
+    fn comparisons_by<R: Timer>(&self, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
+        let reference = open_reference::<R>()?;
+        comparison_loop(&self.timer, &reference, work, count)
+            .into_iter()
+            .map(|(before, own, after)| {
+                let ticks = [reference.ticks(before), self.timer.ticks(own), reference.ticks(after)];
+                let [before, own, after] = ticks.map(signed);
+                Ok([before?, own?, after?])
+            })
+            .collect()
+    }
+
     fn batches_by<R: Timer>(&self, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
         let reference = open_reference::<R>()?;
         Ok(batch_loop(&self.timer, &reference, calls, repeat))
@@ -175,12 +212,34 @@ fn reading_loop<T: Timer>(timer: &T, count: u32) -> Vec<T::Reading> {
     readings
 }
 
+/// Reads the timer between two reads of the reference, then works.
+#[inline(never)]
+fn comparison_loop<T: Timer, R: Timer>(
+    timer: &T,
+    reference: &R,
+    amount: u64,
+    count: u32,
+) -> Vec<(R::Reading, T::Reading, R::Reading)> {
+    let mut comparisons = vec![(reference.read(), timer.read(), reference.read()); count as usize];
+    for comparison in &mut comparisons {
+        let before = reference.read();
+        let own = work::afresh(timer).read();
+        let after = reference.read();
+        *comparison = (before, own, after);
+        work::units(amount);
+    }
+    comparisons
+}
+
 /// Two threads pass a baton; the one that lets go reads before, the one that takes over reads after.
 ///
-/// They run on two CPUs if the process has two, as counters of different CPUs are what may disagree.
-fn handoff_loop<T: Timer>(timer: &T, count: u32) -> std::io::Result<Vec<[T::Reading; 2]>> {
+/// They run on the two CPUs if those are given, as counters of different CPUs are what may disagree.
+fn handoff_loop<T: Timer>(
+    timer: &T,
+    [here, there]: [Option<u32>; 2],
+    count: u32,
+) -> std::io::Result<Vec<[T::Reading; 2]>> {
     let turn = AtomicU32::new(0);
-    let (here, there) = two_cpus().unzip();
     thread::scope(|scope| {
         let other = thread::Builder::new().spawn_scoped(scope, || play(timer, &turn, count, 1, there))?;
         let mine = play(timer, &turn, count, 0, here);

@@ -27,7 +27,7 @@ use perf_event_open_sys::bindings::{
     PERF_TYPE_SOFTWARE, perf_event_attr,
 };
 
-use crate::{Info, Ticks, Timer, Unavailable, work};
+use crate::{Counts, Info, Ticks, Timer, Unavailable, work};
 
 /// Time the thread ran, by `read(2)`.
 pub(crate) struct TaskClock {
@@ -37,7 +37,7 @@ pub(crate) struct TaskClock {
 impl Timer for TaskClock {
     const INFO: Info =
         Info { id: "perf-task-clock", label: "read(PERF_COUNT_SW_TASK_CLOCK)", ns_per_tick: Some(1.0) };
-    const PER_THREAD: bool = true;
+    const COUNTS: Counts = Counts::ThreadCpu;
     type Reading = u64;
 
     fn open() -> Result<Self, Unavailable> {
@@ -61,7 +61,7 @@ pub(crate) struct Cycles {
 
 impl Timer for Cycles {
     const INFO: Info = Info { id: "perf-cycles", label: "read(PERF_COUNT_HW_CPU_CYCLES)", ns_per_tick: None };
-    const PER_THREAD: bool = true;
+    const COUNTS: Counts = Counts::ThreadCycles;
     type Reading = u64;
 
     fn open() -> Result<Self, Unavailable> {
@@ -86,7 +86,7 @@ pub(crate) struct RdpmcCycles {
 impl Timer for RdpmcCycles {
     const INFO: Info =
         Info { id: "rdpmc-cycles", label: "rdpmc (PERF_COUNT_HW_CPU_CYCLES)", ns_per_tick: None };
-    const PER_THREAD: bool = true;
+    const COUNTS: Counts = Counts::ThreadCycles;
     type Reading = u64;
 
     fn open() -> Result<Self, Unavailable> {
@@ -229,7 +229,7 @@ mod rdpmc {
     }
 
     // SAFETY: the mapping is read-only, belongs to the process and not to a thread, and is read by volatile loads
-    // alone. A reading by another thread means nothing (see `PER_THREAD`) but touches no memory it should not.
+    // alone. A reading by another thread means nothing (see `COUNTS`) but touches no memory it should not.
     unsafe impl Send for Page {}
     // SAFETY: as for `Send`; nothing is written through a shared reference.
     unsafe impl Sync for Page {}

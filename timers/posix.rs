@@ -22,7 +22,7 @@ use std::mem::MaybeUninit;
 use libc::{c_int, c_long, clock_t, clockid_t, rusage, time_t, timespec, timeval};
 
 use crate::work::opaque;
-use crate::{Info, Ticks, Timer, Unavailable, x86};
+use crate::{Counts, Info, Ticks, Timer, Unavailable, x86};
 
 macro_rules! clocks {
     ($route:ident, $call:literal; $($(#[$with:ident])? $name:ident, $id:literal, $clock:ident, $since:literal;)*) => {$(
@@ -32,8 +32,12 @@ macro_rules! clocks {
         impl Timer for $name {
             const INFO: Info =
                 Info { id: $id, label: concat!($call, stringify!($clock), ")"), ns_per_tick: Some(1.0) };
-            $(const $with: bool = true;)?
+            $(const COUNTS: Counts = Counts::$with;)?
             type Reading = timespec;
+
+            fn declared_resolution() -> Option<f64> {
+                resolution(libc::$clock)
+            }
 
             fn open() -> Result<Self, Unavailable> {
                 try_clock::<$route>(libc::$clock, Self::INFO.label, $since).map(|()| Self)
@@ -65,8 +69,8 @@ clocks! { Libc, "clock_gettime(";
     RealtimeCoarse, "realtime-coarse", CLOCK_REALTIME_COARSE, "2.6.32";
     Boottime, "boottime", CLOCK_BOOTTIME, "2.6.39";
     Tai, "tai", CLOCK_TAI, "3.10";
-    ProcessCputime, "process-cputime", CLOCK_PROCESS_CPUTIME_ID, "2.6.12";
-    #[PER_THREAD] ThreadCputime, "thread-cputime", CLOCK_THREAD_CPUTIME_ID, "2.6.12";
+    #[ProcessCpu] ProcessCputime, "process-cputime", CLOCK_PROCESS_CPUTIME_ID, "2.6.12";
+    #[ThreadCpu] ThreadCputime, "thread-cputime", CLOCK_THREAD_CPUTIME_ID, "2.6.12";
 }
 
 clocks! { Kernel, "syscall(SYS_clock_gettime, ";
@@ -76,8 +80,18 @@ clocks! { Kernel, "syscall(SYS_clock_gettime, ";
     RealtimeSyscall, "realtime-syscall", CLOCK_REALTIME, "2.6";
     RealtimeCoarseSyscall, "realtime-coarse-syscall", CLOCK_REALTIME_COARSE, "2.6.32";
     BoottimeSyscall, "boottime-syscall", CLOCK_BOOTTIME, "2.6.39";
-    ProcessCputimeSyscall, "process-cputime-syscall", CLOCK_PROCESS_CPUTIME_ID, "2.6.12";
-    #[PER_THREAD] ThreadCputimeSyscall, "thread-cputime-syscall", CLOCK_THREAD_CPUTIME_ID, "2.6.12";
+    #[ProcessCpu] ProcessCputimeSyscall, "process-cputime-syscall", CLOCK_PROCESS_CPUTIME_ID, "2.6.12";
+    #[ThreadCpu] ThreadCputimeSyscall, "thread-cputime-syscall", CLOCK_THREAD_CPUTIME_ID, "2.6.12";
+}
+
+/// What `clock_getres` says of a clock, in nanoseconds.
+fn resolution(clock: clockid_t) -> Option<f64> {
+    let mut time = MaybeUninit::<timespec>::uninit();
+    // SAFETY: the pointer is valid for a timespec.
+    let status = unsafe { libc::clock_getres(clock, time.as_mut_ptr()) };
+    // SAFETY: the call succeeded, so both fields are written.
+    let time = (status == 0).then(|| unsafe { time.assume_init() })?;
+    Some(time.tv_sec as f64 * 1e9 + time.tv_nsec as f64).filter(|ns| *ns > 0.0)
 }
 
 /// A way to the kernel's clocks.
@@ -273,6 +287,7 @@ unsafe extern "C" {
 
 impl Timer for Clock {
     const INFO: Info = Info { id: "clock", label: "clock()", ns_per_tick: Some(1e3) };
+    const COUNTS: Counts = Counts::ProcessCpu;
     type Reading = clock_t;
 
     fn open() -> Result<Self, Unavailable> {
@@ -333,7 +348,7 @@ macro_rules! usages {
                 label: concat!("getrusage(", stringify!($who), ")"),
                 ns_per_tick: Some(1e3),
             };
-            $(const $with: bool = true;)?
+            $(const COUNTS: Counts = Counts::$with;)?
             /// User and system time; the other 112 bytes need not be carried through the timed region.
             type Reading = [timeval; 2];
 
@@ -361,8 +376,8 @@ macro_rules! usages {
 }
 
 usages! {
-    GetrusageSelf, "getrusage-self", RUSAGE_SELF;
-    #[PER_THREAD] GetrusageThread, "getrusage-thread", RUSAGE_THREAD;
+    #[ProcessCpu] GetrusageSelf, "getrusage-self", RUSAGE_SELF;
+    #[ThreadCpu] GetrusageThread, "getrusage-thread", RUSAGE_THREAD;
 }
 
 #[inline(always)]

@@ -28,6 +28,27 @@ pub enum During {
     OtherSpin,
 }
 
+/// What a timer claims to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// Time that passes, whatever runs.
+    Wall,
+    /// Time that the process ran on any CPU.
+    ProcessCpu,
+    /// Time that the calling thread ran.
+    ThreadCpu,
+    /// Cycles of the core while the calling thread ran.
+    ThreadCycles,
+}
+
+impl Counts {
+    /// Whether it counts for one thread only, so that readings taken by two threads cannot be compared.
+    #[must_use]
+    pub fn one_thread(self) -> bool {
+        matches!(self, Self::ThreadCpu | Self::ThreadCycles)
+    }
+}
+
 /// How far a timer and the reference moved together, each in its own ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advance {
@@ -70,6 +91,25 @@ pub trait Subject {
     fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
         let _ = count;
         Err(Fault::Refused("this host cannot hand over between threads".into()))
+    }
+
+    /// The same between threads on these CPUs, of several pairs at the same time; a list for each pair. The thread on the first
+    /// CPU of a pair begins.
+    ///
+    /// # Errors
+    /// Refused by hosts that cannot choose CPUs.
+    fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+        let _ = (cpus, count);
+        Err(Fault::Refused("this host cannot choose the CPUs of its threads".into()))
+    }
+
+    /// `count` times: read `reference`, read the timer, read `reference`, do `work` units of work.
+    ///
+    /// # Errors
+    /// Refused by hosts that cannot do it, or do not know the reference.
+    fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
+        let _ = (reference, work, count);
+        Err(Fault::Refused("this host cannot compare a timer with its reference".into()))
     }
 
     /// How far the timer and `reference` move while `milliseconds` pass in the way `during` says.

@@ -108,6 +108,57 @@ pub fn dependent_additions(count: u64) {
     black_box(state);
 }
 
+/// `count` additions in six chains that do not wait for each other, rounded up to a multiple of 24: as many a cycle as the
+/// core can begin, so the time they take tells how much of the core this thread has for itself.
+#[inline(never)]
+pub fn independent_additions(count: u64) {
+    let mut left = count.div_ceil(24).max(1);
+    let [mut a, mut b, mut c, mut d, mut e, mut f] = [1_u64; 6];
+    while left != 0 {
+        // SAFETY: register additions; nothing else is touched. `nomem` and `nostack` hold, flags are clobbered (so
+        // `preserves_flags` is not given), and without `pure` the block is not removed.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            std::arch::asm!(
+                ".rept 4",
+                "add {a}, {a}",
+                "add {b}, {b}",
+                "add {c}, {c}",
+                "add {d}, {d}",
+                "add {e}, {e}",
+                "add {f}, {f}",
+                ".endr",
+                a = inout(reg) a, b = inout(reg) b, c = inout(reg) c,
+                d = inout(reg) d, e = inout(reg) e, f = inout(reg) f,
+                options(nomem, nostack)
+            );
+        }
+        // SAFETY: as above, for 64-bit Arm.
+        #[cfg(target_arch = "aarch64")]
+        unsafe {
+            std::arch::asm!(
+                ".rept 4",
+                "add {a}, {a}, {a}",
+                "add {b}, {b}, {b}",
+                "add {c}, {c}, {c}",
+                "add {d}, {d}, {d}",
+                "add {e}, {e}, {e}",
+                "add {f}, {f}, {f}",
+                ".endr",
+                a = inout(reg) a, b = inout(reg) b, c = inout(reg) c,
+                d = inout(reg) d, e = inout(reg) e, f = inout(reg) f,
+                options(nomem, nostack)
+            );
+        }
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        for register in [&mut a, &mut b, &mut c, &mut d, &mut e, &mut f] {
+            *register = black_box(*register).wrapping_add(*register);
+        }
+        left -= 1;
+    }
+    black_box([a, b, c, d, e, f]);
+}
+
 /// A chain of `count` dependent 64-bit multiplications, rounded up to a multiple of 8: three core cycles each on
 /// x86-64 since 2008, two to four on 64-bit Arm. A second witness beside [`dependent_additions`].
 #[inline(never)]

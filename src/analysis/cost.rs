@@ -5,6 +5,7 @@
 //! nanoseconds. The means of both tell how much that is: it is taken off, as far as the two means are known well enough.
 
 use crate::analysis::moments;
+use crate::analysis::pace::Pace;
 use crate::analysis::shape::core_moments;
 use crate::analysis::spread::Singles;
 use crate::analysis::statistics::{median, midmean, midmean_but, quantile, sorted};
@@ -30,16 +31,17 @@ pub struct Cost {
 /// How much ordering single calls with the reads around them takes, at most, in nanoseconds.
 const PLAUSIBLE_ORDERING_NS: f64 = 4.0;
 
-/// The cost figures of one process. `shape` is that of its single invocations, `floor` that of
+/// The cost figures of one process, at `pace`. `shape` is that of its single invocations at that pace, `floor` that of
 /// the loop ([`floor`]).
 /// `None` when something was not observed.
 #[must_use]
-pub fn cost(run: &Run, reference: &Reference, shape: &Singles, floor: f64) -> Option<Cost> {
+pub fn cost(run: &Run, reference: &Reference, shape: &Singles, floor: f64, pace: Pace) -> Option<Cost> {
     let ns = reference.ns_per_tick;
-    let bracket = midmean(&floats(&run.bracket))?;
+    let scale = |batches: &Batches| pace.scale(batches.core_hz);
+    let bracket = midmean(&floats(&run.bracket))? * scale(&run.bracket);
     let disturbed = disturbed(run, shape.rare());
-    let mean = (midmean_but(&floats(&run.batches), disturbed)? - bracket) / run.batches.calls as f64;
-    let mean = (mean - floor) * ns;
+    let batch = midmean_but(&floats(&run.batches), disturbed)? * scale(&run.batches);
+    let mean = ((batch - bracket) / run.batches.calls as f64 - floor) * ns;
     // A sum of few skewed costs is skewed itself, and the middle half of it lies below its mean (Cornish and Fisher).
     let mean = mean + MIDMEAN_SKEW * shape.skewness_length() / run.batches.calls as f64;
     let own_bracket = if shape.of_intervals { 0.0 } else { bracket * ns };
@@ -50,8 +52,8 @@ pub fn cost(run: &Run, reference: &Reference, shape: &Singles, floor: f64) -> Op
     let singles = sorted(&floats(&run.singles));
     Some(Cost {
         median: shape.median() - own_bracket - known * ordering,
-        single_median: (quantile(&singles, 0.5)? - bracket) * ns,
-        p99: (quantile(&singles, 0.99)? - bracket) * ns,
+        single_median: (quantile(&singles, 0.5)? * scale(&run.singles) - bracket) * ns,
+        p99: (quantile(&singles, 0.99)? * scale(&run.singles) - bracket) * ns,
         deviation: deviation(run, reference, shape.rare())?,
         lower_width: shape.quantile(0.5) - shape.quantile(0.02),
         edge: shape.quantile(0.1) - shape.quantile(0.01),
@@ -67,15 +69,13 @@ fn disturbed(run: &Run, rare: f64) -> f64 {
     1.0 - (1.0 - rare).powf(run.batches.calls as f64)
 }
 
-/// What the loop around a call takes, in ticks of the reference: that around a timer that reads nothing, in the process
+/// What the loop around a call takes, in ticks of the reference at `pace`: that around a timer that reads nothing, in the process
 /// where it took least. The loops of real timers wait for their reads and never for themselves, so whatever slows the
 /// empty loop in a process does not slow them. Zero where the host has no such timer.
 #[must_use]
-pub fn floor(runs: &[Run]) -> f64 {
-    let of = |run: &Run| {
-        let bracket = midmean(&floats(&run.bracket))?;
-        Some((midmean(&floats(&run.floor))? - bracket) / run.floor.calls.max(1) as f64)
-    };
+pub fn floor(runs: &[Run], pace: Pace) -> f64 {
+    let middle = |batches: &Batches| Some(midmean(&floats(batches))? * pace.scale(batches.core_hz));
+    let of = |run: &Run| Some((middle(&run.floor)? - middle(&run.bracket)?) / run.floor.calls.max(1) as f64);
     let least = runs.iter().filter_map(of).fold(f64::INFINITY, f64::min);
     if least.is_finite() { least.max(0.0) } else { 0.0 }
 }

@@ -1,10 +1,14 @@
 //! Pure functions from raw observations to figures, one question a file. Nothing here sees a subject, a clock, a
 //! file or the terminal.
 
+pub mod allan;
 pub mod cost;
+pub mod figures;
 mod lattice;
 pub mod moments;
+pub mod offsets;
 pub mod order;
+pub mod pace;
 pub mod profile;
 pub mod rate;
 pub mod resolution;
@@ -13,8 +17,10 @@ mod spectrum;
 pub mod spread;
 pub mod statistics;
 
+use serde::{Deserialize, Serialize};
+
 /// A figure with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The figure.
     pub value: f64,

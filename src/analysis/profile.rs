@@ -3,10 +3,11 @@
 use crate::analysis::Estimate;
 use crate::analysis::cost::{Cost, cost, floor};
 use crate::analysis::order::Backward;
+use crate::analysis::pace::{Pace, follows_core};
 use crate::analysis::resolution::{Context, Resolution, resolve};
 use crate::analysis::spread::{Singles, View, successive};
 use crate::analysis::statistics::{median, over_processes};
-use crate::trace::{Intervals, Trace};
+use crate::trace::{Intervals, Run, Trace};
 
 /// What a trace says about its timer.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +33,15 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// The resolved step, in ticks of the timer.
+    #[must_use]
+    pub fn step(&self) -> Option<f64> {
+        match &self.resolution {
+            Resolution::Resolved { step, .. } => Some(step.value),
+            _ => None,
+        }
+    }
+
     /// The resolved step in nanoseconds.
     #[must_use]
     pub fn accuracy_ns(&self) -> Option<Estimate> {
@@ -45,22 +55,16 @@ impl Profile {
 /// Computes the profile.
 #[must_use]
 pub fn profile(trace: &Trace) -> Profile {
-    let tight: Vec<Vec<i64>> = trace.runs.iter().map(|run| successive(&run.readings)).collect();
+    let tight: Vec<Vec<i64>> = trace.runs.iter().map(|run| successive(&run.readings.values)).collect();
     let resolution = resolve(&groups(trace), &tight, &context(trace));
     let step = match &resolution {
         Resolution::Resolved { step, .. } => Some(step.value),
         _ => None,
     };
     let accuracy_ns = step.zip(trace.ns_per_tick).map(|(step, ns)| step * ns);
-    let mut costs: Vec<(Cost, Option<f64>)> = Vec::new();
-    let view = View::of(trace, step);
-    let floor = floor(&trace.runs);
-    for run in &trace.runs {
-        let Some(singles) = Singles::of(run, &trace.reference, &view) else { continue };
-        let Some(cost) = cost(run, &trace.reference, &singles, floor) else { continue };
-        costs.push((cost, accuracy_ns.map(|accuracy| singles.spread(accuracy))));
-    }
-    let disturbed = leave_out_disturbed(&mut costs);
+    let mut costs = invocations(trace, step, accuracy_ns);
+    leave_out_disturbed(&mut costs);
+    let disturbed = (trace.runs.len() - costs.len()) as u32;
     let column = |figure: fn(&Cost) -> f64| costs.iter().map(|(cost, _)| figure(cost)).collect::<Vec<_>>();
     let spreads: Vec<f64> = costs.iter().filter_map(|(_, spread)| *spread).collect();
     Profile {
@@ -76,20 +80,48 @@ pub fn profile(trace: &Trace) -> Profile {
     }
 }
 
-/// Keeps the calm processes and returns how many were not: interference only ever adds, so a process whose cost lies
-/// clearly above that of three others measured the neighbours of the timer and not the timer.
-fn leave_out_disturbed(costs: &mut Vec<(Cost, Option<f64>)>) -> u32 {
-    /// Fewest processes that are kept.
-    const FEWEST: usize = 3;
+/// Cost and spread of each process, at the frequency of the campaign or, where they do not follow the core, as measured.
+fn invocations(trace: &Trace, step: Option<f64>, accuracy_ns: Option<f64>) -> Vec<(Cost, Option<f64>)> {
+    let view = View::of(trace, step);
+    let runs = calm(&trace.runs);
+    let at = |pace: Pace| -> Vec<(Cost, Option<f64>)> {
+        let floor = floor(&trace.runs, pace);
+        let of = |run: &Run| {
+            let singles = Singles::of(run, &trace.reference, &view, pace)?;
+            let cost = cost(run, &trace.reference, &singles, floor, pace)?;
+            Some((cost, accuracy_ns.map(|accuracy| singles.spread(accuracy))))
+        };
+        runs.iter().filter_map(|run| of(run)).collect()
+    };
+    let medians =
+        |costs: &[(Cost, Option<f64>)]| costs.iter().map(|(cost, _)| cost.median).collect::<Vec<_>>();
+    let paced = at(Pace(trace.core_hz));
+    if trace.core_hz.is_none() {
+        return paced;
+    }
+    let measured = at(Pace(None));
+    if follows_core(&medians(&paced), &medians(&measured)) { paced } else { measured }
+}
+
+/// Fewest processes that figures are taken from, where there are as many.
+const FEWEST: usize = 3;
+
+/// The processes that had a core of their own while they measured; all of them where those are too few.
+fn calm(runs: &[Run]) -> Vec<&Run> {
+    let calm: Vec<&Run> = runs.iter().filter(|run| run.is_calm()).collect();
+    if calm.len() >= FEWEST { calm } else { runs.iter().collect() }
+}
+
+/// Keeps the calm processes: interference only ever adds, so a process whose cost lies clearly above that of three others
+/// measured the neighbours of the timer and not the timer.
+fn leave_out_disturbed(costs: &mut Vec<(Cost, Option<f64>)>) {
     /// How much fresh processes differ where nothing disturbs them.
     const LUCK: f64 = 0.06;
     costs.sort_by(|a, b| a.0.median.total_cmp(&b.0.median));
-    let before = costs.len();
     if let Some(third) = costs.get(FEWEST - 1).map(|(cost, _)| cost.median) {
         let limit = third + (LUCK * third).max(0.6);
         costs.retain(|(cost, _)| cost.median <= limit);
     }
-    (before - costs.len()) as u32
 }
 
 /// All intervals, those of long observations included.
@@ -99,14 +131,10 @@ fn groups(trace: &Trace) -> Vec<Intervals> {
 
 fn context(trace: &Trace) -> Context {
     let Some(ns) = trace.ns_per_tick else { return Context::default() };
-    let view = View::of(trace, None);
-    let floor = floor(&trace.runs);
-    let costs: Vec<Cost> = trace
-        .runs
-        .iter()
-        .filter_map(|run| cost(run, &trace.reference, &Singles::of(run, &trace.reference, &view)?, floor))
-        .collect();
-    let of = |figure: fn(&Cost) -> f64| median(&costs.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0);
+    let costs = invocations(trace, None, None);
+    let of = |figure: fn(&Cost) -> f64| {
+        median(&costs.iter().map(|(cost, _)| figure(cost)).collect::<Vec<_>>()).unwrap_or(0.0)
+    };
     Context {
         cost_deviation: of(|cost| cost.deviation) / ns,
         cost_lower_width: of(|cost| cost.lower_width) / ns,
@@ -120,6 +148,6 @@ fn context(trace: &Trace) -> Context {
 fn backward(trace: &Trace) -> Backward {
     let intervals = trace.runs.iter().flat_map(|run| &run.intervals).chain(&trace.slow);
     let between_reads = Backward::among(intervals.flat_map(|group| &group.deltas).copied());
-    let readings = trace.runs.iter().map(|run| &run.readings);
+    let readings = trace.runs.iter().map(|run| &run.readings.values);
     readings.fold(between_reads, |so_far, readings| so_far.and(Backward::among(successive(readings))))
 }

@@ -4,6 +4,7 @@
 //! accuracy does not lose its neighbouring level.
 
 use crate::analysis::moments::{self, Moments};
+use crate::analysis::pace::Pace;
 use crate::analysis::shape::{Shape, cheapest};
 use crate::trace::{Reference, Run, Trace};
 
@@ -13,9 +14,12 @@ const FEWEST: usize = 100;
 /// Who shows single invocations, and what kind of shape they have in all processes together.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    of_intervals: bool,
-    ns_per_tick: f64,
-    step: f64,
+    /// Whether it is the timer itself.
+    pub(super) of_intervals: bool,
+    /// Nanoseconds in a tick of whoever shows them.
+    pub(super) ns_per_tick: f64,
+    /// Its step, in its ticks.
+    pub(super) step: f64,
     kind: Option<usize>,
     skewness: Option<f64>,
 }
@@ -37,7 +41,7 @@ impl View {
         let view = match (step, trace.ns_per_tick) {
             (Some(step), Some(ns_per_tick))
                 if step * ns_per_tick < 0.75 * reference_step * reference_ns
-                    && trace.runs.iter().all(|run| run.readings.len() > FEWEST) =>
+                    && trace.runs.iter().all(|run| run.readings.values.len() > FEWEST) =>
             {
                 Self { of_intervals: true, ns_per_tick, step, ..by_reference }
             }
@@ -57,23 +61,25 @@ impl View {
         })
     }
 
-    fn samples(&self, run: &Run) -> Vec<i64> {
-        if self.of_intervals { successive(&run.readings) } else { run.singles.deltas.clone() }
+    /// Single invocations of a process, in ticks of whoever shows them; with the bracket where that is the reference.
+    pub(super) fn samples(&self, run: &Run) -> Vec<i64> {
+        if self.of_intervals { successive(&run.readings.values) } else { run.singles.deltas.clone() }
     }
 }
 
 /// What single invocations look like, in nanoseconds.
 pub struct Singles {
     shape: Shape,
+    /// At the pace that times are told at.
     ns_per_tick: f64,
     /// Whether it comes from the intervals of the timer itself and not from brackets by the reference.
     pub of_intervals: bool,
 }
 
 impl Singles {
-    /// From the observations of one process. `None` when nothing was observed.
+    /// From the observations of one process, at `pace`. `None` when nothing was observed.
     #[must_use]
-    pub fn of(run: &Run, reference: &Reference, view: &View) -> Option<Self> {
+    pub fn of(run: &Run, reference: &Reference, view: &View, pace: Pace) -> Option<Self> {
         let rare = Shape::rare_among(&run.singles.deltas, reference.step)?;
         let samples = view.samples(run);
         let deviation = if view.of_intervals {
@@ -83,7 +89,9 @@ impl Singles {
         };
         let moments = Moments { deviation, skewness: view.skewness };
         let shape = Shape::of(&samples, view.step, moments, view.kind, view.of_intervals)?;
-        Some(Self { shape, ns_per_tick: view.ns_per_tick, of_intervals: view.of_intervals })
+        let core_hz = if view.of_intervals { run.readings.core_hz } else { run.singles.core_hz };
+        let ns_per_tick = view.ns_per_tick * pace.scale(core_hz);
+        Some(Self { shape, ns_per_tick, of_intervals: view.of_intervals })
     }
 
     /// Share of invocations within ±`accuracy_ns` of the median, in (0, 1].

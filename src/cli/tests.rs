@@ -121,6 +121,7 @@ fn help_tells_the_exit_status() {
 fn the_other_commands() {
     assert!(matches!(parse(&["list", "x*", "--format", "json", "--agent", "a"]), Ok(Command::List(_))));
     assert!(matches!(parse(&["platform"]), Ok(Command::Platform(_))));
+    assert!(matches!(parse(&["check", "--cpu", "1"]), Ok(Command::Check(args)) if args.cpu == Some(1)));
     assert!(matches!(parse(&["agent", "rdtsc", "--cpu", "0"]), Ok(Command::Agent(_))));
     assert!(matches!(parse(&["selftest", "--seed", "1", "--count", "3"]), Ok(Command::Selftest(_))));
 }

@@ -1,14 +1,22 @@
 //! Who hosts the timers of a run: this program for the native ones, agents for the others.
 
-use crate::cli::AgentSpec;
+use std::ffi::OsString;
+
+use tempfile::TempDir;
+
+use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::prober::campaign::{Host, Settings, Subject};
 use crate::prober::connection::{Command, Connection};
+use crate::prober::events::LogSpec;
 use crate::prober::protocol::{HostedTimer, Missing};
 use crate::report::{Status, TimerRow};
 use crate::selection::select;
 use timers::Fault;
 
 use super::CommandError;
+use runtimes::Installed;
+
+mod runtimes;
 
 /// All timers of a run that can be asked, and rows for those that cannot.
 pub struct Population {
@@ -20,13 +28,17 @@ pub struct Population {
     pub subjects: Vec<Subject>,
     /// Rows of timers, or of whole agents, that cannot be asked.
     pub rows: Vec<TimerRow>,
+    /// Whether a runtime that the user named is not there.
+    missing_by_name: bool,
+    /// Holds the hosts of other runtimes while they are needed.
+    _folder: Option<TempDir>,
 }
 
 impl Population {
     /// Whether an agent that the user named could not be reached at all.
     #[must_use]
     pub fn failed_by_name(&self) -> bool {
-        self.rows.iter().any(|row| row.status == Status::Failed)
+        self.missing_by_name || self.rows.iter().any(|row| row.status == Status::Failed)
     }
 }
 
@@ -65,15 +77,17 @@ struct Offer {
 pub fn gather(
     patterns: &[String],
     agents: &[AgentSpec],
+    runtimes: &RuntimeArgs,
     settings: &Settings,
 ) -> Result<Population, CommandError> {
     let mut offers = vec![native()?];
     let mut lost = Vec::new();
+    let Installed { folder, missing_by_name } = runtimes::add(runtimes, settings, &mut offers, &mut lost)?;
     for spec in agents {
-        match offer(spec, settings) {
+        match offer(command(spec), spec.name.as_deref(), false, None, settings) {
             Ok(offer) => offers.push(offer),
             Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
-            Err(fault) => lost.push(unreachable_agent(spec, &fault)),
+            Err(fault) => lost.push(unreachable_agent(&prefix_of(spec), &spec.command.join(" "), &fault)),
         }
     }
     make_names_unique(&mut offers);
@@ -102,8 +116,14 @@ pub fn gather(
         wanted = select(&known, &ids).map_err(|error| CommandError::Usage(error.to_string()))?;
         wanted.retain(|id| *id != timers::FLOOR_ID);
     }
-    let mut population =
-        Population { hosts: Vec::new(), names: Vec::new(), subjects: Vec::new(), rows: lost };
+    let mut population = Population {
+        hosts: Vec::new(),
+        names: Vec::new(),
+        subjects: Vec::new(),
+        rows: lost,
+        missing_by_name,
+        _folder: folder,
+    };
     for offer in offers {
         let Offer { host, name, rows } = offer;
         let index = population.hosts.len();
@@ -120,13 +140,19 @@ pub fn gather(
     Ok(population)
 }
 
+/// This program. The system tells where it is through `/proc`; without that, whoever started it has said so.
+fn program() -> Result<OsString, CommandError> {
+    std::env::current_exe().map(Into::into).or_else(|error| {
+        std::env::args_os().next().filter(|name| !name.is_empty()).ok_or_else(|| {
+            CommandError::Failed(format!("cannot find this program to start workers: {error}"))
+        })
+    })
+}
+
 /// The timers of this program itself, served by a worker a timer.
 fn native() -> Result<Offer, CommandError> {
-    let program = std::env::current_exe().map_err(|error| {
-        CommandError::Failed(format!("cannot find this program to start workers: {error}"))
-    })?;
     let command =
-        Command { name: "timermeter agent".into(), program: program.into(), args: vec!["agent".into()] };
+        Command { name: "timermeter agent".into(), program: program()?, args: vec!["agent".into()] };
     let (mut hosted, mut rows) = (Vec::new(), Vec::new());
     let best = timers::REFERENCES
         .iter()
@@ -139,6 +165,9 @@ fn native() -> Result<Offer, CommandError> {
                 label: info.label.into(),
                 ns_per_tick: info.ns_per_tick,
                 reference: best == Some(&info.id),
+                counts: Some(entry.counts.into()),
+                resolution_ns: (entry.declared_resolution)(),
+                legend: None,
             }),
             Err(why) => {
                 let mut row = TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
@@ -149,16 +178,21 @@ fn native() -> Result<Offer, CommandError> {
             }
         }
     }
-    let host = Host { command, takes_ids: true, timers: hosted };
+    let host = Host { command, takes_ids: true, timers: hosted, compares: true, log: None };
     Ok(Offer { host, name: HostName { prefix: None, runtime: "native".into() }, rows })
 }
 
 /// Starts an agent once to hear what it has.
-fn offer(spec: &AgentSpec, settings: &Settings) -> Result<Offer, Fault> {
-    let command = command(spec);
+fn offer(
+    command: Command,
+    prefix: Option<&str>,
+    takes_ids: bool,
+    log: Option<LogSpec>,
+    settings: &Settings,
+) -> Result<Offer, Fault> {
     let connection = Connection::start(&command, settings.cpu, settings.timeout)?;
     let hello = connection.hello();
-    let prefix = spec.name.clone().unwrap_or_else(|| as_prefix(&hello.runtime.name));
+    let prefix = prefix.map_or_else(|| as_prefix(&hello.runtime.name), str::to_owned);
     let runtime = format!("{} {}", hello.runtime.name, hello.runtime.version).trim().to_owned();
     let hosted: Vec<HostedTimer> =
         hello.timers.iter().filter(|timer| timer.id != timers::FLOOR_ID).cloned().collect();
@@ -170,21 +204,26 @@ fn offer(spec: &AgentSpec, settings: &Settings) -> Result<Offer, Fault> {
         row
     });
     let rows = rows.collect();
-    let host = Host { command, takes_ids: false, timers: hosted };
+    let compares = hello.ops.iter().any(|op| op == "comparisons");
+    let host = Host { command, takes_ids, timers: hosted, compares, log };
     Ok(Offer { host, name: HostName { prefix: Some(prefix), runtime }, rows })
 }
 
-fn command(spec: &AgentSpec) -> Command {
+/// How an agent of the command line is started.
+pub(super) fn command(spec: &AgentSpec) -> Command {
     let (program, args) = spec.command.split_first().expect("the command line refuses an empty command");
     Command { name: program.clone(), program: program.into(), args: args.iter().map(Into::into).collect() }
 }
 
-fn unreachable_agent(spec: &AgentSpec, fault: &Fault) -> TimerRow {
+/// What leads the ids of an agent that did not say who it is.
+fn prefix_of(spec: &AgentSpec) -> String {
     let program = spec.command.first().map_or("", String::as_str);
     let program = program.rsplit('/').next().unwrap_or(program);
-    let prefix = spec.name.clone().unwrap_or_else(|| as_prefix(program));
-    let label = spec.command.join(" ");
-    let mut row = TimerRow::unmeasured(&format!("{prefix}:*"), &label, &prefix, Status::Failed);
+    spec.name.clone().unwrap_or_else(|| as_prefix(program))
+}
+
+fn unreachable_agent(prefix: &str, label: &str, fault: &Fault) -> TimerRow {
+    let mut row = TimerRow::unmeasured(&format!("{prefix}:*"), label, prefix, Status::Failed);
     row.reason = Some(fault.to_string());
     row
 }

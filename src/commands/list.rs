@@ -21,6 +21,7 @@ const AGENT_SECONDS: u64 = 30;
 struct Listed {
     id: String,
     label: String,
+    legend: Option<String>,
     runtime: String,
     ns_per_tick: Option<f64>,
     available: bool,
@@ -35,13 +36,14 @@ struct Listed {
 pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let timeout = Duration::from_secs(AGENT_SECONDS);
     let settings = Settings { plan: Plan::QUICK, seed: 0, cpu: None, timeout };
-    let population = gather(&args.timers, &args.agents, &settings)?;
+    let population = gather(&args.timers, &args.agents, &args.runtimes, &settings)?;
     let lost = population.failed_by_name();
     let hosted = population.subjects.iter().map(|subject| {
         let name = &population.names[subject.host];
         Listed {
             id: name.id(&subject.timer.id),
             label: subject.timer.label.clone(),
+            legend: subject.timer.legend.clone(),
             runtime: name.runtime.clone(),
             ns_per_tick: subject.timer.ns_per_tick,
             available: true,
@@ -52,6 +54,7 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
     let others = population.rows.iter().map(|row| Listed {
         id: row.id.clone(),
         label: row.label.clone(),
+        legend: row.legend.clone(),
         runtime: row.runtime.clone(),
         ns_per_tick: row.ns_per_tick,
         available: row.status == Status::Ok,
@@ -80,7 +83,11 @@ fn table(listed: &[Listed]) -> Table {
             (Some(reason), Some(remedy)) => format!("no: {reason} → {remedy}"),
             (reason, _) => format!("no: {}", reason.as_deref().unwrap_or("the system did not say why")),
         };
-        table.add_row([plain(&timer.id), plain(&timer.label), unit, plain(&here)]);
+        let call = match &timer.legend {
+            Some(legend) => format!("{} = {legend}", timer.label),
+            None => timer.label.clone(),
+        };
+        table.add_row([plain(&timer.id), plain(&call), unit, plain(&here)]);
     }
     table
 }

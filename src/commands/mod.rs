@@ -1,22 +1,31 @@
 //! What the program does: one verb a file. Only these files and `main` print.
 
 pub mod agent;
+pub mod agent_check;
+pub mod analyse;
+pub mod check;
 mod command_run;
+pub mod compare;
 mod first_look;
 mod hosts;
+pub mod inspect;
 pub mod list;
 pub mod measure;
 pub mod pick;
 pub mod platform;
 pub mod probe;
+pub mod publish;
 pub mod rehearse;
+pub mod report;
 pub mod score;
 pub mod selftest;
+pub mod table;
 pub mod trial;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
-use crate::report::Style;
+use crate::cli::Output;
+use crate::report::{Format, OutputFile, ReadError, Report, Style};
 
 /// Why a command ended without doing what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -72,6 +81,18 @@ pub fn terminal_style() -> Style {
     Style { width, colour: !plain }
 }
 
+/// Whether this process can run on a CPU; tried in a thread of its own, so that this one stays free.
+fn usable(cpu: u32) -> Result<(), CommandError> {
+    let tried = std::thread::Builder::new().spawn(move || timers::pin_to(cpu)).map(|thread| thread.join());
+    match tried {
+        Ok(Ok(Ok(()))) => Ok(()),
+        Ok(Ok(Err(error))) => Err(CommandError::Usage(format!("--cpu {cpu}: {error}"))),
+        _ => Err(CommandError::Failed(format!(
+            "--cpu {cpu}: it could not be tried, as no thread can be started"
+        ))),
+    }
+}
+
 /// Indented JSON.
 fn pretty(value: &impl serde::Serialize) -> Result<String, CommandError> {
     serde_json::to_string_pretty(value).map_err(|error| CommandError::Failed(error.to_string()))
@@ -85,4 +106,42 @@ fn plain_table(header: &[&str], left: usize) -> comfy_table::Table {
         column.set_cell_alignment(comfy_table::CellAlignment::Right);
     }
     table
+}
+
+fn failed(error: impl std::fmt::Display) -> CommandError {
+    CommandError::Failed(error.to_string())
+}
+
+/// Files are found writable or not before anything is measured.
+fn prepare(outputs: &[Output]) -> Result<Vec<OutputFile>, CommandError> {
+    outputs.iter().map(|output| OutputFile::prepare(&output.path, output.format).map_err(failed)).collect()
+}
+
+fn write(files: Vec<OutputFile>, report: &Report) -> Result<(), CommandError> {
+    for file in files {
+        let text = file.format().render(report, Style { width: None, colour: false });
+        file.commit(text.as_bytes()).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn show(report: &Report, format: Format, output: &mut dyn Write) -> Result<(), CommandError> {
+    output.write_all(format.render(report, terminal_style()).as_bytes())?;
+    output.flush()?;
+    Ok(())
+}
+
+/// Names the files that could not be read on standard error. Returns whether there were none.
+///
+/// # Errors
+/// When nothing else could be read either.
+fn tell_refused(refused: &[ReadError], read: usize) -> Result<bool, CommandError> {
+    match refused {
+        [only] if read == 0 => return Err(failed(only)),
+        refused => refused.iter().for_each(|error| eprintln!("timermeter: {error}")),
+    }
+    if read == 0 {
+        return Err(failed("no report could be read"));
+    }
+    Ok(refused.is_empty())
 }

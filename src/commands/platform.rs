@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{CommandError, terminal_style};
 use crate::cli::{PlatformArgs, ShortFormat};
 use crate::platform::{self, frequency};
-use crate::report::{Frequency, Platform, machine, table};
+use crate::report::{Frequency, Platform, conditions, machine, table};
 
 #[derive(Serialize)]
 struct Identified {
@@ -27,7 +27,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
         before: frequency::effective(cpu),
         after: None,
         during: None,
-        tsc: frequency::tsc_hz("monotonic", 40),
+        tsc: frequency::tsc_hz(timers::RATE_SOURCES[0], 40),
         nominal: frequency::nominal(),
     };
     let (frequency, _) = frequency::summarise(&parts, frequency::CyclesFrom::Effective)
@@ -40,6 +40,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
         }
         ShortFormat::Table => {
             let mut facts = machine::facts(&platform, &frequency);
+            facts.extend(conditions::details(&platform));
             facts.push(("date", date));
             write!(output, "{}", table::machine(&facts, terminal_style()))?;
         }

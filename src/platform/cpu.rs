@@ -1,38 +1,53 @@
 //! The processor: what it says of itself (CPUID) and what the kernel says of it.
 
-use std::ops::RangeInclusive;
-
-use super::{beginning, content};
+use super::list::{count_of, written};
+use super::{Root, cores};
 use crate::report::Cpu;
 
-const ONLINE: &str = "/sys/devices/system/cpu/online";
-const STATUS: &str = "/proc/self/status";
+/// The first record of the file is enough, and the whole may be long: the kernel asks every CPU for its frequency.
+const FIRST_RECORD: u64 = 1 << 13;
 
-/// The processor as the report shows it; `cpu` is the one whose governor is reported.
+/// The processor as the report shows it; `cpu` is the one whose core and governor are reported, without it the first
+/// one allowed.
 #[must_use]
-pub fn identify(cpu: Option<u32>) -> Cpu {
-    // The first record is enough, and the whole file may be long: the kernel asks every CPU for its frequency.
-    let cpuinfo = beginning("/proc/cpuinfo", 1 << 13).unwrap_or_default();
-    let allowed = allowed_ranges();
-    let first_allowed = allowed.as_deref().and_then(|ranges| ranges.first()).map(|range| *range.start());
+pub fn identify(root: &Root, cpu: Option<u32>) -> Cpu {
+    let cpuinfo = info(root);
+    let allowed_list = allowed_list(root);
+    let online_list = root.content("/sys/devices/system/cpu/online").filter(|list| count_of(list).is_some());
+    let first_allowed = allowed_list.as_deref().and_then(first_of);
+    let cpu = cpu.or(first_allowed);
+    let core = cores::core(root, cpu, &cpuinfo);
     Cpu {
         architecture: std::env::consts::ARCH.to_owned(),
-        microcode: content("/sys/devices/system/cpu/cpu0/microcode/version")
+        microcode: root
+            .name("/sys/devices/system/cpu/cpu0/microcode/version")
             .or_else(|| field(&cpuinfo, "microcode").map(str::to_owned)),
-        online: content(ONLINE).and_then(|list| parse_list(&list)).as_deref().and_then(count),
-        allowed: allowed
-            .as_deref()
-            .and_then(count)
-            .or_else(|| timers::allowed_cpus().ok().and_then(|cpus| u32::try_from(cpus.len()).ok())),
-        governor: cpu.or(first_allowed).and_then(governor),
-        ..declared(&cpuinfo)
+        online: online_list.as_deref().and_then(count_of),
+        online_list,
+        allowed: allowed_list.as_deref().and_then(count_of),
+        allowed_list,
+        smt: core.smt,
+        threads_per_core: core.threads,
+        core_list: core.list,
+        isolated: cores::isolated(root),
+        nohz_full: cores::nohz_full(root),
+        governor: cpu.and_then(|cpu| cores::frequency_file(root, cpu, "scaling_governor")),
+        frequency_driver: cpu.and_then(|cpu| cores::frequency_file(root, cpu, "scaling_driver")),
+        turbo: cores::turbo(root, cpu),
+        ..declared(root, &cpuinfo)
     }
+}
+
+/// The first record of `/proc/cpuinfo`; nothing where it cannot be read.
+pub(super) fn info(root: &Root) -> String {
+    root.beginning("/proc/cpuinfo", FIRST_RECORD).unwrap_or_default()
 }
 
 /// The brand string, as in `Intel(R) Xeon(R) CPU E5-2680 v3 @ 2.50GHz`.
 #[must_use]
 pub fn brand() -> Option<String> {
-    declared(&beginning("/proc/cpuinfo", 1 << 13).unwrap_or_default()).model
+    let root = Root::system();
+    declared(&root, &info(&root)).model
 }
 
 /// The first value of that name in `/proc/cpuinfo`, `/proc/self/status` and their like: `name : value` a line.
@@ -45,38 +60,20 @@ pub fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         .filter(|value| !value.is_empty())
 }
 
-/// A list of CPUs as the kernel writes it: `0-3,5,7-8`. `None` when it is something else.
-#[must_use]
-pub fn parse_list(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
-    list.trim()
-        .split(',')
-        .map(|part| {
-            let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-            (first <= last).then_some(first..=last)
-        })
-        .collect()
+/// The CPUs this process may run on, by the file or by sched_getaffinity(2).
+fn allowed_list(root: &Root) -> Option<String> {
+    let told = root.content("/proc/self/status");
+    let told = told.as_deref().and_then(|status| field(status, "Cpus_allowed_list")).map(str::to_owned);
+    told.filter(|list| count_of(list).is_some())
+        .or_else(|| timers::allowed_cpus().ok().filter(|cpus| !cpus.is_empty()).map(|cpus| written(&cpus)))
 }
 
-/// How many CPUs a list has.
-#[must_use]
-pub fn count(list: &[RangeInclusive<u32>]) -> Option<u32> {
-    let cpus = list.iter().map(|range| u64::from(range.end() - range.start()) + 1).sum::<u64>();
-    u32::try_from(cpus).ok()
-}
-
-/// The CPUs this process may run on. The file tells more than sched_getaffinity(2) does through a set of fixed size:
-/// there may be more than 1024 CPUs.
-fn allowed_ranges() -> Option<Vec<RangeInclusive<u32>>> {
-    parse_list(field(&content(STATUS)?, "Cpus_allowed_list")?)
-}
-
-fn governor(cpu: u32) -> Option<String> {
-    content(&format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"))
+fn first_of(list: &str) -> Option<u32> {
+    super::list::parse_list(list)?.first().map(|range| *range.start())
 }
 
 #[cfg(target_arch = "x86_64")]
-fn declared(_cpuinfo: &str) -> Cpu {
+fn declared(_root: &Root, _cpuinfo: &str) -> Cpu {
     let cpuid = raw_cpuid::CpuId::new();
     let signature = cpuid.get_feature_info().map(|info| {
         let family = [info.base_family_id(), info.extended_family_id()].map(u32::from);
@@ -108,12 +105,12 @@ fn effective_family_and_model(
 }
 
 #[cfg(target_arch = "aarch64")]
-fn declared(cpuinfo: &str) -> Cpu {
-    super::cpu_arm::declared(cpuinfo)
+fn declared(root: &Root, cpuinfo: &str) -> Cpu {
+    super::cpu_arm::declared(root, cpuinfo)
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn declared(cpuinfo: &str) -> Cpu {
+fn declared(_root: &Root, cpuinfo: &str) -> Cpu {
     let first_of = |names: [&str; 3]| names.iter().find_map(|name| field(cpuinfo, name)).map(str::to_owned);
     Cpu {
         vendor: first_of(["vendor_id", "mvendorid", "machine"]),
@@ -127,23 +124,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn lists_of_cpus() {
-        assert_eq!(parse_list("0-3,5,7-8\n"), Some(vec![0..=3, 5..=5, 7..=8]));
-        assert_eq!(parse_list("0"), Some(vec![0..=0]));
-        for odd in ["", ",", "3-1", "a", "0-", "-1", "0-3,", "4294967296"] {
-            assert_eq!(parse_list(odd), None, "{odd:?}");
-        }
-    }
-
-    #[test]
-    fn counts_of_cpus() {
-        let counted = |list| count(&parse_list(list).expect("a list"));
-        assert_eq!(counted("0-3,5,7-8"), Some(7));
-        assert_eq!(counted("0-8191"), Some(8192));
-        assert_eq!(counted("0-4294967295"), None);
-    }
 
     #[test]
     fn fields_of_cpuinfo() {
@@ -167,10 +147,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parsers_never_panic(text in any::<String>(), list in "[-0-9, \n]{0,40}") {
+        fn parsers_never_panic(text in any::<String>()) {
             let _ = field(&text, "microcode");
-            let _ = parse_list(&text);
-            let _ = parse_list(&list).as_deref().map(count);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! 64-bit Arm: what `/proc/cpuinfo` and the devicetree say, for there is no CPUID that programs may ask.
 
-use super::content;
+use super::Root;
 use super::cpu::field;
 use crate::report::Cpu;
 
@@ -43,10 +43,11 @@ const ARM_PARTS: &[(u32, &str)] = &[
     not(target_arch = "aarch64"),
     allow(dead_code, reason = "called on 64-bit Arm, tested everywhere")
 )]
-pub(super) fn declared(cpuinfo: &str) -> Cpu {
+pub(super) fn declared(root: &Root, cpuinfo: &str) -> Cpu {
     let mut cpu = parse(cpuinfo);
     cpu.model = cpu.model.or_else(|| {
-        content("/sys/firmware/devicetree/base/model").map(|board| board.trim_end_matches('\0').to_owned())
+        root.content("/sys/firmware/devicetree/base/model")
+            .map(|board| board.trim_end_matches('\0').to_owned())
     });
     cpu
 }

@@ -1,48 +1,71 @@
 //! Who this machine is, and how fast its cores run.
 //!
-//! Everything here is asked of the processor and of files of the kernel; each file holds its pure parsers beside
+//! Everything here is asked of the processor, of the kernel and of its files; each file holds its pure parsers beside
 //! the reading. What a machine does not tell is `None`: none of this is needed to measure.
 
+mod cgroup;
+mod cores;
 pub mod cpu;
 #[cfg(any(test, target_arch = "aarch64"))]
 mod cpu_arm;
 pub mod frequency;
+mod hypervisor;
+mod kernel;
+mod list;
+mod load;
+mod ntp;
+mod os;
 pub mod quietest;
-pub mod system;
-
-use std::fs::File;
-use std::io::Read;
+mod root;
+mod tsc;
 
 use crate::report::Platform;
 
+pub use list::{count_of, parse_list};
 pub use quietest::quietest_cpu;
+pub use root::Root;
 
-/// Identifies this machine. `cpu` is the one that measures; its governor is reported, without it that of the first
-/// CPU this process may run on.
+/// Identifies this machine. `cpu` is the one that measures; its core and its governor are reported, without it those of
+/// the first CPU this process may run on.
 #[must_use]
 pub fn identify(cpu: Option<u32>) -> Platform {
+    identify_at(&Root::system(), cpu)
+}
+
+/// Identifies the machine whose files are at `root`. The processor and the kernel themselves are asked as well, and
+/// they are always those of this machine.
+#[must_use]
+pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
+    let clocksource = kernel::clocksource(root);
     Platform {
-        cpu: cpu::identify(cpu),
-        os: system::os(),
-        kernel: system::kernel(),
-        hypervisor: system::hypervisor(),
-        clocksource: system::clocksource(),
+        cpu: cpu::identify(root, cpu),
+        os: os::os(root),
+        kernel: kernel::kernel(root),
+        hypervisor: hypervisor::hypervisor(root),
+        hypervisor_clocks: hypervisor::clocks(&clocksource.available),
+        clocksource,
+        tsc: tsc::identify(&cpu::info(root)),
+        ntp: ntp::ntp(),
+        load: load::load(root),
+        steal_share: load::steal_share(root),
+        limits: cgroup::limits(root),
+        perf_event_paranoid: root
+            .content("/proc/sys/kernel/perf_event_paranoid")
+            .and_then(|level| level.parse().ok()),
     }
 }
 
-/// The beginning of a file of the kernel, trimmed; `None` when there is nothing to be read. Only the beginning,
-/// because some of them grow with the number of CPUs and take the kernel milliseconds to write.
-fn beginning(path: &str, bytes: u64) -> Option<String> {
-    let mut content = Vec::new();
-    // What was read before an error is as good as a shorter file.
-    let _ = File::open(path).ok()?.take(bytes).read_to_end(&mut content);
-    let text = String::from_utf8_lossy(&content).trim().to_owned();
-    (!text.is_empty()).then_some(text)
-}
-
-/// A small file of the kernel, trimmed; `None` when there is nothing to be read.
-fn content(path: &str) -> Option<String> {
-    beginning(path, 1 << 16)
+/// A folder with these files, and what reads them.
+#[cfg(test)]
+fn made_up(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = Root::at(folder.path());
+    for (path, text) in files {
+        let file = root.file(path);
+        std::fs::create_dir_all(file.parent().expect("it lies in the folder")).expect("a folder");
+        std::fs::write(file, text).expect("it can be written");
+    }
+    (folder, root)
 }
 
 #[cfg(test)]
@@ -57,20 +80,5 @@ mod tests {
             assert_eq!(platform.os.family, std::env::consts::OS);
         }
         assert_eq!(identify(Some(u32::MAX)).cpu.governor, None, "there is no such CPU");
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_none() {
-        assert_eq!(content("/nonexistent/file"), None);
-        assert_eq!(content("/"), None);
-        assert_eq!(content("\0"), None);
-        assert_eq!(content("/dev/null"), None);
-    }
-
-    #[test]
-    fn only_the_beginning_is_read() {
-        if let Some(status) = beginning("/proc/self/status", 5) {
-            assert_eq!(status, "Name:");
-        }
     }
 }

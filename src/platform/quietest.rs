@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use super::beginning;
+use super::Root;
 
 /// How long the CPUs are watched. The kernel counts in steps of 10 ms.
 const WATCH: Duration = Duration::from_millis(60);
@@ -69,7 +69,7 @@ fn idle_share(cpu: u32, before: &[CpuTime], after: &[CpuTime]) -> Option<f64> {
 
 fn times() -> Vec<CpuTime> {
     // A line of some 80 bytes a CPU stands before everything else.
-    parse_stat(&beginning("/proc/stat", 1 << 20).unwrap_or_default())
+    parse_stat(&Root::system().beginning("/proc/stat", 1 << 20).unwrap_or_default())
 }
 
 #[cfg(test)]

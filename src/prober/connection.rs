@@ -5,7 +5,7 @@
 //! the same fault.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::rc::Rc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -15,6 +15,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use timers::{Answer, Deadline, Fault, Subject};
 
+use super::events::{self, Log, LogSpec, Told};
 use super::hosted::Hosted;
 use super::process::{LONGEST_LINE, Output, Process, in_words};
 use super::protocol::{Hello, Refusal, Request, VERSION};
@@ -48,6 +49,23 @@ pub struct Connection {
     timeout: Duration,
     deadline: Deadline,
     over: Option<Fault>,
+    log: Option<Log>,
+    /// What disturbed the last window.
+    events: Vec<String>,
+    windows: Windows,
+}
+
+/// The windows of a process: one a question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Windows {
+    /// Answered so far.
+    pub answered: u32,
+    /// Dropped so far, by what disturbed them.
+    pub dropped: BTreeMap<String, u32>,
+    /// Kept although they were disturbed, as each repetition was.
+    pub disturbed: u32,
+    /// How often all that was measured before became void.
+    pub voided: u32,
 }
 
 impl Connection {
@@ -68,6 +86,9 @@ impl Connection {
             timeout,
             deadline,
             over: None,
+            log: None,
+            events: Vec::new(),
+            windows: Windows::default(),
         };
         let expected = r#"{"protocol":1,"runtime":{"name":…,"version":…},"timers":[…],"ops":[…]}"#;
         let hello = connection.ask(&Request::Hello { protocol: VERSION }, expected, objection)?;
@@ -81,6 +102,47 @@ impl Connection {
         &self.hello
     }
 
+    /// The number of the process.
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Watches the log that the runtime of the agent writes, from now on.
+    pub fn watch(&mut self, spec: &LogSpec) {
+        let mut log = Log::of(spec, self.process.id());
+        // What came before the introduction was the warm-up.
+        log.events();
+        self.log = Some(log);
+    }
+
+    /// What became of its windows.
+    #[must_use]
+    pub fn windows(&self) -> &Windows {
+        &self.windows
+    }
+
+    /// All that was answered since `before` became void and was dropped.
+    pub fn void_since(&mut self, before: &Windows) {
+        let answered = self.windows.answered - before.answered;
+        *self.windows.dropped.entry(events::COMPILATION.into()).or_default() += answered;
+    }
+
+    /// Whether something disturbed the window of the last answer. If it is to be dropped, it is counted as that.
+    pub(super) fn was_disturbed(&mut self, drop: bool) -> bool {
+        let events = std::mem::take(&mut self.events);
+        self.windows.answered += 1;
+        let Some(first) = events.first() else { return false };
+        if events.iter().any(|event| events::voids_all(event)) {
+            self.windows.voided += 1;
+        } else if drop {
+            *self.windows.dropped.entry(printable(first.as_bytes(), EXCERPT)).or_default() += 1;
+        } else {
+            self.windows.disturbed += 1;
+        }
+        true
+    }
+
     /// Sends a request and waits for its answer, of which `expected` is a picture. `objection` says what is wrong
     /// with an answer that can be read.
     pub(super) fn ask<T: DeserializeOwned>(
@@ -91,6 +153,9 @@ impl Connection {
     ) -> Answer<T> {
         let op = request.op();
         let line = self.exchange(request)?;
+        let told: Told = serde_json::from_slice(&line).unwrap_or_default();
+        self.events = told.disturbed;
+        self.events.extend(self.log.as_mut().map(Log::events).unwrap_or_default());
         if let Ok(Refusal { error }) = serde_json::from_slice(&line) {
             return Err(Fault::Refused(printable(error.as_bytes(), EXPLANATION)));
         }
@@ -190,7 +255,7 @@ pub fn subject(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn Subjec
 }
 
 /// What is wrong with an introduction.
-fn objection(hello: &Hello) -> Option<String> {
+pub(super) fn objection(hello: &Hello) -> Option<String> {
     if hello.protocol != VERSION {
         return Some(format!("it speaks protocol {}, not {VERSION}", hello.protocol));
     }
@@ -222,6 +287,7 @@ fn presentable(mut hello: Hello) -> Hello {
     clean(&mut hello.runtime.name);
     clean(&mut hello.runtime.version);
     hello.timers.iter_mut().for_each(|timer| clean(&mut timer.label));
+    hello.timers.iter_mut().filter_map(|timer| timer.legend.as_mut()).for_each(clean);
     for missing in &mut hello.unavailable {
         [&mut missing.id, &mut missing.label, &mut missing.reason].into_iter().for_each(clean);
         missing.remedy.iter_mut().for_each(clean);

@@ -10,7 +10,7 @@ use crate::analysis::statistics::median;
 use crate::prober::bench::Bench;
 use crate::prober::introduce::watched_rate;
 use crate::prober::plan::Plan;
-use crate::trace::{Batches, Intervals, Reference, Run};
+use crate::trace::{Intervals, Reference, Run};
 
 /// What a process observed, and what the others need to know of it.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ pub fn explore(
     };
     let cost_ns = ask_cost(bench, reference, plan, &mut run)?;
     let readings = (0.2 * plan.interval_ns / (cost_ns + 20.0)).clamp(500.0, READINGS);
-    run.readings = bench.timer.readings(readings as u32)?;
+    run.readings = bench.readings(readings as u32)?;
     let slow = ask_step(bench, reference, plan, cost_ns, ns_per_tick, &mut run.intervals, random)?;
     Ok(Exploration { run, ns_per_tick, slow })
 }
@@ -60,30 +60,27 @@ pub fn explore(
 fn ask_cost(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run) -> Answer<f64> {
     /// How long a batch should take: long against the step of any reference, short against interruptions.
     const BATCH_NS: f64 = 20_000.0;
-    let id = bench.reference_id.as_str();
     // The first calls find cold caches and are not kept.
-    bench.timer.batches(id, 8, 3)?;
-    run.bracket = Batches { calls: 0, deltas: bench.timer.batches(id, 0, 400)? };
-    let pilot = Batches { calls: 8, deltas: bench.timer.batches(id, 8, 15)? };
+    bench.timer.batches(&bench.reference_id, 8, 3)?;
+    run.bracket = bench.batches(0, 400)?;
+    let pilot = bench.batches(8, 15)?;
     let cost_ns = cost::rough(&pilot, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick;
     let singles =
         (plan.interval_ns / (cost_ns + 50.0)).clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
-    run.singles = Batches { calls: 1, deltas: bench.timer.batches(id, 1, singles as u32)? };
+    run.singles = bench.batches(1, singles as u32)?;
     let rare = Shape::rare_among(&run.singles.deltas, reference.step).unwrap_or(0.0);
     // At most one batch in eight is to hold a rare interruption.
     let undisturbed = if rare > 0.0 { 0.13 / rare } else { f64::INFINITY };
     let calls = (BATCH_NS / cost_ns.max(0.1)).clamp(16.0, 512.0).min(undisturbed).max(8.0) as u64;
     // Short batches are quantised more coarsely, so there are more of them.
     let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
-    run.batches = Batches { calls, deltas: bench.timer.batches(id, calls, repeat)? };
+    run.batches = bench.batches(calls, repeat)?;
     for (calls, batches, most) in [(FEW_CALLS, &mut run.few, 4_000.0), (SOME_CALLS, &mut run.some, 800.0)] {
         let affordable = 0.15 * plan.interval_ns / (calls as f64 * cost_ns + 50.0);
         let repeat = affordable.clamp(40.0, most) as u32;
-        *batches = Batches { calls, deltas: bench.timer.batches(id, calls, repeat)? };
+        *batches = bench.batches(calls, repeat)?;
     }
-    if let Some(floor) = &mut bench.floor {
-        run.floor = Batches { calls, deltas: floor.batches(id, calls, repeat)? };
-    }
+    run.floor = bench.floor(calls, repeat)?.unwrap_or_default();
     Ok(cost_ns)
 }
 

@@ -4,7 +4,9 @@ pub mod bench;
 pub mod campaign;
 
 pub mod children;
+pub mod conformance;
 pub mod connection;
+pub mod events;
 pub mod explore;
 mod hosted;
 pub mod introduce;
@@ -12,5 +14,8 @@ mod lines;
 pub mod plan;
 mod process;
 pub mod protocol;
+pub mod runtimes;
 pub mod serve;
+pub mod trust;
 pub mod wait;
+pub mod watch;

@@ -15,6 +15,18 @@ pub struct Plan {
     pub interval_ns: f64,
     /// The longest work tried in a process before the timer is left to the slow ones, in nanoseconds.
     pub growth_ns: f64,
+    /// How long all waits for a core that something else shares may take together, in nanoseconds.
+    pub patience_ns: f64,
+    /// Successive readings that are looked at for steps backwards.
+    pub order_readings: u32,
+    /// Nanoseconds that they may take.
+    pub order_ns: f64,
+    /// Handoffs between two threads, a pair of CPUs.
+    pub handoffs: u32,
+    /// Comparisons with the reference that follow each other.
+    pub comparisons: u32,
+    /// Milliseconds of spinning, sleeping, and sleeping beside a busy thread, each.
+    pub nature_ms: u32,
     /// How long slow timers are waited for, all together, in nanoseconds.
     pub slow_ns: f64,
 }
@@ -28,16 +40,28 @@ impl Plan {
         batches: 61,
         interval_ns: 2e6,
         growth_ns: 3e5,
+        patience_ns: 1e8,
+        order_readings: 120_000,
+        order_ns: 8e6,
+        handoffs: 500,
+        comparisons: 9,
+        nature_ms: 3,
         slow_ns: 2.15e9,
     };
     /// What figures are quoted from.
     pub const DEFAULT: Self = Self {
         name: "default",
-        processes: 15,
+        processes: 12,
         singles: 5_000,
         batches: 101,
         interval_ns: 5e6,
         growth_ns: 5e5,
+        patience_ns: 8e8,
+        order_readings: 250_000,
+        order_ns: 1e8,
+        handoffs: 4_000,
+        comparisons: 25,
+        nature_ms: 8,
         slow_ns: 4.2e9,
     };
     /// For publication.
@@ -48,6 +72,12 @@ impl Plan {
         batches: 201,
         interval_ns: 2e7,
         growth_ns: 1e6,
+        patience_ns: 5e9,
+        order_readings: 2_000_000,
+        order_ns: 1e9,
+        handoffs: 20_000,
+        comparisons: 129,
+        nature_ms: 20,
         slow_ns: 1.2e10,
     };
 }

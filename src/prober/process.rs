@@ -50,18 +50,21 @@ impl Process {
     pub(super) fn start(command: &Command, cpu: Option<u32>) -> Answer<Self> {
         let lost = |why: String| Fault::Lost(format!("cannot start `{}`: {why}", command.program.display()));
         let no_thread = |error| lost(format!("no thread for it: {error}"));
-        let mut child = match cpu {
-            None => spawn(command),
+        let mut child =
             // A child inherits the affinity of the thread that starts it.
-            Some(cpu) => thread::scope(|scope| {
-                let pinned =
-                    || timers::pin_to(cpu).map_err(|why| why.to_string()).and_then(|()| spawn(command));
+            thread::scope(|scope| {
+                let pinned = || {
+                    match cpu {
+                        Some(cpu) => timers::pin_to(cpu).map_err(|why| why.to_string())?,
+                        None => timers::unpin(),
+                    }
+                    spawn(command)
+                };
                 let starter =
                     thread::Builder::new().spawn_scoped(scope, pinned).map_err(|e| e.to_string())?;
                 starter.join().unwrap_or_else(|_| Err("the thread that starts it panicked".into()))
-            }),
-        }
-        .map_err(lost)?;
+            })
+            .map_err(lost)?;
         let group = Pid::from_child(&child);
         children::register(group);
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -84,11 +87,21 @@ impl Process {
         Ok(process)
     }
 
+    /// Its number.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Hands a line to it. If nobody reads it, the end of the output will tell.
     pub(super) fn send(&self, line: Vec<u8>) {
         if let Some(input) = &self.input {
             let _ = input.send(line);
         }
+    }
+
+    /// Ends its input.
+    pub(super) fn close(&mut self) {
+        self.input = None;
     }
 
     /// What it writes next. Disconnected once there is nothing more to come.

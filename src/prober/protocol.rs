@@ -5,11 +5,14 @@
 use serde::{Deserialize, Serialize};
 use timers::During;
 
+use crate::trace::Counted;
+
 /// The version that is spoken here.
 pub const VERSION: u32 = 1;
 
 /// What the prober may ask besides `hello`, by its name on the wire.
-pub const OPS: [&str; 5] = ["intervals", "batches", "readings", "handoffs", "advance"];
+pub const OPS: [&str; 7] =
+    ["intervals", "batches", "readings", "handoffs", "handoffs-between", "comparisons", "advance"];
 
 /// What a runner sends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +57,27 @@ pub enum Request {
         /// How many pairs.
         count: u32,
     },
+    /// Readings of two threads that take turns, on chosen CPUs, of several pairs at once.
+    #[serde(rename = "handoffs-between")]
+    HandoffsBetween {
+        /// The id of the timer.
+        timer: String,
+        /// The CPUs of each pair.
+        cpus: Vec<[u32; 2]>,
+        /// How many handoffs a pair.
+        count: u32,
+    },
+    /// Readings of the timer between two of the reference.
+    Comparisons {
+        /// The id of the timer.
+        timer: String,
+        /// The id of the reference.
+        reference: String,
+        /// Units of work between one comparison and the next.
+        work: u64,
+        /// How many.
+        count: u32,
+    },
     /// How far the timer and the reference move together.
     Advance {
         /// The id of the timer.
@@ -78,6 +102,8 @@ impl Request {
             Self::Batches { .. } => "batches",
             Self::Readings { .. } => "readings",
             Self::Handoffs { .. } => "handoffs",
+            Self::HandoffsBetween { .. } => "handoffs-between",
+            Self::Comparisons { .. } => "comparisons",
             Self::Advance { .. } => "advance",
         }
     }
@@ -128,6 +154,15 @@ pub struct HostedTimer {
     /// Whether the agent recommends it for timing the others.
     #[serde(default)]
     pub reference: bool,
+    /// What it claims to count; nothing that most agents say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counted>,
+    /// The resolution that its platform declares for it, in nanoseconds; nothing that most agents say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution_ns: Option<f64>,
+    /// What a table that others know calls it, as in `NANO`. Optional.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub legend: Option<String>,
 }
 
 /// A timer that an agent knows but cannot read on this machine.
@@ -172,6 +207,20 @@ pub struct Handoffs {
     pub handoffs: Vec<[i64; 2]>,
 }
 
+/// The answer to `handoffs-between`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandoffsBetween {
+    /// For each pair what [`Handoffs`] holds.
+    pub handoffs: Vec<Vec<[i64; 2]>>,
+}
+
+/// The answer to `comparisons`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comparisons {
+    /// The reference, the timer, the reference again, each in its own ticks.
+    pub comparisons: Vec<[i64; 3]>,
+}
+
 /// The answer to `advance`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Advanced {
@@ -198,6 +247,8 @@ pub enum Reply {
     Batches(Batches),
     Readings(Readings),
     Handoffs(Handoffs),
+    HandoffsBetween(HandoffsBetween),
+    Comparisons(Comparisons),
     Advance(Advanced),
     Refusal(Refusal),
 }

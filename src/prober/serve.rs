@@ -7,8 +7,8 @@ use timers::{Answer, Entry, Fault, Subject};
 
 use super::lines::{self, Line};
 use super::protocol::{
-    Advanced, Batches, Handoffs, Hello, HostedTimer, Intervals, Missing, OPS, Readings, Refusal, Reply,
-    Request, Runtime, VERSION,
+    Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, HostedTimer, Intervals, Missing, OPS,
+    Readings, Refusal, Reply, Request, Runtime, VERSION,
 };
 
 /// No request needs to be as long as this.
@@ -17,6 +17,8 @@ const LONGEST_REQUEST: u64 = 16 << 20;
 const MOST_VALUES: u64 = 10_000_000;
 /// No request makes this host call or work more often than this: some minutes.
 const MOST_STEPS: u64 = 1_000_000_000_000;
+/// No request starts more pairs of threads than this.
+const MOST_PAIRS: usize = 4_096;
 /// No request lets a timer advance for longer than this, an hour.
 const LONGEST_MS: u32 = 3_600_000;
 
@@ -85,6 +87,14 @@ impl Host {
             Request::Handoffs { timer, count } => {
                 Reply::Handoffs(Handoffs { handoffs: self.subject(&timer)?.handoffs(count)? })
             }
+            Request::HandoffsBetween { timer, cpus, count } => {
+                let handoffs = self.subject(&timer)?.handoffs_between(&cpus, count)?;
+                Reply::HandoffsBetween(HandoffsBetween { handoffs })
+            }
+            Request::Comparisons { timer, reference, work, count } => {
+                let comparisons = self.subject(&timer)?.comparisons(&reference, work, count)?;
+                Reply::Comparisons(Comparisons { comparisons })
+            }
             Request::Advance { timer, reference, during, ms } => {
                 let moved = self.subject(&timer)?.advance(&reference, during, ms)?;
                 Reply::Advance(Advanced { timer: moved.timer, reference: moved.reference })
@@ -102,7 +112,17 @@ impl Host {
             match (entry.availability)() {
                 Ok(()) => {
                     let ns_per_tick = entry.info.ns_per_tick;
-                    timers.push(HostedTimer { id, label, ns_per_tick, reference: false });
+                    let (counts, resolution_ns) = (Some(entry.counts.into()), (entry.declared_resolution)());
+                    let timer = HostedTimer {
+                        id,
+                        label,
+                        ns_per_tick,
+                        reference: false,
+                        counts,
+                        resolution_ns,
+                        legend: None,
+                    };
+                    timers.push(timer);
                 }
                 Err(why) => {
                     unavailable.push(Missing { id, label, reason: why.reason, remedy: why.remedy });
@@ -151,6 +171,15 @@ fn affordable(request: &Request) -> Answer<()> {
         Request::Batches { calls, repeat, .. } => ((*repeat).into(), calls.saturating_mul((*repeat).into())),
         Request::Readings { count, .. } => ((*count).into(), 0),
         Request::Handoffs { count, .. } => (2 * u64::from(*count), 0),
+        Request::HandoffsBetween { cpus, .. } if cpus.len() > MOST_PAIRS => {
+            return Err(Fault::Refused(format!("{} pairs are too many: at most {MOST_PAIRS}", cpus.len())));
+        }
+        Request::HandoffsBetween { cpus, count, .. } => {
+            (2 * u64::from(*count).saturating_mul(cpus.len() as u64), 0)
+        }
+        Request::Comparisons { work, count, .. } => {
+            (3 * u64::from(*count), work.saturating_mul((*count).into()))
+        }
         Request::Advance { ms, .. } if *ms > LONGEST_MS => {
             return Err(Fault::Refused(format!("{ms} ms are too many: at most {LONGEST_MS}")));
         }

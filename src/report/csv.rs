@@ -1,7 +1,7 @@
 //! The report as CSV (RFC 4180): one line a timer, flat columns whose names carry their unit; empty is "not determined".
 
-use super::text::plain;
-use super::{Accuracy, AccuracyKind, Cost, Observations, Report, Status, TimerRow};
+use super::escape::csv as text;
+use super::{Accuracy, Cost, Observations, Report, TimerRow};
 
 type Column = (&'static str, fn(&Report, &TimerRow) -> String);
 
@@ -9,12 +9,12 @@ const COLUMNS: &[Column] = &[
     ("id", |_, row| text(&row.id)),
     ("label", |_, row| text(&row.label)),
     ("runtime", |_, row| text(&row.runtime)),
-    ("status", |_, row| status(row.status).to_owned()),
+    ("status", |_, row| row.status.name().to_owned()),
     ("reason", |_, row| row.reason.as_deref().map(text).unwrap_or_default()),
     ("remedy", |_, row| row.remedy.as_deref().map(text).unwrap_or_default()),
     ("ns_per_tick", |_, row| number(row.ns_per_tick)),
     ("accuracy_kind", |_, row| {
-        row.accuracy.map(|accuracy| kind(accuracy.kind)).unwrap_or_default().to_owned()
+        row.accuracy.map(|accuracy| accuracy.kind.name()).unwrap_or_default().to_owned()
     }),
     ("accuracy_ns", |_, row| accuracy(row, |accuracy| accuracy.ns)),
     ("accuracy_low_ns", |_, row| accuracy(row, |accuracy| accuracy.low_ns)),
@@ -37,6 +37,12 @@ const COLUMNS: &[Column] = &[
     ("batched_calls", |_, row| observed(row, |seen| seen.batched_calls)),
     ("single_calls", |_, row| observed(row, |seen| seen.single_calls)),
     ("backward_steps", |_, row| observed(row, |seen| seen.backward_steps)),
+    ("monotonic", |_, row| outcome(row, 0)),
+    ("thread_safe", |_, row| outcome(row, 1)),
+    ("stable", |_, row| outcome(row, 2)),
+    ("counts", |_, row| outcome(row, 3)),
+    ("declared", |_, row| outcome(row, 4)),
+    ("read_path", |_, row| outcome(row, 5)),
     ("warnings", |_, row| {
         text(&row.warnings.iter().map(|warning| warning.code.as_str()).collect::<Vec<_>>().join(" "))
     }),
@@ -44,6 +50,7 @@ const COLUMNS: &[Column] = &[
     ("cycles_from", |report, _| text(&report.frequency.cycles_from)),
     ("cycles_hz", |report, _| number(report.frequency.cycles_hz)),
     ("created", |report, _| text(&report.created)),
+    ("legend", |_, row| row.legend.as_deref().map(text).unwrap_or_default()),
 ];
 
 /// A header line, then one line a timer in the order of the report.
@@ -60,13 +67,6 @@ pub fn render(report: &Report) -> String {
     String::from_utf8(bytes).expect("only text was written")
 }
 
-/// Text as a spreadsheet may read it: what would start a formula is led by an apostrophe
-/// (OWASP, "CSV Injection").
-fn text(text: &str) -> String {
-    let text = plain(text);
-    if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) { format!("'{text}") } else { text }
-}
-
 fn number(figure: Option<f64>) -> String {
     figure.filter(|figure| figure.is_finite()).map(|figure| figure.to_string()).unwrap_or_default()
 }
@@ -79,22 +79,11 @@ fn cost(row: &TimerRow, figure: fn(&Cost) -> Option<f64>) -> String {
     number(row.cost.as_ref().and_then(figure))
 }
 
+/// The outcome of one of the verdicts, in their order.
+fn outcome(row: &TimerRow, place: usize) -> String {
+    row.verdicts.as_ref().map_or_else(String::new, |all| all.each()[place].1.in_words().to_owned())
+}
+
 fn observed(row: &TimerRow, count: fn(&Observations) -> u64) -> String {
     row.observations.as_ref().map(|seen| count(seen).to_string()).unwrap_or_default()
-}
-
-fn status(status: Status) -> &'static str {
-    match status {
-        Status::Ok => "ok",
-        Status::Unresolved => "unresolved",
-        Status::Unavailable => "unavailable",
-        Status::Failed => "failed",
-    }
-}
-
-fn kind(kind: AccuracyKind) -> &'static str {
-    match kind {
-        AccuracyKind::Resolved => "resolved",
-        AccuracyKind::AtMost => "at_most",
-    }
 }

@@ -3,8 +3,14 @@
 //!
 //! Names carry their unit. What was not determined is `null`, never 0.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::Platform;
+use super::verdicts::Verdicts;
+pub use crate::analysis::figures::{CostHistogram, Figures, IntervalHistogram, Staircase};
 
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v1";
@@ -19,6 +25,9 @@ pub struct Report {
     pub tool: Tool,
     /// When the measurement began, UTC (RFC 3339).
     pub created: String,
+    /// Where the figures come from.
+    #[serde(default)]
+    pub provenance: Provenance,
     /// The machine.
     pub platform: Platform,
     /// Frequencies of the machine's CPU, and which of them turned time into cycles.
@@ -31,6 +40,28 @@ pub struct Report {
     pub timers: Vec<TimerRow>,
 }
 
+/// Where figures come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProvenanceKind {
+    /// From a run of this program.
+    #[default]
+    Measured,
+    /// From somebody's publication: nothing was measured by this program.
+    Published,
+}
+
+/// Where the figures of a report come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Provenance {
+    /// Measured or published.
+    pub kind: ProvenanceKind,
+    /// The publication; null when they were measured.
+    pub source: Option<String>,
+    /// What the reader should know about the source.
+    pub note: Option<String>,
+}
+
 /// The program that wrote the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
@@ -40,75 +71,12 @@ pub struct Tool {
     pub version: String,
 }
 
-/// Who this machine is. Anything the machine did not tell is null.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Platform {
-    /// The processor.
-    pub cpu: Cpu,
-    /// The operating system.
-    pub os: Os,
-    /// The kernel.
-    pub kernel: Kernel,
-    /// The hypervisor as it names itself (CPUID leaf 0x40000000), null on bare metal.
-    pub hypervisor: Option<String>,
-    /// The clock source of the kernel.
-    pub clocksource: ClockSource,
-}
-
-/// The processor.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Cpu {
-    /// Instruction set architecture, as in `x86_64`.
-    pub architecture: String,
-    /// Vendor string.
-    pub vendor: Option<String>,
-    /// Brand string.
-    pub model: Option<String>,
-    /// Family, on x86.
-    pub family: Option<u32>,
-    /// Model number, on x86.
-    pub model_number: Option<u32>,
-    /// Stepping, on x86.
-    pub stepping: Option<u32>,
-    /// Microcode revision, as in `0xa101148`.
-    pub microcode: Option<String>,
-    /// CPUs that are online.
-    pub online: Option<u32>,
-    /// CPUs this process may run on.
-    pub allowed: Option<u32>,
-    /// Whether the TSC runs at a constant rate in all power states (CPUID 0x80000007 EDX bit 8).
-    pub invariant_tsc: Option<bool>,
-    /// The cpufreq governor of the CPU that measured.
-    pub governor: Option<String>,
-}
-
-/// The operating system.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Os {
-    /// `linux`.
-    pub family: String,
-    /// The distribution's own name for itself.
-    pub name: Option<String>,
-}
-
-/// The kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Kernel {
-    /// As `uname -s`.
-    pub name: Option<String>,
-    /// As `uname -r`.
-    pub release: Option<String>,
-    /// As `uname -v`.
-    pub version: Option<String>,
-}
-
-/// The clock source of the kernel (`/sys/devices/system/clocksource`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ClockSource {
-    /// The one in use.
-    pub current: Option<String>,
-    /// All that could be used.
-    pub available: Vec<String>,
+impl Tool {
+    /// This build.
+    #[must_use]
+    pub fn this() -> Self {
+        Self { name: env!("CARGO_PKG_NAME").into(), version: env!("CARGO_PKG_VERSION").into() }
+    }
 }
 
 /// Frequencies of the CPU.
@@ -122,9 +90,9 @@ pub struct Frequency {
     pub tsc_hz: Option<f64>,
     /// The rate at which the core really ran: dependent additions, one a cycle.
     pub effective_hz: Option<f64>,
-    /// Lower end of the 95 % interval of the effective frequency, before and after together.
+    /// Lowest of the effective frequencies: the 5 % quantile of what was seen during the measurement, or what was seen before or after it.
     pub effective_hz_low: Option<f64>,
-    /// Upper end of the 95 % interval of the effective frequency, before and after together.
+    /// Highest of the effective frequencies: the 95 % quantile of what was seen during the measurement, or what was seen before or after it.
     pub effective_hz_high: Option<f64>,
     /// The effective frequency before the measurement.
     pub effective_hz_before: Option<f64>,
@@ -165,6 +133,19 @@ pub enum Status {
     Failed,
 }
 
+impl Status {
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Unresolved => "unresolved",
+            Self::Unavailable => "unavailable",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 /// One timer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimerRow {
@@ -172,6 +153,9 @@ pub struct TimerRow {
     pub id: String,
     /// The call itself.
     pub label: String,
+    /// What Kuperberg, Krogmann and Reussner (ICPE 2011) call it, as in `NANO`; null for methods they did not measure.
+    #[serde(default)]
+    pub legend: Option<String>,
     /// `native`, or the name of the runtime that hosts it.
     pub runtime: String,
     /// How the characterisation ended.
@@ -197,8 +181,17 @@ pub struct TimerRow {
     /// Upper end of the 95 % interval of Quality.
     #[schemars(range(min = 0, max = 1))]
     pub quality_high: Option<f64>,
+    /// Whether it can be trusted, and the evidence.
+    #[serde(default)]
+    pub verdicts: Option<Verdicts>,
+    /// Quality as the source of a published report prints it, in [0, 1]; null when it was measured.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub printed_quality: Option<f64>,
     /// What the figures rest on.
     pub observations: Option<Observations>,
+    /// What its figures are drawn from; null where nothing was observed, and in reports of older versions.
+    pub figures: Option<Figures>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }
@@ -211,6 +204,17 @@ pub enum AccuracyKind {
     Resolved,
     /// The step is not known; it is at most this.
     AtMost,
+}
+
+impl AccuracyKind {
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Resolved => "resolved",
+            Self::AtMost => "at_most",
+        }
+    }
 }
 
 /// The resolution of the counter as seen through the method (TimerMeter's accuracy).
@@ -252,10 +256,16 @@ pub struct Cost {
 /// What the figures rest on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observations {
-    /// Fresh processes that were asked.
+    /// Fresh processes that could measure.
     pub processes: u32,
     /// Processes that were left out because they cost clearly more than the others: something disturbed them throughout.
     pub disturbed_processes: u32,
+    /// Processes that were left out because they found no window without disturbance, besides those.
+    #[serde(default)]
+    pub spoilt_processes: u32,
+    /// Windows of measurement that were dropped and taken again, by what disturbed them.
+    #[serde(default)]
+    pub dropped_windows: BTreeMap<String, u32>,
     /// Intervals (two reads with work between them).
     pub intervals: u64,
     /// Invocations in batches.

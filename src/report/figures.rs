@@ -23,7 +23,8 @@ pub fn significant(value: f64, digits: usize) -> String {
     let text = format!("{:.*}", decimals(value), value);
     // 9.9996 rounds up to 10.000, which has one digit too many.
     let rounded = text.parse().unwrap_or(value);
-    format!("{:.*}", decimals(if rounded == 0.0 { value } else { rounded }), value)
+    let fits = decimals(if rounded == 0.0 { value } else { rounded });
+    if fits == decimals(value) { text } else { format!("{value:.fits$}") }
 }
 
 fn scaled(value: Option<f64>, units: &[(f64, &str)]) -> String {

@@ -44,7 +44,9 @@ fn finite(mut report: Report) -> Report {
         if let Some(observations) = &mut row.observations {
             drop_unless_finite(&mut observations.reference_accuracy_ns);
         }
-        [&mut row.ns_per_tick, &mut row.spread].into_iter().for_each(drop_unless_finite);
+        [&mut row.ns_per_tick, &mut row.spread, &mut row.printed_quality]
+            .into_iter()
+            .for_each(drop_unless_finite);
         [&mut row.quality, &mut row.quality_low, &mut row.quality_high]
             .into_iter()
             .for_each(drop_unless_finite);
@@ -54,4 +56,12 @@ fn finite(mut report: Report) -> Report {
 
 fn drop_unless_finite(figure: &mut Option<f64>) {
     *figure = figure.filter(|figure| figure.is_finite());
+}
+
+/// What is wrong with a text that is no such document, without the place, which is told apart.
+#[must_use]
+pub fn message(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
 }

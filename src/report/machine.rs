@@ -1,13 +1,15 @@
 //! The machine in a few lines of text, each a name and a value. Shared by the table and the Markdown page.
 
+use super::conditions;
 use super::figures::rate;
 use super::text::clipped;
-use super::{Cpu, Frequency, Platform, Report};
+use super::{Cpu, Frequency, Platform, Provenance, ProvenanceKind, Report};
 
 /// A line: what it is about, and what is known.
 pub type Fact = (&'static str, String);
 
-const LONGEST: usize = 300;
+/// Longest text from elsewhere that is printed.
+pub(super) const LONGEST: usize = 300;
 
 /// Who the machine is.
 #[must_use]
@@ -22,6 +24,7 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
         ("OS", known(platform.os.name.as_deref().or(Some(&platform.os.family)), "unknown")),
         ("clock source", clock_source(platform)),
         ("governor", known(platform.cpu.governor.as_deref(), "not shown by this machine")),
+        ("conditions", conditions::brief(platform)),
     ]
 }
 
@@ -29,6 +32,17 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
 #[must_use]
 pub fn facts_of(report: &Report) -> Vec<Fact> {
     let mut facts = facts(&report.platform, &report.frequency);
+    if report.provenance.kind == ProvenanceKind::Published {
+        // What a publication does not tell was not looked for.
+        let told = |name: &str| match name {
+            "hypervisor" => report.platform.hypervisor.is_some(),
+            "governor" => report.platform.cpu.governor.is_some(),
+            _ => true,
+        };
+        facts.retain(|(name, _)| told(name));
+        facts.extend(published(&report.provenance));
+        return facts;
+    }
     let Cpu { online, allowed, .. } = report.platform.cpu;
     let place = match report.settings.cpu {
         Some(cpu) => format!("CPU {cpu}"),
@@ -39,6 +53,15 @@ pub fn facts_of(report: &Report) -> Vec<Fact> {
         _ => String::new(),
     };
     facts.push(("measured on", place + &choice));
+    let mut runtimes: Vec<&str> = Vec::new();
+    for row in report.timers.iter().filter(|row| row.runtime != "native" && row.cost.is_some()) {
+        if !runtimes.contains(&row.runtime.as_str()) {
+            runtimes.push(&row.runtime);
+        }
+    }
+    if !runtimes.is_empty() {
+        facts.push(("runtimes", clipped(&runtimes.join(", "), LONGEST)));
+    }
     let settings = &report.settings;
     let run = format!(
         "{}, {} {}, profile {}, {} processes a timer, seed {}",
@@ -50,6 +73,14 @@ pub fn facts_of(report: &Report) -> Vec<Fact> {
         settings.seed
     );
     facts.push(("run", clipped(&run, LONGEST)));
+    facts
+}
+
+/// Figures of others: whose, instead of how they were measured here.
+fn published(provenance: &Provenance) -> Vec<Fact> {
+    let source = known(provenance.source.as_deref(), "a source that is not named");
+    let mut facts = vec![("published", format!("{source}; not measured by timermeter"))];
+    facts.extend(provenance.note.as_deref().map(|note| ("note", clipped(note, 2 * LONGEST))));
     facts
 }
 

@@ -1,14 +1,15 @@
 //! The report as a Markdown page (GitHub's tables).
 
+use super::escape::markdown as escape;
 use super::figures::{NOTHING, accuracy, count, percent, share, time};
 use super::machine::facts_of;
-use super::sections::{Notes, half_width, reasons, rows};
+use super::sections::{Notes, half_width, reasons, rows, trust, with_legend};
 use super::text::clipped;
-use super::{Report, Status, TimerRow};
+use super::{ProvenanceKind, Report, Status, TimerRow};
 
 const HEADER: &str = "\
-| | timer | call | accuracy | cycles | cost | cycles | spread | Quality | notes |
-|--:|:--|:--|--:|--:|--:|--:|--:|--:|:--|
+| | timer | call | accuracy | cycles | cost | cycles | spread | Quality | trust | notes |
+|--:|:--|:--|--:|--:|--:|--:|--:|--:|:--|:--|
 ";
 const LONGEST: usize = 200;
 
@@ -16,7 +17,7 @@ const LONGEST: usize = 200;
 #[must_use]
 pub fn render(report: &Report) -> String {
     let notes = Notes::of(report);
-    let mut out = String::from("# Timers of this machine\n\n");
+    let mut out = format!("# {}\n\n", title(report));
     for (name, value) in facts_of(report) {
         out += &format!("- {name}: {}\n", escape(&value));
     }
@@ -39,22 +40,33 @@ pub fn render(report: &Report) -> String {
     out
 }
 
+fn title(report: &Report) -> String {
+    match (report.provenance.kind, &report.platform.cpu.model) {
+        (ProvenanceKind::Published, Some(cpu)) => format!("Timers of {}", escape(&clipped(cpu, LONGEST))),
+        _ => "Timers of this machine".to_owned(),
+    }
+}
+
 fn line(rank: usize, row: &TimerRow, notes: &Notes) -> String {
     let cost = row.cost.as_ref();
-    let quality = match row.quality {
+    let mut quality = match row.quality {
         Some(_) => format!("{} % {}", percent(row.quality), half_width(row)).trim_end().to_owned(),
         None => NOTHING.to_owned(),
     };
+    if row.printed_quality.is_some() {
+        quality += &format!(" (printed: {} %)", percent(row.printed_quality));
+    }
     let cells = [
         if row.status == Status::Ok { rank.to_string() } else { NOTHING.to_owned() },
         escape(&clipped(&row.id, LONGEST)),
-        escape(&clipped(&row.label, LONGEST)),
+        escape(&with_legend(&clipped(&row.label, LONGEST), row)),
         accuracy(row.accuracy.as_ref()),
         count(row.accuracy.and_then(|accuracy| accuracy.cycles)),
         time(cost.and_then(|cost| cost.median_ns)),
         count(cost.and_then(|cost| cost.median_cycles)),
         share(row.spread),
         quality,
+        trust(row).to_owned(),
         notes.marks(row).replace(',', ", "),
     ];
     format!("| {} |\n", cells.join(" | "))
@@ -83,19 +95,4 @@ fn explain_notes(out: &mut String, notes: &Notes) {
         }
         *out += &format!("   - *Advice:* {}\n", escape(&note.advice));
     }
-}
-
-/// Text that Markdown and HTML leave alone. It holds no newline any more.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '$' | '!' => out.extend(['\\', c]),
-            c => out.push(c),
-        }
-    }
-    out
 }

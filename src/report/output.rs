@@ -1,4 +1,4 @@
-//! A file that will hold a report. It is prepared before anything is measured, so that a run of minutes does not end
+//! A file that will hold a report or another result. It is prepared before anything is measured, so that a run of minutes does not end
 //! at a folder that is not there; it is written whole or not at all.
 
 use std::fs::OpenOptions;
@@ -46,11 +46,10 @@ pub enum OutputError {
     },
 }
 
-/// A file that will hold a report; dropped without [`commit`](Self::commit) it leaves nothing behind.
+/// A file that will be written; dropped without [`commit`](Self::commit) it leaves nothing behind.
 #[derive(Debug)]
-pub struct OutputFile {
+pub struct WholeFile {
     path: PathBuf,
-    format: Format,
     target: Target,
 }
 
@@ -62,26 +61,14 @@ enum Target {
     Straight,
 }
 
-impl OutputFile {
+impl WholeFile {
     /// Makes sure that `path` can be written.
     ///
     /// # Errors
     /// When it cannot.
-    pub fn prepare(path: &Path, format: Format) -> Result<Self, OutputError> {
+    pub fn prepare(path: &Path) -> Result<Self, OutputError> {
         let target = prepare(path)?;
-        Ok(Self { path: path.to_owned(), format, target })
-    }
-
-    /// The path, as it was given.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The format that is to be written.
-    #[must_use]
-    pub fn format(&self) -> Format {
-        self.format
+        Ok(Self { path: path.to_owned(), target })
     }
 
     /// Writes `bytes`: all of them under the path, or nothing.
@@ -102,6 +89,43 @@ impl OutputFile {
                 written.map_err(|source| explain(&path, &path, source))
             }
         }
+    }
+}
+
+/// A file that will hold a report; dropped without [`commit`](Self::commit) it leaves nothing behind.
+#[derive(Debug)]
+pub struct OutputFile {
+    file: WholeFile,
+    format: Format,
+}
+
+impl OutputFile {
+    /// Makes sure that `path` can be written.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn prepare(path: &Path, format: Format) -> Result<Self, OutputError> {
+        Ok(Self { file: WholeFile::prepare(path)?, format })
+    }
+
+    /// The path, as it was given.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.file.path
+    }
+
+    /// The format that is to be written.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Writes `bytes`: all of them under the path, or nothing.
+    ///
+    /// # Errors
+    /// When the disk is full, or the folder changed since.
+    pub fn commit(self, bytes: &[u8]) -> Result<(), OutputError> {
+        self.file.commit(bytes)
     }
 }
 
@@ -178,7 +202,7 @@ fn follow_links(path: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::Error::other("too many links lead on from it"))
 }
 
-fn explain(path: &Path, place: &Path, source: io::Error) -> OutputError {
+pub(super) fn explain(path: &Path, place: &Path, source: io::Error) -> OutputError {
     let (path, place) = (path.to_owned(), place.to_owned());
     match source.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::json::message;
+use super::text::clipped;
 use super::{Report, SCHEMA};
 
 /// Why a report could not be read.
@@ -48,6 +50,24 @@ pub enum ReadError {
         /// The schema it names.
         found: String,
     },
+    /// The folder holds no file that could be a report.
+    #[error("there is no report in the folder '{}': no file in or below it ends in .json", .path.display())]
+    NoReports {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A figure that cannot be.
+    #[error("'{name}' has a figure that cannot be: {place} is {value}, outside {range}")]
+    OutOfRange {
+        /// Where the text came from.
+        name: String,
+        /// The timer and the figure.
+        place: String,
+        /// The figure.
+        value: f64,
+        /// What is possible.
+        range: &'static str,
+    },
     /// Two timers share an id.
     #[error("'{name}' has two timers with the id '{id}'; ids are unique in a report")]
     DuplicateId {
@@ -81,29 +101,59 @@ impl Report {
             line: error.line(),
             column: error.column(),
         };
-        // The version first: a document of another version fails to fit in ways that explain nothing.
-        let any: Value = serde_json::from_str(text).map_err(broken)?;
-        match any.get("schema").and_then(Value::as_str) {
-            None => return Err(ReadError::NoSchema { name: name() }),
-            Some(SCHEMA) => {}
-            Some(found) => {
-                return Err(ReadError::OtherSchema { name: name(), found: super::text::clipped(found, 80) });
+        let report = match serde_json::from_str::<Self>(text) {
+            Ok(report) if report.schema == SCHEMA => report,
+            other => {
+                // The version first: a document of another version fails to fit in ways that explain nothing.
+                let any: Value = serde_json::from_str(text).map_err(broken)?;
+                return Err(match (any.get("schema").and_then(Value::as_str), other) {
+                    (None, _) => ReadError::NoSchema { name: name() },
+                    (Some(SCHEMA), Err(error)) => broken(error),
+                    (Some(found), _) => ReadError::OtherSchema { name: name(), found: clipped(found, 80) },
+                });
             }
+        };
+        let mut seen = HashSet::with_capacity(report.timers.len());
+        if let Some(row) = report.timers.iter().find(|row| !seen.insert(row.id.as_str())) {
+            return Err(ReadError::DuplicateId { name: name(), id: clipped(&row.id, 80) });
         }
-        let report: Self = serde_json::from_str(text).map_err(broken)?;
-        let mut seen = HashSet::new();
-        match report.timers.iter().find(|row| !seen.insert(row.id.as_str())) {
-            Some(row) => Err(ReadError::DuplicateId { name: name(), id: super::text::clipped(&row.id, 80) }),
+        match impossible(&report) {
+            Some((place, value, range)) => Err(ReadError::OutOfRange { name: name(), place, value, range }),
             None => Ok(report),
         }
     }
 }
 
-/// The message without the place, which is told apart.
-fn message(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+/// The first figure of the report that cannot be: its place, its value, and what could be.
+fn impossible(report: &Report) -> Option<(String, f64, &'static str)> {
+    const SHARE: &str = "0 to 1";
+    const LENGTH: &str = "0 and more";
+    let of_run = [
+        ("frequency.tsc_hz", report.frequency.tsc_hz),
+        ("frequency.effective_hz", report.frequency.effective_hz),
+        ("frequency.cycles_hz", report.frequency.cycles_hz),
+    ];
+    let negative = of_run.into_iter().find(|(_, hz)| hz.is_some_and(|hz| hz < 0.0));
+    if let Some((place, Some(hz))) = negative {
+        return Some((place.to_owned(), hz, LENGTH));
+    }
+    report.timers.iter().enumerate().find_map(|(at, row)| {
+        let accuracy = row.accuracy.and_then(|accuracy| accuracy.ns);
+        let cost = row.cost.as_ref().and_then(|cost| cost.median_ns);
+        let figures = [
+            ("spread", row.spread, 1.0, SHARE),
+            ("quality", row.quality, 1.0, SHARE),
+            ("quality_low", row.quality_low, 1.0, SHARE),
+            ("quality_high", row.quality_high, 1.0, SHARE),
+            ("accuracy.ns", accuracy, f64::INFINITY, LENGTH),
+            ("cost.median_ns", cost, f64::INFINITY, LENGTH),
+        ];
+        let wrong = figures
+            .into_iter()
+            .find(|&(_, figure, most, _)| figure.is_some_and(|figure| !(0.0..=most).contains(&figure)));
+        let (name, figure, _, range) = wrong?;
+        Some((format!("timers[{at}] ('{}'): {name}", clipped(&row.id, 80)), figure?, range))
+    })
 }
 
 #[cfg(test)]

@@ -1,11 +1,16 @@
 //! From a profile to a row of the report: units, Quality, and what the reader should know.
 
+use std::cmp::Ordering;
+
 use crate::analysis::Estimate;
+use crate::analysis::figures::figures;
 use crate::analysis::profile::Profile;
 use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::over_processes;
 use crate::quality::quality;
-use crate::report::{Accuracy, AccuracyKind, Cost, Observations, Status, TimerRow, Warning};
+use crate::report::{
+    Accuracy, AccuracyKind, Cost, Observations, Outcome, Status, TimerRow, Verdicts, Warning,
+};
 use crate::trace::Trace;
 use crate::units::{Cycles, Hertz, Nanos};
 
@@ -16,6 +21,7 @@ impl TimerRow {
         Self {
             id: id.into(),
             label: label.into(),
+            legend: None,
             runtime: runtime.into(),
             status,
             reason: None,
@@ -27,7 +33,10 @@ impl TimerRow {
             quality: None,
             quality_low: None,
             quality_high: None,
+            verdicts: None,
+            printed_quality: None,
             observations: None,
+            figures: None,
             warnings: Vec::new(),
         }
     }
@@ -40,11 +49,51 @@ impl TimerRow {
         self.cost = cost(trace, profile, frequency);
         self.spread = profile.spread.map(|spread| spread.value);
         self.observations = Some(observations(trace, profile));
+        self.figures = Some(figures(trace, profile.step()));
         self.judge(profile);
         if let (Status::Ok, Some(frequency)) = (self.status, frequency) {
             self.score(profile, frequency);
         }
         self.warnings = warnings(trace, profile, frequency);
+    }
+
+    /// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0, whatever its figures
+    /// are: that value is kept for those (ICPE 2011, section 3).
+    pub fn condemn(&mut self, verdicts: Verdicts) {
+        let condemned: Vec<Warning> = verdicts
+            .condemning()
+            .filter_map(|(name, finding)| {
+                let message = format!("{finding}, so its Quality is 0");
+                warning(&format!("not-{name}"), message, "take no durations with it")
+            })
+            .collect();
+        if !condemned.is_empty() {
+            (self.quality, self.quality_low, self.quality_high) = (Some(0.0), Some(0.0), Some(0.0));
+        }
+        self.warnings.splice(0..0, condemned);
+        let failed = |outcome: Outcome| outcome == Outcome::Fail;
+        if failed(verdicts.counts.outcome) {
+            let advice = "choose a clock that counts what you want to know";
+            self.warnings.extend(warning("counts-something-else", verdicts.counts.finding.clone(), advice));
+        }
+        if failed(verdicts.read_path.outcome) {
+            let advice = "see which clock source is in use, and why: `timermeter check`";
+            self.warnings.extend(warning("read-path", verdicts.read_path.finding.clone(), advice));
+        }
+        self.verdicts = Some(verdicts);
+    }
+
+    /// The order of a report: those with a Quality by Quality, then those without a step, the failed, and the unavailable.
+    #[must_use]
+    pub fn best_first(&self, other: &Self) -> Ordering {
+        let class = |row: &Self| match row.status {
+            Status::Ok => 0,
+            Status::Unresolved => 1,
+            Status::Failed => 2,
+            Status::Unavailable => 3,
+        };
+        let quality = |row: &Self| row.quality.unwrap_or(-1.0);
+        class(self).cmp(&class(other)).then(quality(other).total_cmp(&quality(self)))
     }
 
     fn judge(&mut self, profile: &Profile) {
@@ -74,10 +123,6 @@ impl TimerRow {
 
     /// Quality and its interval: that of the figures, and those of each process around it.
     fn score(&mut self, profile: &Profile, frequency: Hertz) {
-        if profile.backward.steps > 0 {
-            (self.quality, self.quality_low, self.quality_high) = (Some(0.0), Some(0.0), Some(0.0));
-            return;
-        }
         let cycles = |ns: f64| Nanos(ns).cycles(frequency);
         let Some(accuracy) = profile.accuracy_ns() else { return };
         let of = |cost: f64, spread: f64| quality(cycles(accuracy.value), cycles(cost), spread);
@@ -132,6 +177,8 @@ fn observations(trace: &Trace, profile: &Profile) -> Observations {
     Observations {
         processes: runs.len() as u32,
         disturbed_processes: profile.disturbed,
+        spoilt_processes: trace.spoilt,
+        dropped_windows: trace.dropped.clone(),
         intervals: intervals.map(|group| group.deltas.len() as u64).sum(),
         batched_calls: runs.iter().map(|run| run.batches.calls * run.batches.deltas.len() as u64).sum(),
         single_calls: runs.iter().map(|run| run.singles.deltas.len() as u64).sum(),
@@ -146,12 +193,12 @@ fn observations(trace: &Trace, profile: &Profile) -> Observations {
 
 fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Vec<Warning> {
     [
-        backward(profile),
         finer_unit(trace, profile),
         dearer_than_step(profile),
         unsteady_cost(profile),
         disturbed(profile, trace.runs.len()),
         below_one_cycle(profile, frequency),
+        runtime_at_work(trace),
     ]
     .into_iter()
     .flatten()
@@ -160,22 +207,6 @@ fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Vec<W
 
 fn warning(code: &str, message: String, advice: &str) -> Option<Warning> {
     Some(Warning { code: code.into(), message, advice: advice.into() })
-}
-
-fn backward(profile: &Profile) -> Option<Warning> {
-    let backward = profile.backward;
-    let ticks = |count: u64| if count == 1 { "1 tick".into() } else { format!("{count} ticks") };
-    (backward.steps > 0).then(|| {
-        warning(
-            "not-monotonic",
-            format!(
-                "it went backwards {} times between successive readings, by up to {}, so its Quality is 0",
-                backward.steps,
-                ticks(backward.largest)
-            ),
-            "take no durations with it",
-        )
-    })?
 }
 
 fn finer_unit(trace: &Trace, profile: &Profile) -> Option<Warning> {
@@ -238,6 +269,17 @@ fn below_one_cycle(profile: &Profile, frequency: Option<Hertz>) -> Option<Warnin
             "below-one-cycle",
             format!("its cost ({}) or step ({}) is below one CPU cycle", time(cost.max(0.0)), time(step)),
             "none needed: for Quality it counts as one cycle",
+        )
+    })?
+}
+
+fn runtime_at_work(trace: &Trace) -> Option<Warning> {
+    let disturbed: u32 = trace.runs.iter().map(|run| run.disturbed).sum();
+    (disturbed > 0).then(|| {
+        warning(
+            "runtime-at-work",
+            format!("its runtime collected or compiled in {disturbed} windows and did so again when they were repeated"),
+            "its calls make the garbage themselves: take the median cost, not the tail",
         )
     })?
 }

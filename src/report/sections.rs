@@ -1,8 +1,8 @@
 //! What the table and the Markdown page share: which rows come when, and the numbered notes.
 
-use super::figures::plus_minus;
+use super::figures::{NOTHING, plus_minus};
 use super::text::{clipped, plain};
-use super::{Report, Status, TimerRow, Warning};
+use super::{Report, Status, TimerRow, Verdicts, Warning};
 
 /// Longest text from elsewhere that is printed.
 const LONGEST: usize = 600;
@@ -14,6 +14,20 @@ pub fn rows(report: &Report) -> Vec<&TimerRow> {
 
 fn with_status(report: &Report, status: Status) -> impl Iterator<Item = &TimerRow> {
     report.timers.iter().filter(move |row| row.status == status)
+}
+
+/// Whether it can be trusted, in one word.
+#[must_use]
+pub fn trust(row: &TimerRow) -> &'static str {
+    row.verdicts.as_ref().map_or(NOTHING, Verdicts::in_short)
+}
+
+/// What is called `text` here, with what the paper calls it: `java:nanoTime = NANO`.
+pub fn with_legend(text: &str, row: &TimerRow) -> String {
+    match row.legend.as_deref().map(plain) {
+        Some(legend) if !legend.is_empty() => format!("{text} = {legend}"),
+        _ => text.to_owned(),
+    }
 }
 
 /// Half the width of the interval of Quality, as in `±0.05`.

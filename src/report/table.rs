@@ -4,7 +4,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use super::figures::{NOTHING, accuracy, count, percent, share, time};
 use super::machine::{Fact, facts_of};
-use super::sections::{Notes, half_width, reasons, rows};
+use super::sections::{Notes, half_width, reasons, rows, trust, with_legend};
 use super::text::{clipped, fold_name, hang};
 use super::{Report, Status, TimerRow};
 
@@ -21,9 +21,10 @@ const NO_WIDTH: u16 = 120;
 const LONGEST_ID: usize = 100;
 /// Narrower than this, an id is no longer readable; the table then exceeds the terminal.
 const SHORTEST_ID: usize = 12;
-const HEADER: [&str; 9] = ["", "timer", "accuracy", "cycles", "cost", "cycles", "spread", "Quality %", "see"];
+const HEADER: [&str; 10] =
+    ["", "timer", "accuracy", "cycles", "cost", "cycles", "spread", "Quality %", "trust", "see"];
 const ID: usize = 1;
-const SEE: usize = 8;
+const SEE: usize = 9;
 
 impl Style {
     /// Columns that text may take.
@@ -32,7 +33,9 @@ impl Style {
         usize::from(self.width.unwrap_or(NO_WIDTH)).max(40)
     }
 
-    fn paint(self, codes: &str, text: &str) -> String {
+    /// `text` between the escape sequences of `codes` (ECMA-48, SGR), where there is colour.
+    #[must_use]
+    pub fn paint(self, codes: &str, text: &str) -> String {
         if self.colour { format!("\x1b[{codes}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }
@@ -79,18 +82,19 @@ fn grid(report: &Report, notes: &Notes, style: Style) -> String {
         return "No timer could be characterised.\n".to_owned();
     }
     let interval_width = rows.iter().map(|row| half_width(row).chars().count()).max().unwrap_or(0);
-    let mut cells: Vec<[String; 9]> = Vec::with_capacity(rows.len());
-    for row in rows {
+    let mut cells: Vec<[String; 10]> = Vec::with_capacity(rows.len());
+    for row in &rows {
         cells.push(row_cells(cells.len() + 1, row, notes, interval_width));
     }
     let (gap, id_width) = fit(&cells, style.columns());
+    let (gap, id_width) = add_legends(&mut cells, &rows, style.columns()).unwrap_or((gap, id_width));
     for row in &mut cells {
         row[ID] = fold_name(&row[ID], id_width);
     }
     draw(&cells, gap, style)
 }
 
-fn row_cells(rank: usize, row: &TimerRow, notes: &Notes, interval_width: usize) -> [String; 9] {
+fn row_cells(rank: usize, row: &TimerRow, notes: &Notes, interval_width: usize) -> [String; 10] {
     let cost = row.cost.as_ref();
     let quality = match row.quality {
         Some(_) => format!("{} {:interval_width$}", percent(row.quality), half_width(row)),
@@ -105,12 +109,27 @@ fn row_cells(rank: usize, row: &TimerRow, notes: &Notes, interval_width: usize) 
         count(cost.and_then(|cost| cost.median_cycles)),
         share(row.spread),
         quality,
+        trust(row).to_owned(),
         notes.marks(row),
     ]
 }
 
+/// Puts the names of the paper beside the ids where there is room for all of them.
+fn add_legends(cells: &mut [[String; 10]], rows: &[&TimerRow], columns: usize) -> Option<(u16, usize)> {
+    let mut longer = cells.to_vec();
+    for (cells, row) in longer.iter_mut().zip(rows) {
+        cells[ID] = with_legend(&cells[ID], row);
+    }
+    let (gap, width) = fit(&longer, columns);
+    // The narrowest gap is that of a table that does not fit.
+    (gap > 1).then(|| {
+        cells.clone_from_slice(&longer);
+        (gap, width)
+    })
+}
+
 /// The widest gap between columns with which all columns fit, and the width left for the id.
-fn fit(cells: &[[String; 9]], columns: usize) -> (u16, usize) {
+fn fit(cells: &[[String; 10]], columns: usize) -> (u16, usize) {
     let width_of = |column: usize| {
         let all = cells.iter().map(|row| row[column].chars().count());
         all.chain([HEADER[column].chars().count()]).max().unwrap_or(0)
@@ -125,7 +144,7 @@ fn fit(cells: &[[String; 9]], columns: usize) -> (u16, usize) {
     (1, columns.saturating_sub(others + HEADER.len() - 1).clamp(SHORTEST_ID, id.max(SHORTEST_ID)))
 }
 
-fn draw(cells: &[[String; 9]], gap: u16, style: Style) -> String {
+fn draw(cells: &[[String; 10]], gap: u16, style: Style) -> String {
     let aligned = |column: usize, text: &str| {
         let left = column == ID || column == SEE;
         Cell::new(text).set_alignment(if left { CellAlignment::Left } else { CellAlignment::Right })

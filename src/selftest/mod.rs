@@ -102,6 +102,7 @@ impl Case {
             reference: subject(Role::Reference),
             reference_id: REFERENCE_ID.into(),
             floor: Some(floor),
+            watch: None,
         }
     }
 }

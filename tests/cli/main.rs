@@ -1,10 +1,14 @@
 //! The built program as scripts meet it: what it prints, what it leaves behind, and its exit status.
 
+mod bare_machine;
 mod folder;
 mod interrupt;
+mod keep;
 mod lost_agents;
+mod many;
 mod measuring;
 mod reports;
+mod runtimes;
 mod usage;
 
 use std::time::Duration;

@@ -51,6 +51,7 @@ fn both_quick_and_thorough() {
 #[test]
 fn a_cpu_that_is_not_there() {
     refused(&["probe", "--quick", "--cpu", "4096", "monotonic"], &["--cpu 4096"]);
+    refused(&["check", "--cpu", "4096"], &["--cpu 4096"]);
 }
 
 #[test]
@@ -73,6 +74,8 @@ fn no_command() {
 fn help_and_version() {
     let help = printed(&timermeter(&["probe", "--help"]).success());
     assert!(help.contains("Examples:") && help.contains("Exit status:"), "{help}");
+    let help = printed(&timermeter(&["check", "--help"]).success());
+    assert!(help.contains("3  done, and something is a problem"), "{help}");
     timermeter(&["--version"]).success().stdout(contains(env!("CARGO_PKG_VERSION")));
 }
 

@@ -1,8 +1,9 @@
 //! Handmade reports.
 
 use timermeter::report::{
-    Accuracy, AccuracyKind, ClockSource, Cost, Cpu, Frequency, Kernel, Observations, Os, Platform, Report,
-    SCHEMA, Settings, Status, TimerRow, Tool, Warning,
+    Accuracy, AccuracyKind, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Figures, Frequency,
+    IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Ntp, Observations, Os, Platform, Provenance,
+    Report, SCHEMA, Settings, Staircase, Status, Tickless, TimerRow, Tool, Tsc, Warning,
 };
 
 const HZ: f64 = 3.694e9;
@@ -13,6 +14,7 @@ pub fn report() -> Report {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "timermeter".to_owned(), version: "0.1.0".to_owned() },
         created: "2026-11-20T12:00:00Z".to_owned(),
+        provenance: Provenance::default(),
         platform: platform(),
         frequency: frequency(),
         settings: Settings {
@@ -91,6 +93,7 @@ fn good() -> Vec<TimerRow> {
             "Do not take a difference of one step for a duration; take the cost off, or time many calls at once.",
         ));
     }
+    rows[0].figures = Some(figures());
     rows[8].warnings.push(coarse());
     rows[9].warnings.push(coarse());
     rows[3].warnings.push(warning(
@@ -99,6 +102,34 @@ fn good() -> Vec<TimerRow> {
         "Report quartiles beside the median.",
     ));
     rows
+}
+
+/// Of a counter that moves by 26 ticks of 0.3852 ns.
+fn figures() -> Figures {
+    let work: Vec<u64> = (0..60).collect();
+    Figures {
+        staircase: Some(Staircase {
+            ns_per_work: 1.35,
+            ticks: work.iter().map(|work| 26 * (1 + (3 * work + work % 7) / 26) as i64).collect(),
+            work,
+            intervals: 7200,
+        }),
+        intervals: Some(IntervalHistogram {
+            first_ticks: 25,
+            width_ticks: 3,
+            counts: (0..60).map(|bin| if bin % 9 == 0 { 400 + bin } else { bin % 2 }).collect(),
+            below: 0,
+            above: 12,
+        }),
+        singles: Some(CostHistogram {
+            first_ns: -6.2,
+            width_ns: 10.0149,
+            counts: vec![3, 2113, 2871, 13],
+            below: 0,
+            above: 2,
+            own_readings: false,
+        }),
+    }
 }
 
 fn odd() -> Vec<TimerRow> {
@@ -200,6 +231,8 @@ fn ok(
     row.observations = Some(Observations {
         processes: 5,
         disturbed_processes: 0,
+        spoilt_processes: 0,
+        dropped_windows: [("shared-core".to_owned(), 12)].into(),
         intervals: 20_000,
         batched_calls: 1_000_000,
         single_calls: 50_000,
@@ -211,23 +244,11 @@ fn ok(
 }
 
 fn row(id: &str, label: &str, status: Status, reason: &str, remedy: Option<&str>) -> TimerRow {
-    TimerRow {
-        id: id.to_owned(),
-        label: label.to_owned(),
-        runtime: id.split_once(':').map_or("native", |(runtime, _)| runtime).to_owned(),
-        status,
-        reason: Some(reason.to_owned()),
-        remedy: remedy.map(str::to_owned),
-        ns_per_tick: None,
-        accuracy: None,
-        cost: None,
-        spread: None,
-        quality: None,
-        quality_low: None,
-        quality_high: None,
-        observations: None,
-        warnings: Vec::new(),
-    }
+    let runtime = id.split_once(':').map_or("native", |(runtime, _)| runtime);
+    let mut row = TimerRow::unmeasured(id, label, runtime, status);
+    row.reason = Some(reason.to_owned());
+    row.remedy = remedy.map(str::to_owned);
+    row
 }
 
 fn coarse() -> Warning {
@@ -255,19 +276,49 @@ fn platform() -> Platform {
             online: Some(2),
             allowed: Some(2),
             invariant_tsc: Some(true),
-            governor: None,
+            smt: Some(true),
+            threads_per_core: Some(2),
+            core_list: Some("0-1".to_owned()),
+            isolated: Some(String::new()),
+            turbo: Some(true),
+            ..Cpu::default()
         },
         os: Os { family: "linux".to_owned(), name: Some("Debian GNU/Linux 12 (bookworm)".to_owned()) },
         kernel: Kernel {
             name: Some("Linux".to_owned()),
             release: Some("6.18.0".to_owned()),
             version: Some("#1 SMP PREEMPT_DYNAMIC".to_owned()),
+            tick_hz: Some(250),
+            tick_source: Some("CONFIG_HZ in /boot".to_owned()),
+            tickless: Some(Tickless::WhenIdle),
         },
         hypervisor: Some("KVMKVMKVM".to_owned()),
         clocksource: ClockSource {
             current: Some("tsc".to_owned()),
             available: ["tsc", "kvm-clock", "acpi_pm"].map(str::to_owned).to_vec(),
+            parameters: Some(Vec::new()),
         },
+        hypervisor_clocks: Some(vec!["kvm-clock".to_owned()]),
+        tsc: Tsc { constant: Some(true), nonstop: Some(true), ..Tsc::default() },
+        ntp: Some(Ntp {
+            synchronised: true,
+            slewing: false,
+            rate_ppm: -11.25,
+            frequency_ppm: -11.25,
+            offset_ns: 0,
+            tick_us: 10_000,
+            estimated_error_us: 18,
+        }),
+        load: Some(Load { one_minute: 0.5, five_minutes: 0.25, fifteen_minutes: 0.125 }),
+        steal_share: Some(0.001),
+        limits: Limits {
+            container: Some("\u{1b}[31mdocker".to_owned()),
+            cgroup: Some(2),
+            cpu: Some(CpuQuota { cpus: Some(1.5), throttled_periods: Some(3) }),
+            cpuset: None,
+            memory: Some(MemoryLimit { bytes: None }),
+        },
+        perf_event_paranoid: None,
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::thread;
 
+use serde::{Deserialize, Serialize};
 use timers::{time_additions, time_multiplications};
 
 use crate::units::Hertz;
@@ -24,7 +25,7 @@ const WARM_UPS: u32 = 150;
 const SHORTEST: u64 = 16;
 
 /// What chains of dependent instructions told about a core.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chains {
     /// Additions a second, at the median of all chains: interruptions and stolen time make a chain longer only, so that
     /// the mean would be too low a frequency.

@@ -1,15 +1,17 @@
 //! The frequency that the vendor declares.
 
+use std::borrow::Cow;
+
 use crate::platform::cpu;
 use crate::units::Hertz;
 
 /// The nominal frequency and where it was found: in CPUID leaf 0x16, else in the brand string. Most AMD and Arm
 /// processors declare none.
 #[must_use]
-pub fn nominal() -> Option<(Hertz, &'static str)> {
+pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
     base_frequency()
-        .map(|hertz| (hertz, "CPUID leaf 0x16"))
-        .or_else(|| Some((in_brand(&cpu::brand()?)?, "brand string")))
+        .map(|hertz| (hertz, "CPUID leaf 0x16".into()))
+        .or_else(|| Some((in_brand(&cpu::brand()?)?, "brand string".into())))
 }
 
 /// A frequency as people write it: `2.8GHz`, `2600 MHz`; it has to be positive.

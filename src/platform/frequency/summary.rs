@@ -1,16 +1,24 @@
 //! The frequencies as the report shows them, and which of them turns time into cycles.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Chains, parse_frequency};
+use crate::analysis::Estimate;
 use crate::report::{Frequency, Warning};
 use crate::units::Hertz;
 
 /// Effective frequencies before and after a measurement that differ by more than this share are a warning.
 const STEADY: f64 = 0.01;
+/// So are frequencies during a measurement that lie farther apart: times at one frequency then lean on the rule that they
+/// follow the core.
+const WANDERING: f64 = 0.03;
 
 /// Which frequency turns time into cycles.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum CyclesFrom {
     /// That at which the core really ran.
     #[default]
@@ -47,22 +55,23 @@ impl FromStr for CyclesFrom {
 pub struct NominalUnknown;
 
 /// What was found out about the frequencies of the CPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parts {
     /// The effective frequency before the measurement.
     pub before: Option<Chains>,
     /// The effective frequency after the measurement.
     pub after: Option<Chains>,
-    /// The median of effective frequencies in between.
-    pub during: Option<Hertz>,
+    /// The effective frequency in hertz while the timers were measured: the median of all windows, and what nine tenths of
+    /// them lay between.
+    pub during: Option<Estimate>,
     /// The rate of the time stamp counter.
     pub tsc: Option<Hertz>,
     /// The nominal frequency and where it was found.
-    pub nominal: Option<(Hertz, &'static str)>,
+    pub nominal: Option<(Hertz, Cow<'static, str>)>,
 }
 
-/// The frequencies as the report shows them, with what the reader should know about them. The effective one is midway
-/// between that before and that after, or what was seen in between; its interval covers both of theirs.
+/// The frequencies as the report shows them, with what the reader should know about them. The effective one is what was
+/// seen during the measurement, or midway between that before and that after; its range covers all of these.
 ///
 /// # Errors
 /// When `from` is the nominal frequency and it is unknown. That can be found out before anything is measured, with
@@ -72,19 +81,21 @@ pub fn summarise(parts: &Parts, from: CyclesFrom) -> Result<(Frequency, Vec<Warn
     let effective = (!chains.is_empty())
         .then(|| chains.iter().map(|each| each.hertz.0).sum::<f64>() / chains.len() as f64);
     // Frequencies wander; what was seen many times in between says more than the two ends.
-    let effective = parts.during.map(|hertz| hertz.0).or(effective);
+    let effective = parts.during.map(|hertz| hertz.value).or(effective);
+    let low = chains.iter().map(|each| each.low.0).chain(parts.during.map(|hertz| hertz.low));
+    let high = chains.iter().map(|each| each.high.0).chain(parts.during.map(|hertz| hertz.high));
     let (cycles_from, cycles_hz) = match from {
         CyclesFrom::Effective => ("effective", effective),
-        CyclesFrom::Nominal => ("nominal", Some(parts.nominal.ok_or(NominalUnknown)?.0.0)),
+        CyclesFrom::Nominal => ("nominal", Some(parts.nominal.as_ref().ok_or(NominalUnknown)?.0.0)),
         CyclesFrom::Given(hertz) => ("given", Some(hertz.0)),
     };
     let frequency = Frequency {
-        nominal_hz: parts.nominal.map(|(hertz, _)| hertz.0),
-        nominal_source: parts.nominal.map(|(_, source)| source.to_owned()),
+        nominal_hz: parts.nominal.as_ref().map(|(hertz, _)| hertz.0),
+        nominal_source: parts.nominal.as_ref().map(|(_, source)| source.clone().into_owned()),
         tsc_hz: parts.tsc.map(|hertz| hertz.0),
         effective_hz: effective,
-        effective_hz_low: chains.iter().map(|each| each.low.0).min_by(f64::total_cmp),
-        effective_hz_high: chains.iter().map(|each| each.high.0).max_by(f64::total_cmp),
+        effective_hz_low: low.min_by(f64::total_cmp),
+        effective_hz_high: high.max_by(f64::total_cmp),
         effective_hz_before: parts.before.map(|each| each.hertz.0),
         effective_hz_after: parts.after.map(|each| each.hertz.0),
         cycles_from: cycles_from.to_owned(),
@@ -98,6 +109,19 @@ pub fn summarise(parts: &Parts, from: CyclesFrom) -> Result<(Frequency, Vec<Warn
 }
 
 fn changed(parts: &Parts) -> Option<Warning> {
+    if let Some(Estimate { value, low, high, .. }) = parts.during {
+        return ((high - low) / value > WANDERING).then(|| Warning {
+            code: "frequency-changed".into(),
+            message: format!(
+                "the core ran at {:.2} to {:.2} GHz from one window of measurement to the next; costs are told as they are \
+                 at {:.3} GHz, the median",
+                low * 1e-9,
+                high * 1e-9,
+                value * 1e-9
+            ),
+            advice: ADVICE.into(),
+        });
+    }
     let (before, after) = (parts.before?.hertz.0, parts.after?.hertz.0);
     let change = (after - before) / before;
     (change.abs() > STEADY).then(|| Warning {
@@ -109,10 +133,12 @@ fn changed(parts: &Parts) -> Option<Warning> {
             after * 1e-9,
             change * 100.0
         ),
-        advice: "fix the frequency (governor `performance`, turbo off), keep the machine idle, and repeat"
-            .into(),
+        advice: ADVICE.into(),
     })
 }
+
+const ADVICE: &str =
+    "fix the frequency (governor `performance`, turbo off), keep the machine idle, and repeat";
 
 fn implausible(chains: &Chains) -> Option<Warning> {
     let ratio = chains.multiplication_cycles?;
@@ -184,8 +210,25 @@ mod tests {
     }
 
     #[test]
+    fn what_was_seen_in_between_counts() {
+        let during = |low: f64, high: f64| Some(Estimate { value: 2.6e9, low, high, samples: 900 });
+        let parts = Parts {
+            before: chains(3.0),
+            after: chains(2.5),
+            during: during(2.59e9, 2.61e9),
+            ..Parts::default()
+        };
+        let (frequency, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
+        assert_eq!(warnings, [], "the ends do not count");
+        assert_eq!(frequency.effective_hz, Some(2.6e9));
+        assert_eq!((frequency.effective_hz_low, frequency.effective_hz_high), (Some(2.49e9), Some(3.01e9)));
+        let parts = Parts { during: during(2.4e9, 2.8e9), ..parts };
+        assert_eq!(codes(&parts, CyclesFrom::Effective), ["frequency-changed"]);
+    }
+
+    #[test]
     fn the_chosen_frequency() {
-        let parts = Parts { nominal: Some((Hertz(2.5e9), "brand string")), ..Parts::default() };
+        let parts = Parts { nominal: Some((Hertz(2.5e9), "brand string".into())), ..Parts::default() };
         let chosen = |from| summarise(&parts, from).map(|(f, _)| (f.cycles_from, f.cycles_hz));
         assert_eq!(chosen(CyclesFrom::Nominal), Ok(("nominal".into(), Some(2.5e9))));
         assert_eq!(chosen(CyclesFrom::Given(Hertz(1e9))), Ok(("given".into(), Some(1e9))));

@@ -1,0 +1,88 @@
+//! What ten thousand reports of forty timers take: `table` and `compare` with one of them, and `publish`. Each runs in a
+//! process of its own, whose greatest memory is told as well. The targets are 2 s and 300 MB, and 20 s for `publish`.
+
+use std::fs;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use timermeter::report::{Format, Report, Style};
+
+#[path = "../tests/sample/mod.rs"]
+mod sample;
+
+const REPORTS: u32 = 10_000;
+const TIMERS: usize = 40;
+
+/// Report `number` of a fleet: platforms differ in a few ways, figures a little.
+fn report(number: u32) -> Report {
+    let mut report = sample::report();
+    let sound: Vec<_> = report.timers.iter().filter(|row| row.quality.is_some()).cloned().collect();
+    report.timers = (0..TIMERS)
+        .map(|at| {
+            let mut row = sound[at % sound.len()].clone();
+            row.id = format!("{}-{at}", row.id);
+            let change = 1.0 + f64::from((number * 7 + at as u32) % 100) * 1e-3;
+            if let Some(cost) = &mut row.cost {
+                cost.median_ns = cost.median_ns.map(|ns| ns * change);
+                cost.high_ns = cost.high_ns.map(|ns| ns * change);
+            }
+            row
+        })
+        .collect();
+    report.platform.kernel.release = Some(format!("6.{}.0", number % 12));
+    report.created = format!("2026-{:02}-{:02}T12:00:00Z", number % 12 + 1, number % 28 + 1);
+    report
+}
+
+fn fleet(base: &Path) -> PathBuf {
+    let folder = base.join("fleet");
+    for number in 0..REPORTS {
+        let run = folder.join(format!("machine-{:03}", number % 500)).join(format!("run-{number:05}"));
+        fs::create_dir_all(&run).expect("a folder");
+        let text = Format::Json.render(&report(number), Style::default());
+        fs::write(run.join("report.json"), text).expect("a file");
+    }
+    folder
+}
+
+fn run(args: &[&str]) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_timermeter"));
+    let status = command.args(args).stdout(Stdio::null()).status().expect("it starts");
+    assert!(status.success(), "{args:?}: {status}");
+}
+
+/// The greatest memory of a run in megabytes, as GNU time tells it; nothing where there is none.
+fn greatest_memory(args: &[&str]) -> Option<u64> {
+    let mut command = Command::new("/usr/bin/time");
+    command.args(["-f", "%M", env!("CARGO_BIN_EXE_timermeter")]).args(args).stdout(Stdio::null());
+    let output = command.stderr(Stdio::piped()).output().ok()?;
+    String::from_utf8(output.stderr).ok()?.lines().last()?.trim().parse::<u64>().ok().map(|kib| kib / 1024)
+}
+
+fn many(criterion: &mut Criterion) {
+    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let folder = fleet(base.path());
+    let one = folder.join("machine-000").join("run-00000").join("report.json");
+    let (folder, one) = (folder.display().to_string(), one.display().to_string());
+    let site = base.path().join("site").display().to_string();
+    let mut group = criterion.benchmark_group("ten thousand reports");
+    group.sample_size(10);
+    for (name, args) in [
+        ("table", vec!["table", &folder]),
+        ("table beside", vec!["table", &folder, "--layout", "beside", "--format", "csv"]),
+        ("compare", vec!["compare", &folder, &one]),
+        ("publish", vec!["publish", &folder, "--output", &site]),
+    ] {
+        match greatest_memory(&args) {
+            Some(megabytes) => println!("{name}: at most {megabytes} MB"),
+            None => println!("{name}: memory not told, /usr/bin/time is missing"),
+        }
+        group.bench_function(name, |bencher| bencher.iter(|| run(black_box(&args))));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, many);
+criterion_main!(benches);

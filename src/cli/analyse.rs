@@ -1,0 +1,23 @@
+//! Arguments of `analyse`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
+
+use super::Output;
+use crate::report::Format;
+
+/// Arguments of `analyse`.
+#[derive(Clone, Debug, Args)]
+pub struct AnalyseArgs {
+    /// The trace
+    #[arg(value_name = "FILE")]
+    pub trace: PathBuf,
+    /// Format on standard output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Write the report to this file as well; its ending says how: .json, .csv, .md or .txt (repeatable)
+    #[arg(long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
+    pub outputs: Vec<Output>,
+}

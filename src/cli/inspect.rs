@@ -1,0 +1,27 @@
+//! Arguments of `inspect`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::AgentSpec;
+
+/// Arguments of `inspect`.
+#[derive(Clone, Debug, Args)]
+pub struct InspectArgs {
+    /// Ids or globs of timers
+    #[arg(value_name = "TIMER", required = true)]
+    pub timers: Vec<String>,
+    /// Look into this report or trace; without it the timers are probed, quickly
+    #[arg(long, value_name = "REPORT|TRACE", conflicts_with_all = ["agents", "cpu"])]
+    pub from: Option<PathBuf>,
+    /// Write the figures to this folder as well, as SVG fit for a paper
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
+    /// Look at the timers of another runtime, started by this command; its ids are NAME:ID
+    #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
+    pub agents: Vec<AgentSpec>,
+    /// Measure on this CPU
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub cpu: Option<u32>,
+}

@@ -1,0 +1,42 @@
+//! Arguments of `report` and `publish`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// Arguments of `report`.
+#[derive(Clone, Debug, Args)]
+pub struct ReportArgs {
+    /// Reports, or folders of reports
+    #[arg(value_name = "REPORT", required = true)]
+    pub reports: Vec<PathBuf>,
+    /// The page
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// Arguments of `publish`.
+#[derive(Clone, Debug, Args)]
+pub struct PublishArgs {
+    /// The folder of reports
+    #[arg(value_name = "DIR")]
+    pub reports: PathBuf,
+    /// The folder of the site; one that `publish` made before is replaced
+    #[arg(short, long, value_name = "SITE")]
+    pub output: PathBuf,
+    /// Whether pages show figures, which takes a megabyte each
+    #[arg(long, value_enum, default_value_t)]
+    pub figures: FiguresWanted,
+}
+
+/// Whether pages show figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum FiguresWanted {
+    /// Up to a hundred reports
+    #[default]
+    Auto,
+    /// On every page
+    Always,
+    /// On none
+    Never,
+}

@@ -1,0 +1,18 @@
+//! `analyse`: the report again, from a trace.
+
+use std::io::Write;
+
+use super::{CommandError, failed, prepare, show, write};
+use crate::cli::AnalyseArgs;
+use crate::recording::Recording;
+
+/// Runs the command.
+///
+/// # Errors
+/// When the trace is none or damaged, or a file cannot be written.
+pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+    let files = prepare(&args.outputs)?;
+    let report = Recording::read(&args.trace).map_err(failed)?.report().map_err(failed)?;
+    write(files, &report)?;
+    show(&report, args.format, output)
+}

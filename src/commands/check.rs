@@ -1,0 +1,126 @@
+//! `check`: judges whether the machine is fit to be measured. It changes nothing.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::{CommandError, terminal_style};
+use crate::cli::{CheckArgs, ShortFormat};
+use crate::platform;
+use crate::report::text::{hang, plain};
+use crate::report::{Platform, Style};
+use crate::suitability::{self, Finding, Severity};
+
+#[derive(Serialize)]
+struct Checked {
+    date: String,
+    fit: bool,
+    findings: Vec<Finding>,
+    platform: Platform,
+}
+
+/// Runs the command. Returns whether nothing is a problem.
+///
+/// # Errors
+/// When the CPU cannot be had, or the output cannot be written.
+pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let cpu = match args.cpu {
+        Some(cpu) => super::usable(cpu).map(|()| Some(cpu))?,
+        None => platform::quietest_cpu(&timers::allowed_cpus().unwrap_or_default()),
+    };
+    let platform = platform::identify(cpu);
+    let findings = suitability::judge(&platform);
+    let fit = suitability::fit(&findings);
+    match args.format {
+        ShortFormat::Json => {
+            let date = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+            writeln!(output, "{}", super::pretty(&Checked { date, fit, findings, platform })?)?;
+        }
+        ShortFormat::Table => write!(output, "{}", table(&findings, terminal_style()))?,
+    }
+    Ok(fit)
+}
+
+/// One finding after the other, and how many there are of each severity.
+#[must_use]
+pub fn table(findings: &[Finding], style: Style) -> String {
+    let widest = findings.iter().map(|finding| finding.code.len()).max().unwrap_or(0);
+    let margin = " ".repeat(9 + widest + 2);
+    let mut out = String::new();
+    for finding in findings {
+        let first = format!("{:9}{:widest$}  ", finding.severity.word(), finding.code);
+        let mut text = String::new();
+        hang(&mut text, &first, &margin, &plain(&finding.message), style.columns());
+        if let Some(advice) = &finding.advice {
+            let (arrow, below) = (format!("{margin}→ "), format!("{margin}  "));
+            hang(&mut text, &arrow, &below, &plain(advice), style.columns());
+        }
+        // The severity is the first word of its lines.
+        let (word, rest) = text.split_at(finding.severity.word().len());
+        out += &style.paint(colour(finding.severity), word);
+        out += rest;
+    }
+    out + "\n" + &summary(findings) + "\n"
+}
+
+fn colour(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Problem => "31",
+        Severity::Note => "33",
+        Severity::Unknown => "2",
+        Severity::Ok => "32",
+    }
+}
+
+fn summary(findings: &[Finding]) -> String {
+    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+    let many = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    format!(
+        "{}, {}, {} not shown, {} ok. Nothing was changed.",
+        many(count(Severity::Problem), "problem"),
+        many(count(Severity::Note), "note"),
+        count(Severity::Unknown),
+        count(Severity::Ok),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings() -> Vec<Finding> {
+        let long = "the clock source is hpet: ".repeat(12);
+        let finding = |severity, message: &str, advice: Option<&str>| Finding {
+            code: "clock-source".into(),
+            severity,
+            message: message.into(),
+            advice: advice.map(str::to_owned),
+        };
+        vec![
+            finding(Severity::Problem, &long, Some(&long)),
+            finding(Severity::Unknown, "hostile \u{1b}[2J\u{202e}text", None),
+        ]
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        for width in [80, 120] {
+            let text = table(&findings(), Style { width: Some(width), colour: false });
+            for line in text.lines() {
+                assert!(line.chars().count() <= usize::from(width), "{line}");
+            }
+            assert!(text.contains("\nunknown  clock-source  hostile text\n"), "{text}");
+            assert!(
+                text.ends_with("1 problem, 0 notes, 1 not shown, 0 ok. Nothing was changed.\n"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn colour_where_it_is_wanted() {
+        let text = |colour| table(&findings(), Style { width: None, colour });
+        assert!(text(true).starts_with("\u{1b}[31mproblem\u{1b}[0m  clock-source  "));
+        assert!(!text(false).contains('\u{1b}'));
+    }
+}

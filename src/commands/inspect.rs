@@ -1,0 +1,170 @@
+//! `inspect`: everything about one timer, with its figures.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::{CommandError, failed, probe, terminal_style};
+use crate::cli::{InspectArgs, ProbeArgs};
+use crate::platform::frequency::CyclesFrom;
+use crate::recording::Recording;
+use crate::report::facts::facts_of_timer;
+use crate::report::machine::{Fact, facts_of};
+use crate::report::plot::Plot;
+use crate::report::text::{clipped, hang, plain};
+use crate::report::{Format, Report, Status, Style, TimerRow, WholeFile};
+use crate::selection::select;
+
+/// Lines wider than this are hard to read; figures are not drawn wider.
+const WIDEST: u16 = 100;
+const LONGEST: usize = 600;
+
+/// Runs the command. Returns whether all timers that were asked for by name could be characterised.
+///
+/// # Errors
+/// When no timer is called so, the report cannot be read, or a figure cannot be written.
+pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let svg = args.svg.as_deref().map(folder).transpose()?;
+    let report = match &args.from {
+        Some(path) => read(path)?,
+        None => probe_now(args)?,
+    };
+    let ids: Vec<&str> = report.timers.iter().map(|row| row.id.as_str()).collect();
+    let wanted = select(&args.timers, &ids).map_err(|error| CommandError::Usage(error.to_string()))?;
+    let rows: Vec<&TimerRow> = report.timers.iter().filter(|row| wanted.contains(&row.id.as_str())).collect();
+    let mut written = Vec::new();
+    if let Some(folder) = &svg {
+        for row in &rows {
+            written.extend(write_figures(row, folder)?);
+        }
+    }
+    let mut style = terminal_style();
+    style.width = Some(style.width.unwrap_or(80).clamp(40, WIDEST));
+    let mut text = String::new();
+    for row in &rows {
+        describe(&mut text, row, style);
+    }
+    text.push_str(&lines("# ", &facts_of(&report), style, DIM));
+    for path in written {
+        text += &format!("# written: {}\n", path.display());
+    }
+    output.write_all(text.as_bytes())?;
+    Ok(rows.iter().all(|row| row.status == Status::Ok || !args.timers.contains(&row.id)))
+}
+
+/// A report, or the report of a trace: what the file is tells its first bytes.
+fn read(path: &Path) -> Result<Report, CommandError> {
+    /// Zstandard frames begin with this (RFC 8878, section 3.1.1).
+    const PACKED: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+    let mut first = [0; 4];
+    let begins = fs::File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    if begins.is_ok() && first == PACKED {
+        return Recording::read(path).map_err(failed)?.report().map_err(failed);
+    }
+    Report::read(path).map_err(failed)
+}
+
+fn probe_now(args: &InspectArgs) -> Result<Report, CommandError> {
+    let probe = ProbeArgs {
+        timers: args.timers.clone(),
+        quick: true,
+        thorough: false,
+        agents: args.agents.clone(),
+        runtimes: crate::cli::RuntimeArgs::default(),
+        cpu: args.cpu,
+        cycles: CyclesFrom::Effective,
+        format: Format::Table,
+        outputs: Vec::new(),
+        trace: None,
+        save: None,
+        seed: None,
+        timeout: None,
+        quiet: false,
+    };
+    let (recording, _) = probe::record(&probe)?;
+    recording.report().map_err(failed)
+}
+
+/// The folder for the figures, made where it is missing.
+fn folder(path: &Path) -> Result<PathBuf, CommandError> {
+    fs::create_dir_all(path).map_err(|error| {
+        failed(format!("cannot make the folder '{}': {error}; choose another place", path.display()))
+    })?;
+    Ok(path.to_owned())
+}
+
+fn write_figures(row: &TimerRow, folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
+    let mut written = Vec::new();
+    for plot in Plot::all_of(row) {
+        let path = folder.join(format!("{}-{}.svg", file_name(&row.id), plot.name));
+        let text = plot.svg().map_err(failed)?;
+        let file = WholeFile::prepare(&path).map_err(failed)?;
+        file.commit(text.as_bytes()).map_err(failed)?;
+        written.push(path);
+    }
+    Ok(written)
+}
+
+/// An id as a part of a file name on any system.
+fn file_name(id: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let name: String = id.chars().take(80).map(plain).collect();
+    name.trim_start_matches('.').to_owned()
+}
+
+const BOLD: &str = "1";
+const DIM: &str = "2";
+const YELLOW: &str = "33";
+
+fn describe(out: &mut String, row: &TimerRow, style: Style) {
+    let width = usize::from(style.width.unwrap_or(WIDEST));
+    *out += &style.paint(BOLD, &clipped(&row.id, 200));
+    *out += &format!("  {}\n\n", clipped(&row.label, 200));
+    out.push_str(&lines("", &facts_of_timer(row), style, ""));
+    let plots = Plot::all_of(row);
+    if plots.is_empty() {
+        *out += if row.observations.is_some() {
+            "\nThis report holds no figures: it was written by an older version, or published elsewhere.\n"
+        } else {
+            "\nNothing was observed of it.\n"
+        };
+    }
+    for plot in plots {
+        out.push('\n');
+        *out += &plot.terminal(width);
+    }
+    if !row.warnings.is_empty() {
+        *out += &format!("\n{}\n", style.paint(YELLOW, "beware"));
+    }
+    for warning in &row.warnings {
+        let [code, message, advice] =
+            [&warning.code, &warning.message, &warning.advice].map(|text| clipped(text, LONGEST));
+        hang(out, "  ", "    ", &format!("{code}: {message}"), width);
+        hang(out, "    → ", "      ", &advice, width);
+    }
+    out.push('\n');
+}
+
+fn lines(lead: &str, facts: &[Fact], style: Style, codes: &str) -> String {
+    let widest = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (name, value) in facts {
+        let first = format!("{lead}{name:widest$}  ");
+        let next = format!("{lead}{:widest$}  ", "");
+        hang(&mut text, &first, &next, &plain(value), usize::from(style.width.unwrap_or(WIDEST)));
+    }
+    let paint = |line: &str| if codes.is_empty() { line.to_owned() } else { style.paint(codes, line) };
+    text.lines().map(|line| paint(line.trim_end()) + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn ids_are_file_names() {
+        assert_eq!(file_name("java:nanoTime"), "java-nanoTime");
+        assert_eq!(file_name("../../etc/passwd"), "-..-etc-passwd");
+        assert_eq!(file_name("=a\nb\u{202e}"), "-a-b-");
+    }
+}

@@ -1,0 +1,33 @@
+//! `publish`: a static site over a folder of reports.
+
+use std::io::Write;
+
+use super::{CommandError, failed};
+use crate::cli::{FiguresWanted, PublishArgs};
+use crate::page::{Figures, site};
+
+/// Runs the command. Returns whether all reports could be read.
+///
+/// # Errors
+/// When none could be read, or the site cannot be written.
+pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let figures = match args.figures {
+        FiguresWanted::Auto => None,
+        FiguresWanted::Always => Some(Figures::Drawn),
+        FiguresWanted::Never => Some(Figures::LeftOut),
+    };
+    let site = site::publish(&args.reports, &args.output, figures).map_err(failed)?;
+    for reason in &site.left_out {
+        eprintln!("timermeter: left out: {reason}");
+    }
+    let reports = match site.reports {
+        1 => "1 report".to_owned(),
+        count => format!("{count} reports"),
+    };
+    let hint = match (site.figures, args.figures) {
+        (Figures::LeftOut, FiguresWanted::Auto) => ", without figures (--figures always draws them)",
+        _ => "",
+    };
+    writeln!(output, "{}: {reports}{hint}", args.output.join("index.html").display())?;
+    Ok(site.left_out.is_empty())
+}

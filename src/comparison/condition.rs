@@ -1,0 +1,181 @@
+//! Conditions on what changed, as in `quality<-1`, `cost[monotonic*]>+10%`, `lost>0`.
+//!
+//! ```text
+//! condition = field [ "[" glob "]" ] operator number [ unit ]
+//! field     = "quality" | "cost" | "accuracy" | "spread" | "lost"
+//! operator  = "<" | "<=" | ">" | ">="
+//! unit      = "points" (quality) | "%" | "ns" | "us" | "ms" | "s" (cost, accuracy: one of them has to be given)
+//! ```
+
+use std::str::FromStr;
+
+use globset::{Glob, GlobMatcher};
+
+use super::{Compared, Comparison, Quantity, Verdict};
+
+/// A condition on what changed.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    text: String,
+    field: Field,
+    timers: Option<GlobMatcher>,
+    operator: Operator,
+    /// In percent or in the unit of the field.
+    limit: f64,
+    percent: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Figure(Quantity),
+    Lost,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+}
+
+const GRAMMAR: &str = "write FIELD OPERATOR NUMBER, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', \
+                       'accuracy>0ns', 'spread<-0.05' or 'lost>0'; operators are <, <=, > and >=";
+
+/// A condition that nobody understands.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}; {GRAMMAR}")]
+pub struct BadCondition {
+    what: String,
+}
+
+fn bad<T>(what: String) -> Result<T, BadCondition> {
+    Err(BadCondition { what })
+}
+
+impl FromStr for Condition {
+    type Err = BadCondition;
+
+    fn from_str(text: &str) -> Result<Self, BadCondition> {
+        // A glob may hold anything but its closing bracket; `[` and `]` of a glob are not needed to name timers.
+        let (head, timers) = match text.split_once('[') {
+            Some((field, rest)) => {
+                let Some((glob, rest)) = rest.split_once(']') else {
+                    return bad(format!("`{text}` opens a [ and does not close it"));
+                };
+                (format!("{}{rest}", field.trim_end()), Some(matcher(glob)?))
+            }
+            None => (text.to_owned(), None),
+        };
+        let Some(at) = head.find(['<', '>']) else { return bad(format!("`{text}` has no operator")) };
+        let (field, rest) = head.split_at(at);
+        let field = read_field(field.trim())?;
+        let operators = [
+            ("<=", Operator::AtMost),
+            (">=", Operator::AtLeast),
+            ("<", Operator::Less),
+            (">", Operator::More),
+        ];
+        let found = operators.into_iter().find_map(|(sign, op)| Some((op, rest.strip_prefix(sign)?)));
+        let Some((operator, rest)) = found else { return bad(format!("`{text}` has no operator")) };
+        let (limit, percent) = read_limit(rest.trim(), field)?;
+        if field == Field::Lost && timers.is_some() {
+            return bad(format!("`{text}` names timers, but `lost` counts all"));
+        }
+        Ok(Self { text: text.to_owned(), field, timers, operator, limit, percent })
+    }
+}
+
+fn matcher(glob: &str) -> Result<GlobMatcher, BadCondition> {
+    match Glob::new(glob.trim()) {
+        Ok(glob) => Ok(glob.compile_matcher()),
+        Err(error) => bad(format!("`{glob}` is no glob: {}", error.kind())),
+    }
+}
+
+fn read_field(name: &str) -> Result<Field, BadCondition> {
+    match name.to_ascii_lowercase().as_str() {
+        "lost" => return Ok(Field::Lost),
+        name => {
+            let known = Quantity::ALL.into_iter().find(|quantity| quantity.name().eq_ignore_ascii_case(name));
+            if let Some(quantity) = known {
+                return Ok(Field::Figure(quantity));
+            }
+        }
+    }
+    bad(format!("`{name}` is no field; there are quality, cost, accuracy, spread and lost"))
+}
+
+/// The number, and whether it is in percent.
+fn read_limit(text: &str, field: Field) -> Result<(f64, bool), BadCondition> {
+    let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || c == '%' || c == ' ');
+    let unit = text[digits.len()..].trim();
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.'));
+    let Some(number) = digits.parse::<f64>().ok().filter(|number| plain && number.is_finite()) else {
+        return bad(format!("`{text}` is no number"));
+    };
+    let times = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+    match field {
+        Field::Figure(Quantity::Cost | Quantity::Accuracy) => {
+            if unit == "%" {
+                return Ok((number, true));
+            }
+            match times.iter().find(|(name, _)| *name == unit) {
+                Some((_, ns)) => Ok((number * ns, false)),
+                None if unit.is_empty() => bad(format!("`{text}` has no unit; give % or ns")),
+                None => bad(format!("`{unit}` is no unit of time")),
+            }
+        }
+        Field::Figure(Quantity::Quality) if matches!(unit, "" | "points" | "pp") => Ok((number, false)),
+        Field::Figure(Quantity::Spread) | Field::Lost if unit.is_empty() => Ok((number, false)),
+        Field::Figure(Quantity::Quality) => {
+            bad(format!("`{unit}` is no unit of Quality; it changes by points"))
+        }
+        Field::Figure(Quantity::Spread) => bad(format!("`{unit}` is no unit of the spread; it is a share")),
+        Field::Lost => bad(format!("`{unit}`: timers that were lost have no unit")),
+    }
+}
+
+impl Condition {
+    /// As it was given.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it holds, with what makes it hold: a difference that satisfies it and is not noise. A difference without an
+    /// interval counts as it is.
+    #[must_use]
+    pub fn holds(&self, comparison: &Comparison) -> Option<String> {
+        let Field::Figure(quantity) = self.field else {
+            let lost: Vec<&str> = comparison.lost().map(|timer| timer.timer.as_str()).collect();
+            return self.is_met(lost.len() as f64).then(|| match lost.len() {
+                0 => "no timer lost its figures".into(),
+                _ => lost.join(", "),
+            });
+        };
+        let meant = comparison.figures.iter().filter(|compared| {
+            compared.quantity == quantity
+                && self.timers.as_ref().is_none_or(|timers| timers.is_match(&compared.timer))
+        });
+        let mut met: Vec<&str> =
+            meant.filter(|compared| self.is_met_by(compared)).map(|c| c.timer.as_str()).collect();
+        met.dedup();
+        (!met.is_empty()).then(|| met.join(", "))
+    }
+
+    fn is_met_by(&self, compared: &Compared) -> bool {
+        let difference = &compared.difference;
+        let value = if self.percent { difference.percent } else { Some(difference.absolute) };
+        value.is_some_and(|value| compared.verdict != Verdict::Noise && self.is_met(value))
+    }
+
+    fn is_met(&self, value: f64) -> bool {
+        match self.operator {
+            Operator::Less => value < self.limit,
+            Operator::AtMost => value <= self.limit,
+            Operator::More => value > self.limit,
+            Operator::AtLeast => value >= self.limit,
+        }
+    }
+}

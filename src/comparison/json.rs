@@ -1,0 +1,19 @@
+//! What changed, as JSON: everything, noise as well.
+
+use serde_json::{Value, json};
+
+use super::{Comparison, Verdict};
+
+/// The comparison as a JSON object.
+#[must_use]
+pub fn render(comparison: &Comparison) -> Value {
+    json!({
+        "worse": comparison.count(Verdict::Worse),
+        "better": comparison.count(Verdict::Better),
+        "noise": comparison.count(Verdict::Noise),
+        "unjudged": comparison.count(Verdict::Unjudged),
+        "platform": comparison.platform,
+        "figures": comparison.figures,
+        "one_sided": comparison.one_sided,
+    })
+}

@@ -1,0 +1,29 @@
+//! What changed, as Markdown.
+
+use super::Comparison;
+use super::rows::{HEADS, cells, one_sided, platform_change, shown, summary};
+use crate::report::escape::markdown as escape;
+
+/// The comparison, a changed clock source in the first line.
+#[must_use]
+pub fn render(comparison: &Comparison, all: bool) -> String {
+    let mut out = String::new();
+    for change in &comparison.platform {
+        out += &format!("- **{}**: {}\n", change.what, escape(&platform_change(change)));
+    }
+    if comparison.platform.is_empty() {
+        out += "Same platform and settings.\n";
+    }
+    out += &format!("\n{}.\n", escape(&summary(comparison)));
+    let shown = shown(comparison, all);
+    if !shown.is_empty() {
+        out += &format!("\n| {} |\n|:--|:--|--:|--:|:--|:--|\n", HEADS.map(escape).join(" | "));
+        for compared in shown {
+            out += &format!("| {} |\n", cells(compared).map(|cell| escape(&cell)).join(" | "));
+        }
+    }
+    for (name, timers) in one_sided(comparison) {
+        out += &format!("\n{name}: {}\n", escape(&timers.join(", ")));
+    }
+    out
+}

@@ -1,0 +1,222 @@
+//! What changed from one report to another: the platforms first, then every timer with the interval of each difference
+//! and whether it is more than noise. METHODOLOGY.md says how the intervals are made.
+
+mod condition;
+mod interval;
+mod json;
+mod markdown;
+mod platform;
+mod rows;
+mod table;
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::report::{AccuracyKind, Report, Status, TimerRow};
+
+pub use condition::{BadCondition, Condition};
+pub use interval::{Difference, Figure};
+pub use json::render as render_json;
+pub use markdown::render as render_markdown;
+pub use platform::Change;
+pub use table::{render as render_table, summary_line};
+
+/// The kernel may let its clock run faster or slower by this share to set it (adjtimex(2): 500 ppm), and nanoseconds are
+/// what it says.
+const SLEW: f64 = 500e-6;
+
+/// A figure of a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantity {
+    /// In percent; differences in points.
+    Quality,
+    /// In nanoseconds; differences in nanoseconds and in percent.
+    Cost,
+    /// In nanoseconds; differences in nanoseconds and in percent.
+    Accuracy,
+    /// A share.
+    Spread,
+}
+
+/// What became of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Better by more than noise.
+    Better,
+    /// Worse by more than noise.
+    Worse,
+    /// No more than noise.
+    Noise,
+    /// The figures have no intervals, so nobody can tell.
+    Unjudged,
+}
+
+/// A figure of a timer in both reports.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// The timer.
+    pub timer: String,
+    /// Which figure.
+    pub quantity: Quantity,
+    /// Its difference.
+    #[serde(flatten)]
+    pub difference: Difference,
+    /// Whether that is more than noise, and in which direction.
+    pub verdict: Verdict,
+}
+
+/// A timer whose figures are in one of the reports only.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OneSided {
+    /// The timer.
+    pub timer: String,
+    /// What became of it.
+    pub fate: Fate,
+    /// The reason that the report without figures gives.
+    pub reason: Option<String>,
+}
+
+/// What became of a timer that only one report has figures of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fate {
+    /// Both list it, the new one without a Quality.
+    Lost,
+    /// Both list it, the old one without a Quality.
+    Gained,
+    /// Only the old one lists it.
+    Gone,
+    /// Only the new one lists it.
+    Added,
+}
+
+/// All that changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Differences between the platforms and settings, what matters most first.
+    pub platform: Vec<Change>,
+    /// Figures that both have, in the order of the new report.
+    pub figures: Vec<Compared>,
+    /// Timers that only one has figures of.
+    pub one_sided: Vec<OneSided>,
+}
+
+/// Two reports that have nothing in common.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "they cannot be compared: no timer has figures in both (the old report has {old} timers, the new one {new})"
+)]
+pub struct NothingInCommon {
+    old: usize,
+    new: usize,
+}
+
+impl Comparison {
+    /// Compares `new` with `old`.
+    ///
+    /// # Errors
+    /// When no timer has figures in both.
+    pub fn of(old: &Report, new: &Report) -> Result<Self, NothingInCommon> {
+        let known: HashMap<&str, &TimerRow> = old.timers.iter().map(|row| (row.id.as_str(), row)).collect();
+        let (mut figures, mut one_sided) = (Vec::new(), Vec::new());
+        for row in &new.timers {
+            let before = known.get(row.id.as_str()).copied();
+            if let Some(before) = before {
+                figures.extend(Quantity::ALL.iter().filter_map(|quantity| quantity.compared(before, row)));
+            }
+            one_sided.extend(fate(before, Some(row)));
+        }
+        let still: HashMap<&str, ()> = new.timers.iter().map(|row| (row.id.as_str(), ())).collect();
+        let gone = old.timers.iter().filter(|row| !still.contains_key(row.id.as_str()));
+        one_sided.extend(gone.filter_map(|row| fate(Some(row), None)));
+        if figures.is_empty() {
+            return Err(NothingInCommon { old: old.timers.len(), new: new.timers.len() });
+        }
+        Ok(Self { platform: platform::changes(old, new), figures, one_sided })
+    }
+
+    /// How many figures came to this verdict.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.figures.iter().filter(|compared| compared.verdict == verdict).count()
+    }
+
+    /// Timers that lost their figures or are gone.
+    pub fn lost(&self) -> impl Iterator<Item = &OneSided> {
+        self.one_sided.iter().filter(|timer| matches!(timer.fate, Fate::Lost | Fate::Gone))
+    }
+}
+
+impl Quantity {
+    /// All of them, Quality first.
+    pub const ALL: [Self; 4] = [Self::Quality, Self::Cost, Self::Accuracy, Self::Spread];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quality => "Quality",
+            Self::Cost => "cost",
+            Self::Accuracy => "accuracy",
+            Self::Spread => "spread",
+        }
+    }
+
+    /// Its value and interval in a row, times with what a nanosecond itself may be off by; nothing where it was not determined.
+    fn of(self, row: &TimerRow) -> Option<Figure> {
+        let percent = |share: Option<f64>| share.map(|share| share * 100.0);
+        let lower = |ns: Option<f64>| ns.map(|ns| ns * (1.0 - SLEW));
+        let upper = |ns: Option<f64>| ns.map(|ns| ns * (1.0 + SLEW));
+        let (value, low, high) = match self {
+            Self::Quality => (percent(row.quality), percent(row.quality_low), percent(row.quality_high)),
+            Self::Cost => {
+                let cost = row.cost.as_ref()?;
+                (cost.median_ns, lower(cost.low_ns), upper(cost.high_ns))
+            }
+            Self::Accuracy => {
+                let accuracy = row.accuracy.as_ref().filter(|a| a.kind == AccuracyKind::Resolved)?;
+                (accuracy.ns, lower(accuracy.low_ns), upper(accuracy.high_ns))
+            }
+            Self::Spread => (row.spread, None, None),
+        };
+        Figure::new(value?, low, high)
+    }
+
+    fn compared(self, old: &TimerRow, new: &TimerRow) -> Option<Compared> {
+        let difference = Difference::between(self.of(old)?, self.of(new)?, self.is_relative());
+        let better = match self {
+            Self::Quality | Self::Spread => difference.absolute > 0.0,
+            Self::Cost | Self::Accuracy => difference.absolute < 0.0,
+        };
+        let verdict = match difference.is_more_than_noise() {
+            None => Verdict::Unjudged,
+            Some(false) => Verdict::Noise,
+            Some(true) if better => Verdict::Better,
+            Some(true) => Verdict::Worse,
+        };
+        Some(Compared { timer: new.id.clone(), quantity: self, difference, verdict })
+    }
+
+    /// Whether its differences are told in percent too.
+    fn is_relative(self) -> bool {
+        matches!(self, Self::Cost | Self::Accuracy)
+    }
+}
+
+fn fate(old: Option<&TimerRow>, new: Option<&TimerRow>) -> Option<OneSided> {
+    let has_figures = |row: &TimerRow| row.status == Status::Ok;
+    let (row, fate) = match (old, new) {
+        (Some(old), Some(new)) if has_figures(old) && !has_figures(new) => (new, Fate::Lost),
+        (Some(old), Some(new)) if !has_figures(old) && has_figures(new) => (old, Fate::Gained),
+        (Some(old), None) => (old, Fate::Gone),
+        (None, Some(new)) => (new, Fate::Added),
+        _ => return None,
+    };
+    Some(OneSided { timer: row.id.clone(), fate, reason: row.reason.clone() })
+}
+
+#[cfg(test)]
+mod tests;

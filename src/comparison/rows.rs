@@ -1,0 +1,117 @@
+//! What changed, as lines of text cells: the table and the Markdown page differ in how they set them only.
+
+use indexmap::IndexMap;
+
+use super::{Compared, Comparison, Fate, Quantity, Verdict};
+use crate::report::figures::{NOTHING, significant, time};
+
+pub(super) const HEADS: [&str; 6] =
+    ["timer", "figure", "old", "new", "difference [95 % interval]", "verdict"];
+
+/// The figures to be shown, the worst first: those that differ by more than noise, or could not be judged and differ;
+/// or `all` of them. Spreads are never judged, and Quality, which is, holds them: they are shown with all others only.
+pub(super) fn shown(comparison: &Comparison, all: bool) -> Vec<&Compared> {
+    let differs = |compared: &&Compared| match compared.verdict {
+        Verdict::Better | Verdict::Worse => true,
+        Verdict::Unjudged => compared.quantity != Quantity::Spread && compared.difference.absolute != 0.0,
+        Verdict::Noise => false,
+    };
+    let mut shown: Vec<&Compared> = comparison.figures.iter().filter(|c| all || differs(c)).collect();
+    let class = |compared: &Compared| match compared.verdict {
+        Verdict::Worse => 0,
+        Verdict::Better => 1,
+        Verdict::Unjudged => 2,
+        Verdict::Noise => 3,
+    };
+    // Stable: within a verdict, the timers keep the order of the report, and each its figures.
+    shown.sort_by_key(|compared| class(compared));
+    shown
+}
+
+/// The cells of a line; text in them is as it was found.
+pub(super) fn cells(compared: &Compared) -> [String; 6] {
+    let difference = &compared.difference;
+    let figure = |value: f64| match compared.quantity {
+        Quantity::Quality => format!("{value:.2} %"),
+        Quantity::Spread => format!("{value:.3}"),
+        Quantity::Cost | Quantity::Accuracy => time(Some(value)),
+    };
+    [
+        compared.timer.clone(),
+        compared.quantity.name().to_owned(),
+        figure(difference.old.value),
+        figure(difference.new.value),
+        change(compared),
+        verdict(compared.verdict).to_owned(),
+    ]
+}
+
+fn change(compared: &Compared) -> String {
+    let difference = &compared.difference;
+    let (value, interval, decimals, unit) = match compared.quantity {
+        Quantity::Quality => (difference.absolute, difference.interval, 2, " points"),
+        Quantity::Spread => (difference.absolute, difference.interval, 3, ""),
+        Quantity::Cost | Quantity::Accuracy => match difference.percent {
+            Some(percent) => (percent, difference.percent_interval, 1, " %"),
+            None => return format!("{} ns", significant(difference.absolute, 4)),
+        },
+    };
+    match interval {
+        Some((low, high)) => format!("{value:+.decimals$}{unit} [{low:+.decimals$}, {high:+.decimals$}]"),
+        None => format!("{value:+.decimals$}{unit}"),
+    }
+}
+
+pub(super) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Noise => "noise",
+        Verdict::Unjudged => NOTHING,
+    }
+}
+
+/// Timers of one report only: how they are called, and who they are with the reason, where there is one.
+pub(super) fn one_sided(comparison: &Comparison) -> Vec<(&'static str, Vec<String>)> {
+    let fates = [
+        (Fate::Lost, "lost their figures"),
+        (Fate::Gone, "only in the old report"),
+        (Fate::Added, "only in the new report"),
+        (Fate::Gained, "gained figures"),
+    ];
+    let of = |fate: Fate| -> Vec<String> {
+        let timers = comparison.one_sided.iter().filter(|timer| timer.fate == fate);
+        if fate != Fate::Lost {
+            return timers.map(|timer| timer.timer.clone()).collect();
+        }
+        let mut reasons: IndexMap<&str, Vec<&str>> = IndexMap::new();
+        for timer in timers {
+            reasons
+                .entry(timer.reason.as_deref().unwrap_or("no reason given"))
+                .or_default()
+                .push(&timer.timer);
+        }
+        reasons.into_iter().map(|(reason, timers)| format!("{} ({reason})", timers.join(", "))).collect()
+    };
+    fates.into_iter().map(|(fate, name)| (name, of(fate))).filter(|(_, timers)| !timers.is_empty()).collect()
+}
+
+/// How it all comes out, in one sentence.
+pub(super) fn summary(comparison: &Comparison) -> String {
+    let counted = |count: usize, what: &str| format!("{count} {what}");
+    let all = comparison.figures.len() - comparison.count(Verdict::Unjudged);
+    format!(
+        "{}, {}, {} of {all} figures with intervals; {} without one are not judged",
+        counted(comparison.count(Verdict::Worse), "worse"),
+        counted(comparison.count(Verdict::Better), "better"),
+        counted(comparison.count(Verdict::Noise), "no more than noise"),
+        comparison.count(Verdict::Unjudged),
+    )
+}
+
+/// A change of the platform as text; a fallen clock source says so.
+pub(super) fn platform_change(change: &super::Change) -> String {
+    let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "not told".into());
+    let remark = change.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default();
+    format!("{} → {}{remark}", told(&change.old), told(&change.new))
+}

@@ -1,0 +1,178 @@
+use proptest::prelude::*;
+
+use super::{Comparison, Condition, Fate, Quantity, Verdict, render_markdown, render_table, summary_line};
+use crate::report::{Accuracy, AccuracyKind, Cost, Report, Status, Style, TimerRow};
+
+const EMPTY: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
+    "created":"2026-11-20T12:00:00Z",
+    "platform":{"cpu":{"architecture":"x86_64","microcode":"0x1"},"os":{"family":"linux"},"kernel":{"release":"6.1"},
+        "clocksource":{"current":"tsc","available":["tsc","hpet"]}},
+    "frequency":{"cycles_from":"effective","cycles_hz":3e9},
+    "settings":{"profile":"quick","cpu":null,"seed":1,"processes":1,"timeout_seconds":5},
+    "warnings":[],"timers":[]}"#;
+
+/// A timer with a Quality in percent and a cost in nanoseconds, ± a tenth of a point and 1 %.
+fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
+    let mut row = TimerRow::unmeasured(id, id, "native", Status::Ok);
+    row.quality = Some(quality / 100.0);
+    (row.quality_low, row.quality_high) = (Some((quality - 0.1) / 100.0), Some((quality + 0.1) / 100.0));
+    row.cost = Some(Cost {
+        median_ns: Some(cost),
+        low_ns: Some(cost * 0.99),
+        high_ns: Some(cost * 1.01),
+        median_cycles: None,
+        single_median_ns: None,
+        p99_ns: None,
+        reference: "rdtsc".into(),
+    });
+    row.accuracy = Some(Accuracy {
+        ns: Some(10.0),
+        low_ns: Some(9.9),
+        high_ns: Some(10.1),
+        ticks: 10.0,
+        cycles: None,
+        kind: AccuracyKind::Resolved,
+    });
+    row.spread = Some(0.99);
+    row
+}
+
+fn report(timers: Vec<TimerRow>) -> Report {
+    Report { timers, ..Report::parse(EMPTY, "empty").unwrap() }
+}
+
+fn failed(id: &str) -> TimerRow {
+    let mut row = TimerRow::unmeasured(id, id, "native", Status::Failed);
+    row.reason = Some("it crashed".into());
+    row
+}
+
+fn sample() -> Comparison {
+    let old = report(vec![
+        timer("a", 45.0, 20.0),
+        timer("b", 40.0, 50.0),
+        timer("c", 30.0, 99.0),
+        timer("gone", 9.0, 9.0),
+    ]);
+    let new =
+        report(vec![timer("a", 45.05, 20.1), timer("b", 35.0, 75.0), failed("c"), timer("new", 9.0, 9.0)]);
+    Comparison::of(&old, &new).unwrap()
+}
+
+fn holds(condition: &str) -> Option<String> {
+    condition.parse::<Condition>().unwrap_or_else(|error| panic!("{error}")).holds(&sample())
+}
+
+#[test]
+fn noise_is_told_from_change() {
+    let comparison = sample();
+    let verdict = |timer: &str, quantity| {
+        let found = comparison.figures.iter().find(|c| c.timer == timer && c.quantity == quantity);
+        found.unwrap_or_else(|| panic!("no {timer}")).verdict
+    };
+    assert_eq!(verdict("a", Quantity::Quality), Verdict::Noise);
+    assert_eq!(verdict("a", Quantity::Cost), Verdict::Noise);
+    assert_eq!(verdict("b", Quantity::Quality), Verdict::Worse);
+    assert_eq!(verdict("b", Quantity::Cost), Verdict::Worse);
+    assert_eq!(verdict("b", Quantity::Accuracy), Verdict::Noise);
+    assert_eq!(verdict("b", Quantity::Spread), Verdict::Unjudged);
+    let fates: Vec<(&str, Fate)> =
+        comparison.one_sided.iter().map(|one| (one.timer.as_str(), one.fate)).collect();
+    assert_eq!(fates, [("c", Fate::Lost), ("new", Fate::Added), ("gone", Fate::Gone)]);
+    let table = render_table(&comparison, false, Style::default());
+    assert!(table.starts_with("same platform") && table.contains("c (it crashed)"), "{table}");
+    assert!(table.contains("-5.00 points [-5.14, -4.86]") && table.contains("+50.0 %"), "{table}");
+    assert!(!table.contains("20.00 ns"), "noise is not shown: {table}");
+}
+
+#[test]
+fn a_fallen_clock_source_stands_in_the_first_line() {
+    let old = report(vec![timer("a", 45.0, 20.0)]);
+    let mut new = old.clone();
+    new.platform.clocksource.current = Some("hpet".into());
+    new.platform.kernel.release = Some("6.2".into());
+    new.platform.cpu.microcode = None;
+    let comparison = Comparison::of(&old, &new).unwrap();
+    let names: Vec<&str> = comparison.platform.iter().map(|change| change.what).collect();
+    assert_eq!(names, ["clock source", "kernel", "microcode"]);
+    for text in [
+        render_table(&comparison, false, Style::default()),
+        render_markdown(&comparison, false),
+        summary_line(&comparison),
+    ] {
+        let first = text.lines().next().unwrap();
+        assert!(first.contains("clock source") && first.contains("tsc → hpet (it fell"), "{text}");
+    }
+    let back = Comparison::of(&new, &old).unwrap();
+    assert!(
+        !back.platform[0].is_fallen_clock_source() && back.platform[0].remark.as_deref() == Some("it rose")
+    );
+}
+
+#[test]
+fn reports_without_a_common_timer_cannot_be_compared() {
+    let (old, new) = (report(vec![timer("a", 45.0, 20.0)]), report(vec![timer("b", 45.0, 20.0)]));
+    assert!(Comparison::of(&old, &new).unwrap_err().to_string().contains("cannot be compared"));
+    assert!(Comparison::of(&report(vec![]), &report(vec![])).is_err());
+}
+
+#[test]
+fn conditions_hold_for_what_is_more_than_noise() {
+    for (condition, timers) in [
+        ("quality<-1", Some("b")),
+        ("quality < -1 points", Some("b")),
+        ("Quality<=-4.9", Some("b")),
+        ("quality<-6", None),
+        ("quality>0", None),
+        ("cost>10%", Some("b")),
+        ("cost>+24.9ns", Some("b")),
+        ("cost>0.03us", None),
+        ("cost[a*]>0%", None),
+        ("cost[{a,b}]>0%", Some("b")),
+        ("accuracy>0ns", None),
+        ("spread<0.01", Some("a, b")),
+        ("lost>0", Some("c, gone")),
+        ("lost>=3", None),
+    ] {
+        assert_eq!(holds(condition).as_deref(), timers, "{condition}");
+    }
+}
+
+#[test]
+fn bad_conditions_are_told_with_the_grammar() {
+    for (text, words) in [
+        ("", "no operator"),
+        ("quality", "no operator"),
+        ("quality=1", "no operator"),
+        ("speed<1", "`speed` is no field"),
+        ("quality<", "no number"),
+        ("quality<NaN", "no number"),
+        ("quality<1e400", "no number"),
+        ("quality<-1%", "points"),
+        ("cost>10", "has no unit"),
+        ("cost>10parsecs", "no unit of time"),
+        ("spread<1%", "is a share"),
+        ("cost[a>1%", "does not close"),
+        ("lost[a]>1", "counts all"),
+        ("quality<<1", "no number"),
+    ] {
+        let told = text.parse::<Condition>().expect_err(text).to_string();
+        assert!(told.contains(words) && told.contains("FIELD OPERATOR NUMBER"), "{text}: {told}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_condition_panics(text in "(quality|cost|lost|[a-z]{0,4})(\\[[^<>]{0,6}\\]?)?[<>=]{0,3}\\PC{0,8}", any in any::<String>()) {
+        let _ = text.parse::<Condition>();
+        let _ = any.parse::<Condition>();
+    }
+
+    #[test]
+    fn a_report_is_as_itself(quality in 1.0f64..99.0, cost in 0.0f64..1e9) {
+        let report = report(vec![timer("a", quality, cost)]);
+        let comparison = Comparison::of(&report, &report).unwrap();
+        prop_assert!(comparison.platform.is_empty() && comparison.one_sided.is_empty());
+        prop_assert_eq!(comparison.count(Verdict::Better) + comparison.count(Verdict::Worse), 0);
+    }
+}

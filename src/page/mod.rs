@@ -1,0 +1,157 @@
+//! Reports as web pages: one file each, which needs nothing else. What comes from elsewhere (labels, reasons) is made plain
+//! here and escaped by the templates (`templates/`).
+
+mod matrix;
+pub mod site;
+mod tone;
+mod view;
+
+use askama::Template;
+
+use crate::report::plot::svg::DrawError;
+use crate::report::{Report, Tool};
+use matrix::{Brief, Matrix};
+use view::ReportView;
+
+/// A page could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// A figure could not be drawn.
+    #[error("{0}")]
+    Draw(#[from] DrawError),
+    /// The template failed.
+    #[error("the page cannot be written: {0}")]
+    Template(#[from] askama::Error),
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'a> {
+    title: String,
+    lead: String,
+    version: String,
+    style: String,
+    script: &'a str,
+    home: Option<String>,
+    matrix: Option<Matrix>,
+    reports: Vec<ReportView>,
+    list: Vec<Entry>,
+    left_out: &'a [String],
+    terms: &'a [Term],
+    legend: [tone::Tone; 7],
+}
+
+/// A link to a report.
+struct Entry {
+    href: String,
+    name: String,
+    about: String,
+}
+
+/// What a column means.
+struct Term {
+    key: &'static str,
+    name: &'static str,
+    text: &'static str,
+}
+
+const TERMS: [Term; 7] = [
+    Term {
+        key: "timer",
+        name: "timer",
+        text: "A way to read a clock: its id, and the call itself. Timers of other runtimes lead with the name of their agent.",
+    },
+    Term {
+        key: "quality",
+        name: "Quality",
+        text: "Accuracy, cost and spread in one figure between 0 and 100 %: accuracy^-0.1 · cost^-0.1 · spread^0.5, in \
+               cycles. ± is the 95 % interval over fresh processes. 0 is kept for timers that went backwards or are \
+               otherwise unfit.",
+    },
+    Term {
+        key: "accuracy",
+        name: "accuracy",
+        text: "The step in which the counter behind the timer really moves, as seen through the call; not the unit it \
+               counts in. ≤ marks a bound where no step could be determined. Smaller is better.",
+    },
+    Term {
+        key: "cost",
+        name: "cost",
+        text: "What a read takes: the median of single invocations, the loop and the reference taken off. Smaller is better.",
+    },
+    Term {
+        key: "cycles",
+        name: "cycles",
+        text: "The same in cycles of the CPU, at the frequency that the machine's facts name.",
+    },
+    Term {
+        key: "spread",
+        name: "spread",
+        text: "The share of single invocations whose cost lies within one accuracy of the median. 1 is all of them.",
+    },
+    Term {
+        key: "status",
+        name: "status",
+        text: "ok: all figures were determined. unresolved: it can be read, but its step could not be determined. \
+               unavailable: the machine does not let it be read. failed: it crashed, hung or answered rubbish.",
+    },
+];
+
+/// The heading of the only report of a page.
+const ALONE: &str = "The machine and its timers";
+
+/// Whether figures are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figures {
+    /// Three a timer.
+    Drawn,
+    /// None: pages are thirty times smaller.
+    LeftOut,
+}
+
+/// One page of some reports, side by side first where there are several. `left_out` says of what else was asked for why it
+/// is not here.
+///
+/// # Errors
+/// When a figure cannot be drawn.
+pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, PageError> {
+    let mut views: Vec<ReportView> = reports
+        .iter()
+        .enumerate()
+        .map(|(at, report)| ReportView::of(report, &format!("r{at}"), Figures::Drawn))
+        .collect::<Result<_, DrawError>>()?;
+    if let [only] = views.as_mut_slice() {
+        // The title says who it is already.
+        only.heading = ALONE.to_owned();
+    }
+    let briefs: Vec<Brief> = reports.iter().map(|report| Brief::of(report, None)).collect();
+    let (title, lead) = match reports {
+        [report] => (format!("Timers of {}", view::name(report)), view::about(report)),
+        several => {
+            let lead =
+                "How good the clocks of these machines are: Quality side by side, then each by itself.";
+            (format!("Timers of {} reports", several.len()), lead.to_owned())
+        }
+    };
+    let matrix = (reports.len() > 1).then(|| Matrix::of(&briefs, None));
+    Ok(Page { matrix, reports: views, left_out, ..Page::new(title, lead) }.render()?)
+}
+
+impl Page<'_> {
+    fn new(title: String, lead: String) -> Self {
+        Self {
+            title,
+            lead,
+            version: Tool::this().version,
+            style: include_str!("../../templates/page.css").to_owned() + &tone::style(),
+            script: include_str!("../../templates/page.js"),
+            home: None,
+            matrix: None,
+            reports: Vec::new(),
+            list: Vec::new(),
+            left_out: &[],
+            terms: &TERMS,
+            legend: tone::LEGEND,
+        }
+    }
+}

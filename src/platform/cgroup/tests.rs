@@ -1,0 +1,117 @@
+use proptest::prelude::*;
+
+use super::super::made_up;
+use super::*;
+
+const V2_MOUNT: &str = "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
+
+fn found(files: &[(&str, &str)]) -> Limits {
+    let (_folder, root) = made_up(files);
+    limits(&root)
+}
+
+#[test]
+fn the_least_quota_of_all_groups_counts() {
+    let found = found(&[
+        ("proc/self/mountinfo", V2_MOUNT),
+        ("proc/self/cgroup", "0::/box/inner\n"),
+        ("sys/fs/cgroup/cgroup.controllers", "cpuset cpu memory\n"),
+        ("sys/fs/cgroup/box/cpu.max", "150000 100000\n"),
+        ("sys/fs/cgroup/box/inner/cpu.max", "max 100000\n"),
+        ("sys/fs/cgroup/box/inner/cpu.stat", "usage_usec 5\nnr_periods 10\nnr_throttled 3\n"),
+        ("sys/fs/cgroup/box/memory.max", "134217728\n"),
+        ("sys/fs/cgroup/box/cpuset.cpus.effective", "0-1\n"),
+    ]);
+    assert_eq!(found.cgroup, Some(2));
+    assert_eq!(found.cpu, Some(CpuQuota { cpus: Some(1.5), throttled_periods: Some(3) }));
+    assert_eq!(found.memory, Some(MemoryLimit { bytes: Some(128 << 20) }));
+    assert_eq!(found.cpuset.as_deref(), Some("0-1"));
+    assert_eq!(found.container, None);
+}
+
+#[test]
+fn no_limit_is_not_the_same_as_not_knowing() {
+    let mounted = [("proc/self/mountinfo", V2_MOUNT), ("proc/self/cgroup", "0::/\n")];
+    let unlimited = found(&[&mounted[..], &[("sys/fs/cgroup/cgroup.controllers", "cpu memory\n")]].concat());
+    assert_eq!(unlimited.cpu, Some(CpuQuota::default()));
+    assert_eq!(unlimited.memory, Some(MemoryLimit::default()));
+    // The controllers may be those of version 1, mounted where nobody here can see them.
+    let elsewhere = found(&[&mounted[..], &[("sys/fs/cgroup/cgroup.controllers", "io\n")]].concat());
+    assert_eq!((elsewhere.cpu, elsewhere.memory), (None, None));
+    assert_eq!(found(&[]), Limits::default());
+}
+
+#[test]
+fn version_1_with_a_group_of_its_own() {
+    let found = found(&[
+        (
+            "proc/self/mountinfo",
+            "40 31 0:29 /docker/ab /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n\
+             41 31 0:32 / /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
+        ),
+        ("proc/self/cgroup", "5:memory:/docker/ab\n4:cpu,cpuacct:/docker/ab\n0::/docker/ab\n"),
+        ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "50000\n"),
+        ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
+        ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+    ]);
+    assert_eq!(found.cgroup, Some(1));
+    assert_eq!(found.cpu, Some(CpuQuota { cpus: Some(0.5), throttled_periods: None }));
+    assert_eq!(found.memory, Some(MemoryLimit { bytes: None }));
+    assert_eq!(found.container.as_deref(), Some("docker"));
+}
+
+#[test]
+fn without_proc_the_usual_place_is_looked_at() {
+    let found =
+        found(&[("sys/fs/cgroup/cgroup.controllers", "cpu\n"), ("sys/fs/cgroup/cpu.max", "20000 100000\n")]);
+    assert_eq!(found.cpu, Some(CpuQuota { cpus: Some(0.2), throttled_periods: None }));
+    assert_eq!((found.memory, found.cpuset), (None, None));
+}
+
+#[test]
+fn paths_that_lead_out_are_not_followed() {
+    let found = found(&[
+        ("proc/self/mountinfo", V2_MOUNT),
+        ("proc/self/cgroup", "0::/../../../other\n"),
+        ("sys/fs/cgroup/cpu.max", "max 100000\n"),
+        ("sys/other/cpu.max", "1000 100000\n"),
+        ("other/cpu.max", "1000 100000\n"),
+    ]);
+    assert_eq!(found.cpu, Some(CpuQuota::default()));
+}
+
+#[test]
+fn kinds_of_containers() {
+    for (files, kind) in [
+        (&[("run/systemd/container", "systemd-nspawn\n")][..], "systemd-nspawn"),
+        (&[("run/.containerenv", "")], "podman"),
+        (&[(".dockerenv", ""), ("proc/self/cgroup", "0::/\n")], "docker"),
+        (&[("proc/self/cgroup", "0::/kubepods.slice/x\n")], "kubernetes"),
+    ] {
+        assert_eq!(found(files).container.as_deref(), Some(kind));
+    }
+}
+
+#[test]
+fn rubbish_is_no_limit_that_is_known() {
+    for rubbish in ["", "max", "a b", "-5 100000", "0 100000", "1000 0", "1000 -1", "1000 nan", "\u{0}\u{0}"]
+    {
+        let found = found(&[("sys/fs/cgroup/cgroup.controllers", "io"), ("sys/fs/cgroup/cpu.max", rubbish)]);
+        assert_eq!(found.cpu, None, "{rubbish:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn never_panics(mounts in any::<String>(), groups in any::<String>(), file in any::<String>()) {
+        for mounts in [mounts.clone(), format!("{V2_MOUNT}{mounts}"), format!("1 2 3 {mounts} - cgroup {mounts}")] {
+            let (_folder, root) = made_up(&[
+                ("proc/self/mountinfo", mounts.as_str()),
+                ("proc/self/cgroup", &format!("0::{groups}")),
+                ("sys/fs/cgroup/cpu.max", &file),
+                ("sys/fs/cgroup/memory.max", &file),
+            ]);
+            let _ = limits(&root);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What a runtime did to its own program while it measured: collections of garbage, compilations. Some agents tell it in
+//! their answers (`"disturbed":["gc"]`), some runtimes in a log.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+/// Collected garbage: the window in which it fell is of no use.
+pub const GC: &str = "gc";
+/// Compiled the measured loops anew: what was measured before is of no use either.
+pub const COMPILATION: &str = "compilation";
+/// Threw away the compiled code of the measured loops: as a compilation.
+pub const DEOPTIMISATION: &str = "deoptimisation";
+
+/// Whether an event voids all that the process measured before, not only the window in which it fell.
+#[must_use]
+pub fn voids_all(event: &str) -> bool {
+    event == COMPILATION || event == DEOPTIMISATION
+}
+
+/// The part of an answer that tells events. Optional in the protocol.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Told {
+    #[serde(default)]
+    pub disturbed: Vec<String>,
+}
+
+/// Where a runtime logs what it does, and how a line of that is read.
+#[derive(Clone, Debug)]
+pub struct LogSpec {
+    /// The file; `%p` in its name stands for the process id.
+    pub path: PathBuf,
+    /// The event that a line tells, if any.
+    pub event: fn(&str) -> Option<&'static str>,
+}
+
+/// The log of a process that runs. The runtime writes a line before it goes on, so that whatever happened before an
+/// answer came stands in the file by then.
+pub(super) struct Log {
+    spec: LogSpec,
+    path: PathBuf,
+    position: u64,
+}
+
+impl Log {
+    pub(super) fn of(spec: &LogSpec, process: u32) -> Self {
+        let path = spec.path.to_string_lossy().replace("%p", &process.to_string()).into();
+        Self { spec: spec.clone(), path, position: 0 }
+    }
+
+    /// The events since the last call. A log that cannot be read tells nothing.
+    pub(super) fn events(&mut self) -> Vec<String> {
+        let mut bytes = Vec::new();
+        let read = File::open(&self.path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(self.position))?;
+            file.read_to_end(&mut bytes)
+        });
+        if read.is_err() {
+            return Vec::new();
+        }
+        // A line that is still being written comes next time.
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        self.position += whole as u64;
+        let text = String::from_utf8_lossy(&bytes[..whole]);
+        text.lines().filter_map(self.spec.event).map(str::to_owned).collect()
+    }
+}
+
+/// What HotSpot tells by `-Xlog:gc,jit+compilation=debug`. The measured loops are those of the class `Loops`.
+#[must_use]
+pub fn of_hotspot(line: &str) -> Option<&'static str> {
+    if line.contains("[gc") && line.contains("Pause") {
+        return Some(GC);
+    }
+    if !line.contains("[jit,compilation]") || !line.contains(" Loops::") {
+        return None;
+    }
+    Some(if line.contains("made not entrant") || line.contains("made zombie") {
+        DEOPTIMISATION
+    } else {
+        COMPILATION
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_hotspot() {
+        for (line, event) in [
+            ("[0.003s][info][gc] Using Serial", None),
+            ("[1.2s][info][gc] GC(0) Pause Young (Allocation Failure) 12M->1M(61M) 1.234ms", Some(GC)),
+            (
+                "[0.1s][debug][jit,compilation]  131    b  4       Loops::intervals (80 bytes)",
+                Some(COMPILATION),
+            ),
+            (
+                "[0.1s][debug][jit,compilation]  12   3  Loops::batches (65 bytes)   made not entrant",
+                Some(DEOPTIMISATION),
+            ),
+            ("[0.1s][debug][jit,compilation]  124    b  3       java.lang.Object::<init> (1 bytes)", None),
+        ] {
+            assert_eq!(of_hotspot(line), event, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_log_is_read_line_by_line_as_it_grows() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let spec = LogSpec { path: folder.path().join("%p.log"), event: of_hotspot };
+        let mut log = Log::of(&spec, 17);
+        assert!(log.events().is_empty(), "there is no log yet");
+        let path = folder.path().join("17.log");
+        std::fs::write(&path, "[gc] Pause Full\nx [gc] Pau").expect("written");
+        assert_eq!(log.events(), [GC]);
+        std::fs::write(&path, "[gc] Pause Full\nx [gc] Pause Young\n").expect("written");
+        assert_eq!(log.events(), [GC]);
+        assert!(log.events().is_empty());
+    }
+}

@@ -1,0 +1,73 @@
+//! Short programs that make a host ready: they run to their end, and what they print is read.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::Pid;
+use timers::Deadline;
+
+use crate::prober::children;
+use crate::prober::lines::printable;
+
+/// Longer than any compiler takes on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// As much of what a program complains of is passed on.
+const COMPLAINT: usize = 200;
+
+/// The first of these programs on the path.
+pub(super) fn find(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    names.iter().find_map(|name| {
+        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| is_program(program))
+    })
+}
+
+/// Whether it is a file that can be run.
+pub(super) fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+/// Runs a program and returns its standard output; or in one line what it complained of.
+pub(super) fn run<S: AsRef<OsStr>>(program: &Path, args: &[S]) -> Result<String, String> {
+    let mut command = Command::new(program);
+    command.args(args).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    let group = Pid::from_child(&child);
+    children::register(group);
+    let reader = |pipe: Option<Box<dyn Read + Send>>| {
+        thread::spawn(move || {
+            let mut bytes = Vec::new();
+            // What cannot be read was not said.
+            let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+            bytes
+        })
+    };
+    let stdout = reader(child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+    let stderr = reader(child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+    let deadline = Deadline::after(PATIENCE);
+    while deadline.remaining().is_some() && matches!(child.try_wait(), Ok(None)) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    // What it started and left behind goes with it.
+    let late = matches!(child.try_wait(), Ok(None));
+    children::end(group);
+    let status = child.wait().map_err(|error| error.to_string())?;
+    let [said, complained] = [stdout, stderr].map(|thread| thread.join().unwrap_or_default());
+    if late {
+        return Err(format!("it did not end within {} s", PATIENCE.as_secs()));
+    }
+    if status.success() {
+        return Ok(String::from_utf8_lossy(&said).into_owned());
+    }
+    let complained = if complained.is_empty() { said } else { complained };
+    let text = String::from_utf8_lossy(&complained);
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed without a word");
+    Err(printable(line.as_bytes(), COMPLAINT))
+}

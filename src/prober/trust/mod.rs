@@ -1,0 +1,201 @@
+//! Can the timer be trusted? What is asked of it besides its figures: order, threads, rate, and what it counts.
+//!
+//! A process of its own is asked, which lives as long as the campaign where the host can compare a timer with its
+//! reference: so its rate is seen over windows from a millisecond to the whole run.
+
+mod mover;
+mod rounds;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use timers::{Answer, During, Fault, Subject};
+
+use self::mover::Mover;
+use self::rounds::rounds;
+use crate::analysis::order::Backward;
+use crate::analysis::spread::successive;
+use crate::prober::connection::{Connection, subject};
+use crate::prober::plan::Plan;
+use crate::trace::{Evidence, Meanwhile, Moved, Order, Pair, Reference, Threads};
+
+/// Rounds of pairs of CPUs at most. Up to 64 CPUs every pair meets.
+const MOST_ROUNDS: usize = 63;
+/// Handoffs where all threads share one CPU and each one needs a switch.
+const FEW_HANDOFFS: u32 = 200;
+/// Comparisons of which the tightest counts.
+const GLANCE: u32 = 7;
+/// Readings in one answer.
+const CHUNK: u32 = 50_000;
+/// Time between two comparisons of a series, in nanoseconds.
+const SPACING_NS: f64 = 1e6;
+/// The longest time that a timer is watched for what it counts; slower ones are watched while all slow ones wait.
+const LONGEST_NATURE_MS: u32 = 60;
+/// Steps of a timer in that time at least.
+const NATURE_STEPS: f64 = 6.0;
+
+/// The process that is asked about one timer.
+pub struct Session {
+    connection: Rc<RefCell<Connection>>,
+    timer: Box<dyn Subject>,
+    reference: String,
+}
+
+/// What is known already, and shapes the questions.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// The plan of the campaign.
+    pub plan: &'a Plan,
+    /// The CPUs that its threads may run on.
+    pub cpus: &'a [u32],
+    /// What a read costs, in nanoseconds.
+    pub cost_ns: f64,
+    /// The step of the timer, in nanoseconds, where it is long.
+    pub step_ns: f64,
+}
+
+impl Session {
+    /// With a process that was just started.
+    #[must_use]
+    pub fn new(connection: Rc<RefCell<Connection>>, timer: &str, reference: &str) -> Self {
+        let timer = subject(&connection, timer);
+        Self { connection, timer, reference: reference.into() }
+    }
+
+    /// Whether it can compare the timer with its reference.
+    #[must_use]
+    pub fn compares(&self) -> bool {
+        self.connection.borrow().hello().ops.iter().any(|op| op == "comparisons")
+    }
+
+    /// One comparison with the reference: of several the one that took least.
+    ///
+    /// # Errors
+    /// As the subject.
+    pub fn glance(&mut self, evidence: &mut Evidence) -> Answer<()> {
+        let comparisons = self.timer.comparisons(&self.reference, 0, GLANCE)?;
+        let tightest = comparisons.into_iter().min_by_key(|[before, _, after]| after.wrapping_sub(*before));
+        evidence.glances.extend(tightest);
+        Ok(())
+    }
+
+    /// All the other questions. One that is refused is noted, and the next one asked.
+    ///
+    /// # Errors
+    /// When the process is lost; what it told before stands in the evidence.
+    pub fn examine(&mut self, known: &Known, reference: &Reference, evidence: &mut Evidence) -> Answer<()> {
+        let order = self.order(known);
+        evidence.order = noted("readings", order, evidence)?;
+        let threads = self.threads(known);
+        evidence.threads = noted("handoffs", threads, evidence)?;
+        if self.compares() {
+            let work = (SPACING_NS / reference.ns_per_work) as u64;
+            let series = self.timer.comparisons(&self.reference, work, known.plan.comparisons);
+            evidence.series = noted("comparisons", series, evidence)?.unwrap_or_default();
+        }
+        let spans = (NATURE_STEPS * known.step_ns * 1e-6).ceil() as u32;
+        let span = known.plan.nature_ms.max(spans);
+        if span <= LONGEST_NATURE_MS {
+            for meanwhile in [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin] {
+                let moved = self.advance(meanwhile, span);
+                let moved = noted("advance", moved, evidence)?;
+                evidence.advances.extend(moved);
+            }
+        }
+        Ok(())
+    }
+
+    /// How far the timer moves.
+    ///
+    /// # Errors
+    /// As the subject.
+    pub fn advance(&mut self, meanwhile: Meanwhile, milliseconds: u32) -> Answer<Moved> {
+        let during = match meanwhile {
+            Meanwhile::Spin => During::Spin,
+            Meanwhile::Sleep => During::Sleep,
+            Meanwhile::OtherSpin => During::OtherSpin,
+        };
+        let moved = self.timer.advance(&self.reference, during, milliseconds)?;
+        Ok(Moved { meanwhile, timer: moved.timer, reference: moved.reference })
+    }
+
+    fn order(&mut self, known: &Known) -> Answer<Order> {
+        let affordable = (known.plan.order_ns / (known.cost_ns + 5.0)).max(1_000.0);
+        let mut left = known.plan.order_readings.min(affordable as u32);
+        let mover = Mover::start(self.connection.borrow().process(), known.cpus);
+        let (mut found, mut readings, mut last) = (Backward::default(), 0, None);
+        while left > 0 {
+            let count = left.min(CHUNK);
+            left -= count;
+            let chunk = self.timer.readings(count)?;
+            readings += chunk.len() as u64;
+            found = found.and(Backward::among(successive(&chunk)));
+            // From the end of one answer to the beginning of the next.
+            let gap = last.zip(chunk.first()).map(|(last, first): (i64, &i64)| first.wrapping_sub(last));
+            found = found.and(Backward::among(gap));
+            last = chunk.last().copied();
+        }
+        let moves = mover.map_or(0, Mover::stop);
+        let cpus = known.cpus.len() as u32;
+        Ok(Order { readings, backward: found.steps, largest: found.largest, moves, cpus })
+    }
+
+    fn threads(&mut self, known: &Known) -> Answer<Threads> {
+        let chooses = self.connection.borrow().hello().ops.iter().any(|op| op == "handoffs-between");
+        let cpus = known.cpus.len() as u32;
+        let possible = cpus * cpus.saturating_sub(1) / 2;
+        if !chooses || cpus < 2 {
+            let count = if cpus < 2 { FEW_HANDOFFS } else { known.plan.handoffs };
+            let pair = Pair::of(None, &self.timer.handoffs(count)?);
+            return Ok(Threads { rounds: 1, possible, pairs: vec![pair] });
+        }
+        let mut threads = Threads { possible, ..Threads::default() };
+        for round in rounds(known.cpus, MOST_ROUNDS) {
+            let handoffs = self.timer.handoffs_between(&round, a_pair(known.plan.handoffs, cpus))?;
+            threads.rounds += 1;
+            threads.pairs.extend(round.iter().zip(&handoffs).map(|(&cpus, list)| Pair::of(Some(cpus), list)));
+        }
+        Ok(threads)
+    }
+}
+
+/// Handoffs of each pair, so that all rounds together grow with the number of CPUs and not with its square.
+fn a_pair(handoffs: u32, cpus: u32) -> u32 {
+    (2 * handoffs / cpus.max(1)).clamp(FEW_HANDOFFS, handoffs)
+}
+
+/// What was answered; a refusal is written down.
+fn noted<T>(question: &str, answer: Answer<T>, evidence: &mut Evidence) -> Answer<Option<T>> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(Fault::Refused(why)) => {
+            evidence.refusals.entry(question.into()).or_insert(why);
+            Ok(None)
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_thread_test_grows_with_the_number_of_cpus() {
+        // A handoff takes 1 µs between sockets, a round starts its threads in 50 µs each, a pair of readings 0.3 µs on the wire.
+        let seconds = |cpus: u32| {
+            let all: Vec<u32> = (0..cpus).collect();
+            let count = f64::from(a_pair(Plan::DEFAULT.handoffs, cpus));
+            let round =
+                |pairs: usize| count * 1e-6 + 2.0 * pairs as f64 * 50e-6 + pairs as f64 * count * 0.3e-6;
+            let rounds = rounds(&all, MOST_ROUNDS);
+            (rounds.len(), rounds.iter().map(|pairs| round(pairs.len())).sum::<f64>())
+        };
+        let (rounds, time) = seconds(2);
+        assert!(rounds == 1 && time < 0.2, "{rounds} rounds, {time} s");
+        let (rounds, time) = seconds(64);
+        assert!(rounds == 63 && time < 2.0, "{rounds} rounds, {time} s");
+        let (rounds, time) = seconds(512);
+        assert!(rounds == 63 && time < 20.0, "{rounds} rounds, {time} s");
+    }
+}

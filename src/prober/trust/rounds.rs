@@ -1,0 +1,65 @@
+//! Who meets whom: every pair of CPUs once, in as few rounds as there are CPUs, each CPU at most once a round.
+
+/// Rounds of disjoint pairs (the circle method of round-robin tournaments): one fewer than CPUs where their number is even,
+/// as many where it is odd. At most `most` rounds, spread evenly over all of them.
+#[must_use]
+pub fn rounds(cpus: &[u32], most: usize) -> Vec<Vec<[u32; 2]>> {
+    let mut seats: Vec<Option<u32>> = cpus.iter().copied().map(Some).collect();
+    if seats.len() % 2 == 1 {
+        // Whoever meets nobody sits this round out.
+        seats.push(None);
+    }
+    let all = seats.len().saturating_sub(1);
+    let mut rounds = Vec::with_capacity(all);
+    for _ in 0..all {
+        let half = seats.len() / 2;
+        let pairs = (0..half).filter_map(|seat| Some([seats[seat]?, seats[seats.len() - 1 - seat]?]));
+        rounds.push(pairs.collect());
+        // The first one stays, the others move on by one seat.
+        seats[1..].rotate_right(1);
+    }
+    if all <= most {
+        return rounds;
+    }
+    (0..most).map(|turn| std::mem::take(&mut rounds[turn * all / most])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_pair_meets_once_and_nobody_twice_a_round() {
+        for count in [2_u32, 3, 4, 7, 16, 63, 64, 128] {
+            let cpus: Vec<u32> = (0..count).map(|cpu| 3 * cpu + 1).collect();
+            let rounds = rounds(&cpus, usize::MAX);
+            assert_eq!(rounds.len() as u32, if count % 2 == 0 { count - 1 } else { count }, "{count} CPUs");
+            let mut met = BTreeSet::new();
+            for round in &rounds {
+                let mut busy = BTreeSet::new();
+                for [a, b] in round {
+                    assert!(busy.insert(a) && busy.insert(b), "{count} CPUs: somebody is in two pairs");
+                    assert!(met.insert([a.min(b), a.max(b)]), "{count} CPUs: {a} and {b} met before");
+                }
+            }
+            assert_eq!(met.len() as u32, count * (count - 1) / 2);
+        }
+    }
+
+    #[test]
+    fn few_cpus() {
+        assert!(rounds(&[], 9).is_empty());
+        assert!(rounds(&[5], 9).iter().all(Vec::is_empty));
+        assert_eq!(rounds(&[5, 2], 9), [[[5, 2]]]);
+    }
+
+    #[test]
+    fn no_more_rounds_than_one_can_afford() {
+        let cpus: Vec<u32> = (0..256).collect();
+        let some = rounds(&cpus, 63);
+        assert_eq!(some.len(), 63);
+        assert!(some.iter().all(|round| round.len() == 128));
+    }
+}

@@ -1,0 +1,93 @@
+//! The core that measures: its frequency, and whether it is shared with another thread at this moment.
+//!
+//! A thread of its own sits on that CPU and looks when it is asked, while the agent waits for its next question.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use timers::{Pace, PaceMeter};
+
+/// Looks that are kept to know what the core does when nobody shares it.
+const HISTORY: usize = 400;
+/// Looks before anything is said about sharing.
+const FEWEST: usize = 20;
+/// A core that begins fewer additions a cycle than this share of what it does at its best is shared.
+const SHARED: f64 = 0.9;
+
+/// A thread on the CPU that measures.
+pub struct Core {
+    ask: Sender<()>,
+    answers: Receiver<Option<Pace>>,
+    widths: Vec<f64>,
+    oldest: usize,
+}
+
+impl Core {
+    /// Puts a thread on `cpu`. `None` when it may not run there or cannot look.
+    #[must_use]
+    pub fn of(cpu: u32) -> Option<Self> {
+        let (ask, questions) = channel::<()>();
+        let (answer, answers) = channel();
+        let work = move || {
+            let meter = timers::pin_to(cpu).ok().and_then(|()| PaceMeter::new().ok());
+            while questions.recv().is_ok() {
+                if answer.send(meter.and_then(|meter| meter.look())).is_err() {
+                    return;
+                }
+            }
+        };
+        thread::Builder::new().name("core".into()).spawn(work).ok()?;
+        let mut core = Self { ask, answers, widths: Vec::new(), oldest: 0 };
+        core.look().map(|_| core)
+    }
+
+    /// How the core does now.
+    pub fn look(&mut self) -> Option<Pace> {
+        self.ask.send(()).ok()?;
+        let pace = self.answers.recv().ok()??;
+        if self.widths.len() < HISTORY {
+            self.widths.push(pace.width);
+        } else {
+            self.widths[self.oldest] = pace.width;
+            self.oldest = (self.oldest + 1) % HISTORY;
+        }
+        Some(pace)
+    }
+
+    /// Whether that is markedly less than what the core does when this thread has it for itself.
+    #[must_use]
+    pub fn is_shared(&self, pace: Pace) -> bool {
+        is_shared(&self.widths, pace.width)
+    }
+}
+
+fn is_shared(widths: &[f64], width: f64) -> bool {
+    use crate::analysis::statistics::{quantile, sorted};
+    widths.len() >= FEWEST && quantile(&sorted(widths), 0.9).is_some_and(|best| width < SHARED * best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_is_shared_when_it_does_less_than_it_can() {
+        let alone = [4.05, 4.03, 4.08];
+        let mut widths: Vec<f64> = alone.iter().cycle().take(60).copied().collect();
+        assert!(!is_shared(&widths, 4.0));
+        assert!(is_shared(&widths, 2.9));
+        widths.extend([2.9; 200]);
+        assert!(is_shared(&widths, 2.9), "a fifth of the looks at its best is enough");
+        assert!(!is_shared(&[2.9; 100], 2.9), "it was never seen otherwise");
+        assert!(!is_shared(&alone, 1.0), "too few looks");
+    }
+
+    #[test]
+    fn a_look_or_none() {
+        assert!(Core::of(u32::MAX).is_none());
+        if let Some(mut core) = Core::of(timers::allowed_cpus().expect("some CPU")[0]) {
+            let pace = core.look().expect("it looked before");
+            assert!(pace.hertz > 0.0 && !core.is_shared(pace));
+        }
+    }
+}

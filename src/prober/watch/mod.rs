@@ -1,0 +1,385 @@
+//! The side that watches: whether a window of measurement was disturbed.
+//!
+//! The side that measures does the bare minimum (Caliper); so the runner looks at the process from outside, before a
+//! question and after its answer. A window that was disturbed is dropped and taken again, within limits.
+
+mod core;
+mod counters;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::thread;
+use std::time::Duration;
+
+use timers::Pace;
+
+use crate::analysis::statistics::mean;
+
+use self::core::Core;
+use self::counters::{Counters, stolen};
+
+/// What disturbs a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Disturbance {
+    /// The process had to give way to another one.
+    ContextSwitch,
+    /// A thread moved to another CPU.
+    Migration,
+    /// A page had to be fetched from a disk.
+    MajorFault,
+    /// The core changed its frequency.
+    FrequencyChange,
+    /// The core ran another thread beside this one, of this machine or of another guest.
+    SharedCore,
+    /// A hypervisor took the CPU away.
+    StolenTime,
+}
+
+impl Disturbance {
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ContextSwitch => "context-switch",
+            Self::Migration => "migration",
+            Self::MajorFault => "major-fault",
+            Self::FrequencyChange => "frequency-change",
+            Self::SharedCore => "shared-core",
+            Self::StolenTime => "stolen-time",
+        }
+    }
+
+    /// Whether what was measured in such a window can be kept when there is none better: the timer was measured, though
+    /// not by a core of its own or of one frequency.
+    #[must_use]
+    pub fn is_bearable(self) -> bool {
+        matches!(self, Self::FrequencyChange | Self::SharedCore)
+    }
+}
+
+/// Frequencies before and after a window that differ by more than this share are a change.
+const STEADY: f64 = 0.015;
+/// How often a window is taken at most.
+const MOST_TRIES: u32 = 5;
+/// Windows that a process may have dropped.
+const MOST_DROPPED: u32 = 40;
+/// The shortest window is this part of the whole.
+const SHORTEST_PORTION: u32 = 30;
+/// How many more windows of a campaign may be dropped for something bearable, for each one that is asked for: what bounds
+/// the time that a busy neighbour may cost.
+const CREDIT: f64 = 0.7;
+/// How long one waits for a shared core, at a time.
+const PAUSE: Duration = Duration::from_micros(500);
+/// How often, before a window.
+const MOST_PAUSES: u32 = 12;
+
+/// What a campaign watches with.
+pub struct Watch {
+    proc: PathBuf,
+    cpu: Option<u32>,
+    core: Option<Core>,
+    /// Context switches that the runner itself causes, as where it shares the only CPU.
+    own_switches: u64,
+    patience: Duration,
+    credit: f64,
+    frequencies: Vec<f64>,
+}
+
+impl Watch {
+    /// Watches what is measured on `cpu`. `apart` says that the runner keeps off it; `patience` is how long all waits for a
+    /// shared core may take together.
+    #[must_use]
+    pub fn new(cpu: Option<u32>, apart: bool, patience: Duration) -> Rc<RefCell<Self>> {
+        Rc::new(RefCell::new(Self {
+            proc: "/proc".into(),
+            cpu,
+            core: cpu.and_then(Core::of),
+            own_switches: u64::from(!apart),
+            patience,
+            credit: 0.0,
+            frequencies: Vec::new(),
+        }))
+    }
+
+    /// All frequencies of the core that were seen.
+    #[must_use]
+    pub fn frequencies(&self) -> &[f64] {
+        &self.frequencies
+    }
+
+    /// Whether another window may be dropped for something bearable.
+    fn spend(&mut self) -> bool {
+        let may = self.credit >= 1.0;
+        self.credit -= f64::from(u8::from(may));
+        may
+    }
+
+    fn look(&mut self) -> Option<Pace> {
+        let pace = self.core.as_mut()?.look();
+        self.frequencies.extend(pace.map(|pace| pace.hertz));
+        pace
+    }
+
+    /// A look at a core that nobody shares, if patience brings that about.
+    fn calm(&mut self) -> Option<Pace> {
+        let mut pace = self.look()?;
+        for _ in 0..MOST_PAUSES {
+            if !self.core.as_ref().is_some_and(|core| core.is_shared(pace)) || self.patience < PAUSE {
+                break;
+            }
+            self.patience -= PAUSE;
+            thread::sleep(PAUSE);
+            pace = self.look()?;
+        }
+        Some(pace)
+    }
+}
+
+/// What was seen of the core during a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// Its frequency in hertz, where that is known.
+    pub core_hz: Option<f64>,
+    /// Whether the window was disturbed, and no better one could be had.
+    pub restless: bool,
+}
+
+/// What is known of a process and of its core at one moment.
+#[derive(Clone, Debug, Default)]
+struct Look {
+    counters: Option<Counters>,
+    pace: Option<Pace>,
+}
+
+/// Watches one process of a campaign.
+pub struct ProcessWatch {
+    watch: Rc<RefCell<Watch>>,
+    process: u32,
+    stolen_before: Option<u64>,
+    dropped: BTreeMap<Disturbance, u32>,
+    spoilt: bool,
+    /// The look after the last window, which is also that before the next one.
+    last: Option<Look>,
+}
+
+impl ProcessWatch {
+    /// Begins to watch a process.
+    #[must_use]
+    pub fn of(watch: &Rc<RefCell<Watch>>, process: u32) -> Self {
+        let stolen_before = {
+            let watch = watch.borrow();
+            watch.cpu.and_then(|cpu| stolen(&watch.proc, cpu))
+        };
+        Self {
+            watch: Rc::clone(watch),
+            process,
+            stolen_before,
+            dropped: BTreeMap::new(),
+            spoilt: false,
+            last: None,
+        }
+    }
+
+    /// Asks for `repeat` values and watches meanwhile; asks again while the window was disturbed, and for fewer at a time where
+    /// something else ran in between, as short windows slip through where long ones do not.
+    ///
+    /// # Errors
+    /// As the question.
+    pub fn gather<T, E>(
+        &mut self,
+        repeat: u32,
+        mut question: impl FnMut(u32) -> Result<Vec<T>, E>,
+    ) -> Result<(Vec<T>, Seen), E> {
+        let mut all: Vec<T> = Vec::new();
+        let (mut frequencies, mut restless) = (Vec::new(), false);
+        let (mut portion, mut tries) = (repeat, 0);
+        self.watch.borrow_mut().credit += CREDIT;
+        while (all.len() as u32) < repeat {
+            let before = self.before();
+            let answer = question(portion.min(repeat - all.len() as u32))?;
+            let after = self.look();
+            let core_hz = hertz(&before, &after);
+            let disturbance = self.compare(&before, &after);
+            self.last = Some(after);
+            tries += 1;
+            if let Some(disturbance) = disturbance {
+                let dropped: u32 = self.dropped.values().sum();
+                let again = tries < MOST_TRIES
+                    && dropped < MOST_DROPPED
+                    && (!disturbance.is_bearable() || self.watch.borrow_mut().spend());
+                if again || !disturbance.is_bearable() {
+                    *self.dropped.entry(disturbance).or_default() += 1;
+                }
+                if again {
+                    let shorter = if disturbance.is_bearable() { portion } else { portion / 3 };
+                    portion = shorter.max(repeat / SHORTEST_PORTION).max(1);
+                    continue;
+                }
+                restless = true;
+                self.spoilt |= !disturbance.is_bearable();
+            }
+            tries = 0;
+            frequencies.extend(core_hz);
+            all.extend(answer);
+        }
+        Ok((all, Seen { core_hz: mean(&frequencies), restless }))
+    }
+
+    /// Ends watching: windows that were dropped, by reason, and whether enough of the others were not disturbed.
+    #[must_use]
+    pub fn end(mut self) -> (BTreeMap<String, u32>, bool) {
+        /// Stolen time is counted in 10 ms; this much in a process of some 50 ms means that it lost the CPU.
+        const MOST_STOLEN: u64 = 1;
+        let watch = self.watch.borrow();
+        let now = watch.cpu.and_then(|cpu| stolen(&watch.proc, cpu));
+        let taken = now.zip(self.stolen_before).map_or(0, |(now, before)| now.saturating_sub(before));
+        if taken > MOST_STOLEN {
+            *self.dropped.entry(Disturbance::StolenTime).or_default() += 1;
+            self.spoilt = true;
+        }
+        let by_name =
+            self.dropped.iter().map(|(disturbance, &count)| (disturbance.name().to_owned(), count)).collect();
+        (by_name, !self.spoilt)
+    }
+
+    /// A look at a process that is about to measure, on a core that nobody shares if patience brings that about.
+    fn before(&mut self) -> Look {
+        if let Some(last) = self.last.take() {
+            let watch = self.watch.borrow();
+            let shared = |pace| watch.core.as_ref().is_some_and(|core| core.is_shared(pace));
+            if !last.pace.is_some_and(shared) {
+                return last;
+            }
+        }
+        let mut watch = self.watch.borrow_mut();
+        let pace = watch.calm();
+        Look { counters: Counters::of(&watch.proc, self.process), pace }
+    }
+
+    fn look(&self) -> Look {
+        let mut watch = self.watch.borrow_mut();
+        // First the process, so that what the looks themselves cause does not count.
+        let counters = Counters::of(&watch.proc, self.process);
+        Look { counters, pace: watch.look() }
+    }
+
+    fn compare(&self, before: &Look, after: &Look) -> Option<Disturbance> {
+        let watch = self.watch.borrow();
+        if let (Some(before), Some(after)) = (&before.counters, &after.counters)
+            && let Some(disturbance) = counted(before, after, watch.own_switches)
+        {
+            return Some(disturbance);
+        }
+        let (before, after) = (before.pace?, after.pace?);
+        let core = watch.core.as_ref()?;
+        if core.is_shared(before) || core.is_shared(after) {
+            return Some(Disturbance::SharedCore);
+        }
+        ((after.hertz / before.hertz - 1.0).abs() > STEADY).then_some(Disturbance::FrequencyChange)
+    }
+}
+
+fn counted(before: &Counters, after: &Counters, own_switches: u64) -> Option<Disturbance> {
+    if after.switches > before.switches + own_switches {
+        Some(Disturbance::ContextSwitch)
+    } else if before.cpus.len() == after.cpus.len() && before.cpus != after.cpus {
+        Some(Disturbance::Migration)
+    } else if after.major_faults > before.major_faults {
+        Some(Disturbance::MajorFault)
+    } else {
+        None
+    }
+}
+
+fn hertz(before: &Look, after: &Look) -> Option<f64> {
+    Some(f64::midpoint(before.pace?.hertz, after.pace?.hertz))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(switches: u64, major_faults: u64, cpus: &[u32]) -> Counters {
+        Counters { switches, major_faults, cpus: cpus.into() }
+    }
+
+    #[test]
+    fn what_grew_disturbed() {
+        let before = counters(3, 1, &[1]);
+        assert_eq!(counted(&before, &before, 0), None);
+        assert_eq!(counted(&before, &counters(4, 1, &[1]), 0), Some(Disturbance::ContextSwitch));
+        assert_eq!(counted(&before, &counters(4, 1, &[1]), 1), None, "the runner's own");
+        assert_eq!(counted(&before, &counters(5, 1, &[1]), 1), Some(Disturbance::ContextSwitch));
+        assert_eq!(counted(&before, &counters(3, 2, &[1]), 0), Some(Disturbance::MajorFault));
+        assert_eq!(counted(&before, &counters(3, 1, &[0]), 0), Some(Disturbance::Migration));
+        assert_eq!(counted(&before, &counters(3, 1, &[1, 0]), 0), None, "a new thread is not a moved one");
+    }
+
+    #[test]
+    fn a_window_nobody_can_watch_is_asked_once() {
+        let watch = Watch::new(None, true, Duration::ZERO);
+        watch.borrow_mut().proc = "/nowhere".into();
+        let mut process = ProcessWatch::of(&watch, 1);
+        let mut asked = 0;
+        let answer = process.gather(100, |repeat| {
+            asked += 1;
+            Ok::<_, ()>(vec![asked; repeat as usize])
+        });
+        assert_eq!(answer, Ok((vec![1; 100], Seen::default())));
+        assert_eq!(process.end(), (BTreeMap::new(), true));
+    }
+
+    #[test]
+    fn short_windows_slip_through() {
+        let folder = std::env::temp_dir().join(format!("timermeter-portions-{}", std::process::id()));
+        let task = folder.join("7/task/7");
+        std::fs::create_dir_all(&task).expect("a folder of our own");
+        std::fs::write(task.join("stat"), format!("7 (x) {}", vec!["1"; 50].join(" "))).expect("ours");
+        let count = |switches: u32| {
+            let status = format!("nonvoluntary_ctxt_switches:\t{switches}\n");
+            std::fs::write(task.join("status"), status).expect("a file of our own");
+        };
+        count(0);
+        let watch = Watch::new(None, true, Duration::ZERO);
+        watch.borrow_mut().proc.clone_from(&folder);
+        let mut process = ProcessWatch::of(&watch, 7);
+        let mut switches = 0;
+        // Whoever asks for more than 30 at once is interrupted.
+        let answer = process.gather(100, |repeat| {
+            switches += u32::from(repeat > 30);
+            count(switches);
+            Ok::<_, ()>(vec![0; repeat as usize])
+        });
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+        assert_eq!(answer, Ok((vec![0; 100], Seen::default())));
+        assert_eq!(process.end(), (BTreeMap::from([("context-switch".to_owned(), 2)]), true));
+    }
+
+    #[test]
+    fn a_window_that_is_always_disturbed_spoils_the_process() {
+        let folder = std::env::temp_dir().join(format!("timermeter-watch-{}", std::process::id()));
+        let task = folder.join("7/task/7");
+        std::fs::create_dir_all(&task).expect("a folder of our own");
+        let stat = format!("7 (x) {}", vec!["1"; 50].join(" "));
+        let count = |switches: u32| {
+            let status = format!("nonvoluntary_ctxt_switches:\t{switches}\n");
+            std::fs::write(task.join("status"), status).expect("a file of our own");
+            std::fs::write(task.join("stat"), &stat).expect("a file of our own");
+        };
+        count(0);
+        let watch = Watch::new(None, true, Duration::ZERO);
+        watch.borrow_mut().proc.clone_from(&folder);
+        let mut process = ProcessWatch::of(&watch, 7);
+        let mut switches = 0;
+        let answer = process.gather(1, |_| {
+            switches += 1;
+            count(switches);
+            Ok::<_, ()>(vec![switches])
+        });
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+        assert_eq!(answer, Ok((vec![MOST_TRIES], Seen { core_hz: None, restless: true })));
+        assert_eq!(process.end(), (BTreeMap::from([("context-switch".to_owned(), MOST_TRIES)]), false));
+    }
+}

@@ -1,0 +1,129 @@
+use proptest::prelude::*;
+
+use super::{Recording, RecordingError};
+use crate::platform::frequency::{Chains, CyclesFrom, Parts};
+use crate::recording::{Observed, SCHEMA};
+use crate::report::{Platform, Settings, Status, TimerRow, Tool};
+use crate::trace::{Batches, Intervals, Reference, Run, Trace};
+use crate::trust::Yardsticks;
+use crate::units::Hertz;
+
+fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
+    let batches = |calls| Batches { calls, deltas: deltas.clone(), ..Batches::default() };
+    let run = Run {
+        intervals: vec![Intervals { work: 3, deltas: deltas.clone() }],
+        readings: crate::trace::Readings { values: deltas.clone(), ..Default::default() },
+        singles: batches(1),
+        batches: batches(100),
+        ..Run::default()
+    };
+    let trace = Trace {
+        ns_per_tick: Some(figure),
+        reference: Reference { id: "rdtsc".into(), ns_per_tick: figure, step: 26.0, ns_per_work: 1.0 / 3.0 },
+        runs: vec![run],
+        ..Trace::default()
+    };
+    let observed = |id: &str, outcome| Observed {
+        id: id.into(),
+        label: id.into(),
+        legend: None,
+        runtime: "native".into(),
+        ns_per_tick: None,
+        outcome,
+    };
+    let chains = Chains {
+        hertz: Hertz(figure * 1e9),
+        low: Hertz(figure * 0.9e9),
+        high: Hertz(figure * 1.1e9),
+        multiplication_cycles: Some(3.0),
+        samples: 60,
+    };
+    Recording {
+        schema: SCHEMA.into(),
+        tool: Tool::this(),
+        created: "2026-11-20T12:00:00Z".into(),
+        platform: Platform::default(),
+        frequency: Parts {
+            before: Some(chains),
+            nominal: Some((Hertz(2e9), "brand string".into())),
+            ..Parts::default()
+        },
+        cycles_from: CyclesFrom::Given(Hertz(figure * 1e9)),
+        settings: Settings {
+            profile: "quick".into(),
+            cpu: None,
+            seed: u64::MAX,
+            processes: 1,
+            timeout_seconds: 5,
+        },
+        yardsticks: Yardsticks { system_call_ns: Some(figure), ..Yardsticks::default() },
+        timers: vec![observed("a", Ok(trace)), observed("b", Err("it crashed".into()))],
+        unasked: vec![TimerRow::unmeasured("c", "", "native", Status::Unavailable)],
+    }
+}
+
+fn packed() -> Vec<u8> {
+    recording(vec![i64::MIN, -1, 0, i64::MAX], 0.1 + 0.2).pack().unwrap()
+}
+
+fn json_as(change: impl Fn(String) -> String) -> RecordingError {
+    let json = serde_json::to_string(&recording(vec![1], 1.0)).unwrap();
+    let bytes = zstd::encode_all(change(json).as_bytes(), 3).unwrap();
+    Recording::unpack(&bytes, "a.trace").expect_err("it should be refused")
+}
+
+#[test]
+fn what_is_wrong_is_told() {
+    for (bytes, words) in [
+        (b"".to_vec(), "incomplete frame"),
+        (b"{\"schema\":\"timermeter.trace.v1\"}".to_vec(), "is no trace, or a damaged one"),
+        (packed()[..packed().len() - 5].to_vec(), "damaged"),
+    ] {
+        let told = Recording::unpack(&bytes, "a.trace").expect_err(words).to_string();
+        assert!(told.contains("'a.trace'"), "{told}");
+        if words != "incomplete frame" {
+            assert!(told.contains(words), "{told}");
+        }
+    }
+    for (error, words) in [
+        (json_as(|json| json.replace("trace.v1", "trace.v2")), "schema 'timermeter.trace.v2'"),
+        (json_as(|_| "{}".into()), "schema 'none'"),
+        (json_as(|json| json.replace("\"runs\":[", "\"runs\":[7,")), "line 1, column"),
+        (json_as(|json| json[..json.len() / 2].into()), "line 1, column"),
+        (json_as(|json| json.replace("\"id\":\"b\"", "\"id\":\"a\"")), "two timers have the id 'a'"),
+        (json_as(|json| json.replace("\"step\":26.0", "\"step\":-26.0")), "reference.step of 'a' is -26"),
+    ] {
+        assert!(error.to_string().contains(words) && error.to_string().contains("'a.trace'"), "{error}");
+    }
+}
+
+#[test]
+fn any_changed_byte_is_noticed() {
+    let good = packed();
+    for at in 0..good.len() {
+        let mut bad = good.clone();
+        bad[at] ^= 0x10;
+        if let Ok(read) = Recording::unpack(&bad, "a.trace") {
+            // Some bits of the header mean nothing; what is unpacked is the same then.
+            assert_eq!(read, recording(vec![i64::MIN, -1, 0, i64::MAX], 0.1 + 0.2), "byte {at}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_was_packed_comes_back_bit_for_bit(deltas in proptest::collection::vec(any::<i64>(), 0..50), figure in 1e-6f64..1e6) {
+        let kept = recording(deltas, figure);
+        let read = Recording::unpack(&kept.pack().unwrap(), "a.trace").unwrap();
+        prop_assert_eq!(&read, &kept);
+        prop_assert_eq!(read.report().unwrap(), kept.report().unwrap());
+    }
+
+    #[test]
+    fn rubbish_is_refused_and_nothing_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200), at in 0usize..400) {
+        prop_assert!(Recording::unpack(&bytes, "a.trace").is_err());
+        let good = packed();
+        let cut = &good[..at.min(good.len() - 1)];
+        prop_assert!(Recording::unpack(cut, "a.trace").is_err());
+    }
+}

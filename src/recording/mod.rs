@@ -1,0 +1,119 @@
+//! Everything that a report is computed from: what was observed of each timer, of the machine and of its frequency, and
+//! how. The report is a pure function of it, so that a recording that was kept gives the same report again.
+
+mod file;
+
+use serde::{Deserialize, Serialize};
+
+use crate::analysis::profile::{Profile, profile};
+use crate::platform::frequency::{CyclesFrom, NominalUnknown, Parts, summarise};
+use crate::report::{self, Platform, Provenance, Report, Settings, Status, TimerRow, Tool};
+use crate::trace::Trace;
+use crate::trust::{self, Case, Twin, Yardsticks};
+use crate::units::Hertz;
+
+pub use file::RecordingError;
+
+/// The version of the recording that this build writes and reads.
+pub const SCHEMA: &str = "timermeter.trace.v1";
+
+/// All observations of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recording {
+    /// Always `timermeter.trace.v1`.
+    pub schema: String,
+    /// The program that observed.
+    pub tool: Tool,
+    /// When the measurement began, UTC (RFC 3339).
+    pub created: String,
+    /// The machine.
+    pub platform: Platform,
+    /// What was found out about its frequencies.
+    pub frequency: Parts,
+    /// Which frequency was to turn time into cycles.
+    pub cycles_from: CyclesFrom,
+    /// How the measurement was made.
+    pub settings: Settings,
+    /// What the read paths of this machine are held against.
+    pub yardsticks: Yardsticks,
+    /// The timers that were asked, in that order.
+    pub timers: Vec<Observed>,
+    /// Rows of timers, or of whole agents, that could not be asked.
+    pub unasked: Vec<TimerRow>,
+}
+
+/// A timer that was asked, and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// Its id in the report.
+    pub id: String,
+    /// The call itself.
+    pub label: String,
+    /// What the paper calls it.
+    #[serde(default)]
+    pub legend: Option<String>,
+    /// `native`, or the name of the runtime that hosts it.
+    pub runtime: String,
+    /// Nanoseconds in a tick as the timer declares them.
+    pub ns_per_tick: Option<f64>,
+    /// What was observed, or why it failed.
+    pub outcome: Result<Trace, String>,
+}
+
+impl Recording {
+    /// The report that follows. The version in it is that of this build, whose analysis it is.
+    ///
+    /// # Errors
+    /// When cycles are to be counted at the nominal frequency, and it is unknown.
+    pub fn report(&self) -> Result<Report, NominalUnknown> {
+        let (frequency, warnings) = summarise(&self.frequency, self.cycles_from)?;
+        let hertz = frequency.cycles_hz.map(Hertz);
+        let asked = self.rows(hertz);
+        let mut timers: Vec<TimerRow> = self.unasked.iter().cloned().chain(asked).collect();
+        timers.sort_by(TimerRow::best_first);
+        Ok(Report {
+            schema: report::SCHEMA.into(),
+            tool: Tool::this(),
+            created: self.created.clone(),
+            provenance: Provenance::default(),
+            platform: self.platform.clone(),
+            frequency,
+            settings: self.settings.clone(),
+            warnings,
+            timers,
+        })
+    }
+}
+
+impl Recording {
+    fn rows(&self, frequency: Option<Hertz>) -> Vec<TimerRow> {
+        let profiles: Vec<Option<Profile>> =
+            self.timers.iter().map(|observed| observed.outcome.as_ref().ok().map(profile)).collect();
+        let row = |(observed, found): (&Observed, &Option<Profile>)| {
+            let Observed { id, label, legend, runtime, ns_per_tick, outcome } = observed;
+            let mut row = TimerRow::unmeasured(id, label, runtime, Status::Failed);
+            row.ns_per_tick = *ns_per_tick;
+            row.legend.clone_from(legend);
+            match (outcome, found) {
+                (Ok(trace), Some(profile)) => {
+                    row.fill(trace, profile, frequency);
+                    let twin = self.twin(id, &profiles);
+                    let case = Case { id, trace, profile, yardsticks: &self.yardsticks, twin };
+                    row.condemn(trust::judge(&case));
+                }
+                (Err(reason), _) => row.reason = Some(reason.clone()),
+                (Ok(_), None) => {}
+            }
+            row
+        };
+        self.timers.iter().zip(&profiles).map(row).collect()
+    }
+
+    /// The same clock through the system call.
+    fn twin(&self, of: &str, profiles: &[Option<Profile>]) -> Option<Twin<'_>> {
+        let id = format!("{of}-syscall");
+        let place = self.timers.iter().position(|other| other.id == id)?;
+        let cost_ns = profiles[place].as_ref()?.cost?.value;
+        Some(Twin { id: &self.timers[place].id, cost_ns })
+    }
+}

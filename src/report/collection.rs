@@ -1,0 +1,181 @@
+//! Many reports at once, from files and folders. What cannot be read is told with its file and place; the rest goes on.
+
+use std::fs::{self, DirEntry};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::{ReadError, Report};
+
+/// What was read, and what was not.
+#[derive(Debug, Default)]
+pub struct Collection<T> {
+    /// What was kept of each report, in the order of the paths, those of a folder sorted by name.
+    pub reports: Vec<Kept<T>>,
+    /// Why the other files could not be read, in the same order.
+    pub refused: Vec<ReadError>,
+}
+
+/// What was kept of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept<T> {
+    /// Its file.
+    pub path: PathBuf,
+    /// What was kept.
+    pub content: T,
+}
+
+impl<T: Send> Collection<T> {
+    /// Reads the reports at `paths`: files, and folders with all `.json` files in and below them. `keep` sees each report
+    /// once and says what stays of it, so that ten thousand need not be held whole; it is called by several threads.
+    ///
+    /// # Errors
+    /// None of its own: what is wrong with a path stands in [`refused`](Self::refused).
+    pub fn read<P: AsRef<Path> + Sync>(paths: &[P], keep: impl Fn(&Path, Report) -> T + Sync) -> Self {
+        let files: Vec<Result<PathBuf, ReadError>> =
+            paths.iter().flat_map(|path| files(path.as_ref())).collect();
+        let read: Vec<Result<Kept<T>, ReadError>> = files
+            .into_par_iter()
+            .map(|path| {
+                let path = path?;
+                let content = keep(&path, Report::read(&path)?);
+                Ok(Kept { path, content })
+            })
+            .collect();
+        let mut collection = Self { reports: Vec::with_capacity(read.len()), refused: Vec::new() };
+        for each in read {
+            match each {
+                Ok(kept) => collection.reports.push(kept),
+                Err(error) => collection.refused.push(error),
+            }
+        }
+        collection
+    }
+}
+
+/// The files that `path` stands for.
+fn files(path: &Path) -> Vec<Result<PathBuf, ReadError>> {
+    if !path.is_dir() {
+        // Whatever it is, reading it will tell.
+        return vec![Ok(path.to_owned())];
+    }
+    let mut found = Vec::new();
+    gather(path, &mut found);
+    if found.is_empty() {
+        found.push(Err(ReadError::NoReports { path: path.to_owned() }));
+    }
+    found
+}
+
+/// Adds all `.json` files in and below `folder`, sorted. Hidden ones are left out, and links to folders are not followed:
+/// they may lead in circles.
+fn gather(folder: &Path, found: &mut Vec<Result<PathBuf, ReadError>>) {
+    let listed = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<DirEntry>>>);
+    let mut entries = match listed {
+        Ok(entries) => entries,
+        Err(source) => return found.push(Err(ReadError::File { path: folder.to_owned(), source })),
+    };
+    entries.retain(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+    entries.sort_by_key(DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            gather(&path, found);
+        } else if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) && !path.is_dir()
+        {
+            found.push(Ok(path));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Collection;
+    use crate::report::ReadError;
+    use std::fs;
+    use std::path::Path;
+
+    const GOOD: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
+        "created":"2026-11-20T12:00:00Z",
+        "platform":{"cpu":{"architecture":"x86_64"},"os":{"family":"linux"},"kernel":{},"clocksource":{"available":[]}},
+        "frequency":{"cycles_from":"effective"},
+        "settings":{"profile":"quick","cpu":null,"seed":1,"processes":1,"timeout_seconds":5},
+        "warnings":[],"timers":[]}"#;
+
+    fn read(path: &Path) -> Collection<String> {
+        Collection::read(&[path], |_, report| report.settings.profile)
+    }
+
+    fn names(collection: &Collection<String>, base: &Path) -> Vec<String> {
+        let name = |path: &Path| path.strip_prefix(base).unwrap().display().to_string();
+        collection.reports.iter().map(|kept| name(&kept.path)).collect()
+    }
+
+    #[test]
+    fn a_folder_is_read_deeply_and_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path();
+        for name in ["b/2026-01-02/report.json", "b/2026-01-01/report.json", "a.JSON"] {
+            fs::create_dir_all(base.join(name).parent().unwrap()).unwrap();
+            fs::write(base.join(name), GOOD).unwrap();
+        }
+        for name in [".hidden.json", "README.md", "b/run.trace"] {
+            fs::write(base.join(name), "no report").unwrap();
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(base, base.join("b/circle")).unwrap();
+        let collection = read(base);
+        assert_eq!(
+            names(&collection, base),
+            ["a.JSON", "b/2026-01-01/report.json", "b/2026-01-02/report.json"]
+        );
+        assert!(collection.refused.is_empty(), "{:?}", collection.refused);
+    }
+
+    #[test]
+    fn what_is_bad_is_named_and_the_rest_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path();
+        let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","warnings":[]"#;
+        let rows = |rows: &str| GOOD.replace("\"timers\":[]", &format!("\"timers\":[{rows}]"));
+        let bad = [
+            ("1.json", GOOD.replace("report.v1", "report.v9"), "schema 'timermeter.report.v9'"),
+            ("2.json", GOOD[..GOOD.len() / 2].to_owned(), "EOF while parsing an object (line 3, column"),
+            ("3.json", rows(&format!("{row},\"spread\":NaN}}")), "line 6, column"),
+            ("4.json", rows(&format!("{row},\"spread\":1e999}}")), "line 6, column"),
+            ("5.json", rows(&format!("{row}}},{row}}}")), "two timers with the id 'a'"),
+            ("6.json", rows(&format!("{row},\"quality\":1.5}}")), "timers[0] ('a'): quality is 1.5"),
+            ("7.json", String::new(), "line 1, column 0"),
+        ];
+        for (name, text, _) in &bad {
+            fs::write(base.join(name), text).unwrap();
+        }
+        fs::write(base.join("8.json"), GOOD).unwrap();
+        fs::write(base.join("9.json"), b"\xff\xfe").unwrap();
+        let collection = read(base);
+        assert_eq!(names(&collection, base), ["8.json"]);
+        let told: Vec<String> = collection.refused.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), bad.len() + 1, "{told:?}");
+        for ((name, _, words), told) in bad.iter().zip(&told) {
+            assert!(told.contains(name) && told.contains(words), "{name}: {told}");
+        }
+        assert!(told[7].contains("9.json"), "{told:?}");
+    }
+
+    #[test]
+    fn a_folder_without_reports_and_a_missing_file_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing.json");
+        let collection = Collection::read(&[folder.path(), &missing], |_, _| ());
+        assert!(collection.reports.is_empty());
+        assert!(
+            matches!(&collection.refused[..], [
+                ReadError::NoReports { path },
+                ReadError::File { path: file, .. },
+            ] if path == folder.path() && *file == missing),
+            "{:?}",
+            collection.refused
+        );
+    }
+}

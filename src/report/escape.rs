@@ -1,0 +1,141 @@
+//! Text from elsewhere made safe for each language it is printed in. All of it is one line of printable text first
+//! ([`plain`]): no newline, no control character, nothing that reorders text.
+
+use super::text::plain;
+
+/// A cell of a spreadsheet: what would start a formula is led by an apostrophe (OWASP, "CSV Injection").
+#[must_use]
+pub fn csv(text: &str) -> String {
+    let text = plain(text);
+    if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) { format!("'{text}") } else { text }
+}
+
+/// Text that Markdown and the HTML in it leave alone, in a cell of a table too.
+#[must_use]
+pub fn markdown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in plain(text).chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '$' | '!' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text for HTML, between tags and in quoted attributes.
+#[must_use]
+pub fn html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in plain(text).chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text for LaTeX. pdfLaTeX stops at characters its fonts lack, so what lies beyond Latin-1 is written by its number.
+#[must_use]
+pub fn latex(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in plain(text).chars() {
+        match c {
+            '\\' => out += "\\textbackslash{}",
+            '{' | '}' | '$' | '&' | '#' | '%' | '_' => out.extend(['\\', c]),
+            '^' => out += "\\textasciicircum{}",
+            '~' => out += "\\textasciitilde{}",
+            '<' => out += "\\textless{}",
+            '>' => out += "\\textgreater{}",
+            '|' => out += "\\textbar{}",
+            '"' => out += "\\textquotedbl{}",
+            '\'' => out += "\\textquotesingle{}",
+            '`' => out += "\\textasciigrave{}",
+            '[' | ']' => out.extend(['{', c, '}']),
+            // Two or three of them would join to a dash.
+            '-' if out.ends_with('-') => out += "{}-",
+            'µ' | 'μ' => out += "\\textmu{}",
+            '≤' => out += "$\\le$",
+            '±' => out += "$\\pm$",
+            '–' => out += "\\textendash{}",
+            '…' => out += "\\dots{}",
+            '→' => out += "$\\to$",
+            '\u{a1}'..='\u{ff}' => out.push(c),
+            c if c.is_ascii() => out.push(c),
+            c => out += &format!("U+{:04X}", u32::from(c)),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{csv, html, latex, markdown};
+    use proptest::prelude::*;
+
+    #[test]
+    fn known_tricks() {
+        for (text, written) in [
+            ("=1+1", "'=1+1"),
+            ("\t=1+1", "'=1+1"),
+            ("\u{202e}@SUM(A1)\r\n", "'@SUM(A1)"),
+            ("a\u{1b}[31mred", "ared"),
+            ("monotonic", "monotonic"),
+        ] {
+            assert_eq!(csv(text), written);
+        }
+        assert_eq!(markdown("| `a`\n<b> & [x](y)"), "\\| \\`a\\` &lt;b&gt; &amp; \\[x\\](y)");
+        assert_eq!(html("<script>\"'&</script>"), "&lt;script&gt;&quot;&#39;&amp;&lt;/script&gt;");
+        assert_eq!(
+            latex("a_b & 50% $x$ \\input{/etc/passwd}"),
+            "a\\_b \\& 50\\% \\$x\\$ \\textbackslash{}input\\{/etc/passwd\\}"
+        );
+        assert_eq!(latex("≤ 1 µs 時"), "$\\le$ 1 \\textmu{}s U+6642");
+    }
+
+    proptest! {
+        #[test]
+        fn csv_never_starts_a_formula(text in "[=+@\t\r\n \u{200b}\u{1b}-]{0,4}\\PC{0,20}") {
+            let text = csv(&text);
+            prop_assert!(!text.starts_with(['=', '+', '-', '@']) && !text.contains(['\n', '\r', '\t']));
+        }
+
+        #[test]
+        fn html_has_no_tags_and_no_quotes(text in any::<String>()) {
+            prop_assert!(!html(&text).contains(['<', '>', '"', '\'', '\n']));
+            let known = ["amp;", "lt;", "gt;", "quot;", "#39;"];
+            let text = html(&text);
+            let sound = text.split('&').skip(1).all(|rest| known.iter().any(|entity| rest.starts_with(entity)));
+            prop_assert!(sound, "{}", text);
+        }
+
+        #[test]
+        fn markdown_has_no_bare_pipe(text in "[|\\\\`a\n<]{0,30}") {
+            let text = markdown(&text);
+            let mut escaped = false;
+            for c in text.chars() {
+                prop_assert!(escaped || !matches!(c, '|' | '`' | '<'), "{}", text);
+                escaped = !escaped && c == '\\';
+            }
+            prop_assert!(!escaped && !text.contains('\n'));
+        }
+
+        #[test]
+        fn latex_is_balanced_and_ordinary(text in any::<String>()) {
+            let text = latex(&text);
+            let ordinary = |c: char| c.is_ascii() && !c.is_control() || ('\u{a1}'..='\u{ff}').contains(&c);
+            prop_assert!(text.chars().all(ordinary), "{}", text);
+            let bare = text.replace("\\{", "").replace("\\}", "").replace("\\%", "").replace("\\#", "").replace("\\&", "");
+            prop_assert_eq!(bare.matches('{').count(), bare.matches('}').count());
+            prop_assert!(!bare.contains(['%', '#', '&']), "{}", text);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! One timer in a few lines of text, each a name and a value. Shared by the terminal and the page.
+
+use super::figures::{accuracy, count, percent, plus_minus, rate, share, significant, time};
+use super::machine::Fact;
+use super::text::{clipped, plain};
+use super::{Accuracy, AccuracyKind, Cost, Observations, TimerRow, Verdicts};
+
+const LONGEST: usize = 600;
+
+/// All that is known of a timer.
+#[must_use]
+pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
+    let mut facts = vec![("status", status(row))];
+    let mut fact = |name, value: Option<String>| facts.extend(value.map(|value| (name, value)));
+    fact("Quality", row.quality.map(|_| quality(row)));
+    fact("printed", row.printed_quality.map(|printed| format!("{} % in the source", percent(Some(printed)))));
+    fact("accuracy", row.accuracy.map(|accuracy| accuracy_in_full(&accuracy, row.observations.as_ref())));
+    fact("cost", row.cost.as_ref().map(cost));
+    fact("single", row.cost.as_ref().and_then(singles));
+    let told = "of single invocations lie within one accuracy of the median";
+    fact("spread", row.spread.map(|_| format!("{} {told}", share(row.spread))));
+    fact("tick", row.ns_per_tick.map(|ns| format!("{} ({})", time(Some(ns)), rate(Some(1e9 / ns)))));
+    fact("rests on", row.observations.as_ref().map(observations));
+    for verdict in row.verdicts.iter().flat_map(Verdicts::each) {
+        fact(verdict.0, Some(format!("{} — {}", verdict.1.in_words(), clipped(verdict.2, LONGEST))));
+    }
+    for (name, evidence) in row.verdicts.iter().flat_map(evidence) {
+        fact(name, Some(evidence));
+    }
+    facts
+}
+
+/// Evidence that is more than a sentence.
+fn evidence(verdicts: &Verdicts) -> Vec<(&'static str, String)> {
+    let offsets = verdicts.thread_safe.offsets.iter().map(|offset| {
+        let (ns, doubt) = (significant(offset.ns, 3), significant(offset.uncertainty_ns, 2));
+        format!("CPU {}: {ns} ± {doubt} ns", offset.cpu)
+    });
+    let allan = verdicts
+        .stable
+        .allan
+        .iter()
+        .map(|point| format!("{:.1e} at {}", point.deviation, time(Some(point.window_s * 1e9))));
+    let told = [("CPU offsets", offsets.collect::<Vec<_>>()), ("Allan deviation", allan.collect())];
+    told.into_iter()
+        .filter(|(_, parts)| !parts.is_empty())
+        .map(|(name, parts)| (name, parts.join(" · ")))
+        .collect()
+}
+
+fn status(row: &TimerRow) -> String {
+    let said = |text: &Option<String>| text.as_deref().map(|text| clipped(text, LONGEST)).unwrap_or_default();
+    let mut text = format!("{} ({})", row.status.name(), plain(&row.runtime));
+    for (lead, part) in [(" — ", said(&row.reason)), (" → ", said(&row.remedy))] {
+        if !part.is_empty() {
+            text = text + lead + &part;
+        }
+    }
+    text
+}
+
+fn quality(row: &TimerRow) -> String {
+    let half = plus_minus(row.quality, row.quality_low, row.quality_high);
+    let interval = match (row.quality_low, row.quality_high) {
+        (Some(_), Some(_)) if !half.is_empty() => {
+            format!(" (95 % interval {} to {})", percent(row.quality_low), percent(row.quality_high))
+        }
+        _ => String::new(),
+    };
+    format!("{} %{interval}", percent(row.quality))
+}
+
+fn between(low: Option<f64>, high: Option<f64>) -> String {
+    match (low, high) {
+        (Some(_), Some(_)) => format!(" (95 % interval {} to {})", time(low), time(high)),
+        _ => String::new(),
+    }
+}
+
+fn in_cycles(cycles: Option<f64>) -> String {
+    cycles.map_or_else(String::new, |cycles| format!(", {} cycles", count(Some(cycles))))
+}
+
+fn accuracy_in_full(step: &Accuracy, observations: Option<&Observations>) -> String {
+    let resolved = step.kind == AccuracyKind::Resolved;
+    let interval = if resolved { between(step.low_ns, step.high_ns) } else { String::new() };
+    let rule = observations.and_then(|observations| observations.resolution_rule.as_deref());
+    let rule = rule.map_or_else(String::new, |rule| format!(", found by the rule `{}`", plain(rule)));
+    let ticks = significant(step.ticks, 5);
+    format!("{}{interval}{}, {ticks} ticks{rule}", accuracy(Some(step)), in_cycles(step.cycles))
+}
+
+fn cost(cost: &Cost) -> String {
+    let by = plain(&cost.reference);
+    let by = if by.is_empty() { String::new() } else { format!(", timed by {by}") };
+    format!(
+        "{}{}{}{by}",
+        time(cost.median_ns),
+        between(cost.low_ns, cost.high_ns),
+        in_cycles(cost.median_cycles)
+    )
+}
+
+fn singles(cost: &Cost) -> Option<String> {
+    (cost.single_median_ns.is_some() || cost.p99_ns.is_some()).then(|| {
+        let (median, p99) = (time(cost.single_median_ns), time(cost.p99_ns));
+        format!("invocations as the reference shows them: median {median}, 99th percentile {p99}")
+    })
+}
+
+fn observations(rests_on: &Observations) -> String {
+    let disturbed = match rests_on.disturbed_processes {
+        0 => String::new(),
+        count => format!(" ({count} of them disturbed and left out)"),
+    };
+    let backward = match rests_on.backward_steps {
+        0 => "none went backwards".to_owned(),
+        1 => "1 step went backwards".to_owned(),
+        count => format!("{count} steps went backwards"),
+    };
+    format!(
+        "{} processes{disturbed}, {} intervals, {} single and {} batched invocations; {backward}",
+        rests_on.processes, rests_on.intervals, rests_on.single_calls, rests_on.batched_calls
+    )
+}

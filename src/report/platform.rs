@@ -1,0 +1,213 @@
+//! The machine, as the report holds it. What the machine did not tell is `null`, which is not the same as "no".
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Who this machine is. Anything the machine did not tell is null.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Platform {
+    /// The processor.
+    pub cpu: Cpu,
+    /// The operating system.
+    pub os: Os,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The hypervisor as it names itself (CPUID leaf 0x40000000), null on bare metal.
+    pub hypervisor: Option<String>,
+    /// The clocks that the hypervisor offers, as the kernel calls them: `kvm-clock`, `hyperv_clocksource_tsc_page`,
+    /// `xen`. Empty where it offers none or there is no hypervisor.
+    pub hypervisor_clocks: Option<Vec<String>>,
+    /// The clock source of the kernel.
+    pub clocksource: ClockSource,
+    /// The time stamp counter, on x86.
+    #[serde(default)]
+    pub tsc: Tsc,
+    /// How the kernel's clocks are steered; null where adjtimex(2) is not answered.
+    pub ntp: Option<Ntp>,
+    /// How busy the machine is.
+    pub load: Option<Load>,
+    /// Share of the time since the start of the machine in which CPUs had something to run that a hypervisor gave to
+    /// others, in [0, 1].
+    #[schemars(range(min = 0, max = 1))]
+    pub steal_share: Option<f64>,
+    /// What a container allows.
+    #[serde(default)]
+    pub limits: Limits,
+    /// `kernel.perf_event_paranoid`: above 2, unprivileged programs cannot count cycles.
+    pub perf_event_paranoid: Option<i32>,
+}
+
+/// The processor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cpu {
+    /// Instruction set architecture, as in `x86_64`.
+    pub architecture: String,
+    /// Vendor string.
+    pub vendor: Option<String>,
+    /// Brand string.
+    pub model: Option<String>,
+    /// Family, on x86.
+    pub family: Option<u32>,
+    /// Model number, on x86.
+    pub model_number: Option<u32>,
+    /// Stepping, on x86.
+    pub stepping: Option<u32>,
+    /// Microcode revision, as in `0xa101148`.
+    pub microcode: Option<String>,
+    /// CPUs that are online.
+    pub online: Option<u32>,
+    /// Which CPUs are online, as the kernel writes lists: `0-3,8`.
+    pub online_list: Option<String>,
+    /// CPUs this process may run on.
+    pub allowed: Option<u32>,
+    /// Which CPUs this process may run on, as the kernel writes lists.
+    pub allowed_list: Option<String>,
+    /// Whether cores run more than one thread at once.
+    pub smt: Option<bool>,
+    /// CPUs in the core of the CPU that measures.
+    pub threads_per_core: Option<u32>,
+    /// Which CPUs share the core of the CPU that measures, itself included, as the kernel writes lists.
+    pub core_list: Option<String>,
+    /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel writes lists; empty where there are none.
+    pub isolated: Option<String>,
+    /// CPUs without a timer interrupt while one thread runs (`nohz_full=`), as the kernel writes lists; empty where
+    /// there are none.
+    pub nohz_full: Option<String>,
+    /// Whether the TSC runs at a constant rate in all power states (CPUID 0x80000007 EDX bit 8).
+    pub invariant_tsc: Option<bool>,
+    /// The cpufreq governor of the CPU that measured.
+    pub governor: Option<String>,
+    /// The cpufreq driver of the CPU that measured.
+    pub frequency_driver: Option<String>,
+    /// Whether the CPU may run above its nominal frequency.
+    pub turbo: Option<bool>,
+}
+
+/// The operating system.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Os {
+    /// `linux`.
+    pub family: String,
+    /// The distribution's own name for itself.
+    pub name: Option<String>,
+}
+
+/// When the kernel does without its timer interrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tickless {
+    /// Never (CONFIG_HZ_PERIODIC).
+    Never,
+    /// On idle CPUs (CONFIG_NO_HZ_IDLE).
+    WhenIdle,
+    /// On idle CPUs, and on those of `nohz_full=` while one thread runs there (CONFIG_NO_HZ_FULL).
+    WhenAlone,
+}
+
+/// The kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Kernel {
+    /// As `uname -s`.
+    pub name: Option<String>,
+    /// As `uname -r`.
+    pub release: Option<String>,
+    /// As `uname -v`.
+    pub version: Option<String>,
+    /// Timer interrupts a second on a busy CPU (CONFIG_HZ).
+    pub tick_hz: Option<u32>,
+    /// Where the tick rate was found.
+    pub tick_source: Option<String>,
+    /// When the kernel does without its timer interrupt.
+    pub tickless: Option<Tickless>,
+}
+
+/// The clock source of the kernel (`/sys/devices/system/clocksource`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClockSource {
+    /// The one in use.
+    pub current: Option<String>,
+    /// All that could be used.
+    pub available: Vec<String>,
+    /// What the kernel's command line says about clocks, as in `clocksource=hpet`.
+    pub parameters: Option<Vec<String>>,
+}
+
+/// The time stamp counter: what CPUID and the flags in `/proc/cpuinfo` say of it. All null on other architectures.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tsc {
+    /// Its rate does not follow the frequency of the core.
+    pub constant: Option<bool>,
+    /// It runs on in deep idle states.
+    pub nonstop: Option<bool>,
+    /// Writes to it can be told and undone (IA32_TSC_ADJUST).
+    pub adjust: Option<bool>,
+    /// The processor can scale it for virtual machines.
+    pub scaling: Option<bool>,
+    /// The kernel was told its frequency and did not have to measure it.
+    pub known_frequency: Option<bool>,
+    /// A hypervisor vouches for it, so the kernel does not watch it.
+    pub reliable: Option<bool>,
+}
+
+/// How NTP or something like it steers the kernel's clocks (adjtimex(2)).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ntp {
+    /// Whether somebody keeps the clock synchronised.
+    pub synchronised: bool,
+    /// Whether an offset is being slewed in, or the rate is trimmed by the length of the tick.
+    pub slewing: bool,
+    /// What the rate of CLOCK_MONOTONIC and CLOCK_REALTIME differs by from that of the hardware as the kernel first
+    /// calibrated it, all trims together, in parts per million.
+    pub rate_ppm: f64,
+    /// The trim of the frequency alone, in parts per million: at most 500.
+    pub frequency_ppm: f64,
+    /// What of an offset is still to be slewed in, in nanoseconds.
+    pub offset_ns: i64,
+    /// Microseconds between ticks of USER_HZ; 10000 when nobody trims the rate by it.
+    pub tick_us: i64,
+    /// Estimated error of CLOCK_REALTIME, in microseconds, by whoever keeps it; meaningless where nobody does.
+    pub estimated_error_us: i64,
+}
+
+/// How many threads ran or waited to run, as means over time (`/proc/loadavg`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Load {
+    /// Over the last minute.
+    pub one_minute: f64,
+    /// Over the last five minutes.
+    pub five_minutes: f64,
+    /// Over the last fifteen minutes.
+    pub fifteen_minutes: f64,
+}
+
+/// What a container or a control group allows this process.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limits {
+    /// The kind of container, as in `docker`, by the marks that it leaves; null where there are none. The image of a
+    /// container that was started in another way still has them.
+    pub container: Option<String>,
+    /// The version of control groups that limits CPU time: 1 or 2.
+    pub cgroup: Option<u32>,
+    /// CPU time; null where it is not shown whether there is a limit.
+    pub cpu: Option<CpuQuota>,
+    /// The CPUs of the control group, as the kernel writes lists.
+    pub cpuset: Option<String>,
+    /// Memory; null where it is not shown whether there is a limit.
+    pub memory: Option<MemoryLimit>,
+}
+
+/// CPU time that a control group allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuQuota {
+    /// CPUs' worth of time in every period; null where there is no limit.
+    pub cpus: Option<f64>,
+    /// Periods in which the group used up its time and was stopped.
+    pub throttled_periods: Option<u64>,
+}
+
+/// Memory that a control group allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryLimit {
+    /// Bytes; null where there is no limit.
+    pub bytes: Option<u64>,
+}

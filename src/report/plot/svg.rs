@@ -1,0 +1,134 @@
+//! A figure as SVG: dark marks on no background, to be read in grey. Each role has a colour of its own, by which a page
+//! finds it and gives it the one of its scheme.
+
+use plotters::backend::SVGBackend;
+use plotters::chart::{ChartBuilder, ChartContext};
+use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
+use plotters::element::{Circle, PathElement, Rectangle};
+use plotters::prelude::Cartesian2d;
+use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle};
+
+use super::{Axis, Data, Plot};
+
+/// Points, and bars. The page knows these colours (`templates/page.css`).
+const DATA: RGBColor = RGBColor(0x1b, 0x4f, 0x8a);
+/// Multiples of the step.
+const LEVEL: RGBColor = RGBColor(0x9a, 0x9a, 0x9a);
+/// Within one accuracy of the median.
+const BAND: RGBColor = RGBColor(0xe3, 0xe3, 0xe3);
+/// The median.
+const MEDIAN: RGBColor = RGBColor(0xb4, 0x2b, 0x1e);
+/// Text and axes.
+const INK: RGBColor = RGBColor(0, 0, 0);
+
+const SIZE: (u32, u32) = (480, 290);
+const FONT: &str = "sans-serif";
+const FONT_SIZE: u32 = 16;
+
+type Error<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as plotters::prelude::DrawingBackend>::ErrorType>;
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+
+/// The figure could not be drawn.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the figure '{figure}' cannot be drawn: {reason}; the report may hold absurd numbers")]
+pub struct DrawError {
+    /// Its name.
+    pub figure: &'static str,
+    /// What the drawing library said.
+    pub reason: String,
+}
+
+impl Plot {
+    /// The figure as a document of its own.
+    ///
+    /// # Errors
+    /// Where its numbers are beyond what can be drawn.
+    pub fn svg(&self) -> Result<String, DrawError> {
+        let mut text = String::new();
+        let drawn = draw(self, &SVGBackend::with_string(&mut text, SIZE).into_drawing_area());
+        drawn.map_err(|error| DrawError { figure: self.name, reason: error.to_string() })?;
+        Ok(text)
+    }
+
+    /// The marks of the figure, to be put into an `svg` element with the view box `0 0 480 290`.
+    ///
+    /// # Errors
+    /// As [`svg`](Self::svg).
+    pub fn svg_marks(&self) -> Result<String, DrawError> {
+        let whole = self.svg()?;
+        let from = whole.find("<svg").and_then(|start| Some(start + whole[start..].find('>')? + 1));
+        let inner = from.and_then(|from| {
+            whole[from..].strip_suffix("</svg>\n").or_else(|| whole[from..].strip_suffix("</svg>"))
+        });
+        // Said once for the whole figure by the page.
+        Ok(inner
+            .unwrap_or_default()
+            .replace(r#" opacity="1""#, "")
+            .replace(" font-family=\"sans-serif\"", ""))
+    }
+}
+
+fn draw<'a>(plot: &Plot, area: &DrawingArea<SVGBackend<'a>, Shift>) -> Result<(), Error<'a>> {
+    let (across, up) = (&plot.across, &plot.up);
+    let mut chart = ChartBuilder::on(area)
+        .margin(8)
+        .margin_right(14)
+        .x_label_area_size(48)
+        .y_label_area_size(68)
+        .build_cartesian_2d(across.from..across.to, up.from..up.to)?;
+    if let Some((from, to)) = plot.band {
+        let corners = [(from, up.from), (to, up.to)];
+        chart.draw_series([Rectangle::new(corners, BAND.filled())])?;
+    }
+    match &plot.data {
+        Data::Points(points) => {
+            let level = |at: f64| vec![(across.from, at), (across.to, at)];
+            lines(&mut chart, plot.levels.iter().map(|&at| level(at)), LEVEL.stroke_width(1))?;
+            chart.draw_series(points.iter().map(|&at| Circle::new(at, 2, DATA.filled())))?;
+        }
+        Data::Bars { first, width, counts } => {
+            let level = |at: f64| vec![(at, up.from), (at, up.to)];
+            lines(&mut chart, plot.levels.iter().map(|&at| level(at)), LEVEL.stroke_width(1))?;
+            let bars = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            chart.draw_series(bars.map(|(at, &count)| {
+                let left = first + width * at as f64;
+                Rectangle::new([(left, 0.0), (left + width, count as f64)], DATA.filled())
+            }))?;
+        }
+    }
+    let median = plot.median.map(|at| vec![(at, up.from), (at, up.to)]);
+    lines(&mut chart, median.into_iter(), MEDIAN.stroke_width(2))?;
+    chart
+        .configure_mesh()
+        .disable_mesh()
+        .x_desc(across.label.clone())
+        .y_desc(up.label.clone())
+        .x_labels(7)
+        .y_labels(6)
+        .x_label_formatter(&|at| written(*at, across))
+        .y_label_formatter(&|at| written(*at, up))
+        .axis_style(INK)
+        .label_style((FONT, FONT_SIZE).into_font().color(&INK))
+        .axis_desc_style((FONT, FONT_SIZE).into_font().color(&INK))
+        .draw()?;
+    area.present()
+}
+
+fn lines<'a>(
+    chart: &mut Chart<'_, 'a>,
+    lines: impl Iterator<Item = Vec<(f64, f64)>>,
+    style: ShapeStyle,
+) -> Result<(), Error<'a>> {
+    chart.draw_series(lines.map(|line| PathElement::new(line, style))).map(drop)
+}
+
+/// A number on an axis, with as many digits as tell neighbours apart.
+pub(super) fn written(value: f64, axis: &Axis) -> String {
+    let range = axis.to - axis.from;
+    let decimals = (2.0 - range.log10().floor()).clamp(0.0, 9.0) as usize;
+    let text = format!("{value:.decimals$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}

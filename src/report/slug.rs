@@ -1,0 +1,113 @@
+//! A name for a machine that people can read and file systems take: its CPU, its hypervisor, its OS.
+
+use super::Platform;
+
+const LONGEST: usize = 80;
+/// What brand strings hold that tells nothing.
+const NOISE: &[&str] = &["cpu", "processor", "r", "tm", "gnu", "linux"];
+
+/// As in `amd-epyc-9r14-kvm-debian-12`: lower case, digits and hyphens, never empty.
+#[must_use]
+pub fn slug(platform: &Platform) -> String {
+    let cpu = platform.cpu.model.as_deref().or(platform.cpu.vendor.as_deref()).unwrap_or_default();
+    let os = platform.os.name.as_deref().unwrap_or_default();
+    let parts = [
+        words(cpu.split('@').next().unwrap_or_default(), &platform.cpu.architecture),
+        words(platform.hypervisor.as_deref().unwrap_or_default(), ""),
+        words(os, &platform.os.family),
+    ];
+    let joined = parts.into_iter().flatten().collect::<Vec<_>>().join("-");
+    let mut slug: String = joined.chars().take(LONGEST).collect();
+    slug.truncate(slug.trim_end_matches('-').len());
+    if slug.is_empty() { "unknown".into() } else { slug }
+}
+
+/// The words of `text` that tell something, or those of `otherwise` where none does. What stands in parentheses is a
+/// remark, as in `(R)` and `(bookworm)`, and a count of cores (`96-Core`) is none of its name.
+fn words(text: &str, otherwise: &str) -> Vec<String> {
+    let telling = |text: &str| -> Vec<String> {
+        text.to_lowercase()
+            .split_whitespace()
+            .filter(|word| !word.ends_with("-core"))
+            .flat_map(|word| {
+                word.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect::<Vec<_>>()
+            })
+            .filter(|word| !word.is_empty())
+            .collect()
+    };
+    let mut found = telling(&without_remarks(text));
+    found.retain(|word| !NOISE.contains(&word.as_str()));
+    if found.is_empty() { telling(otherwise) } else { found }
+}
+
+fn without_remarks(text: &str) -> String {
+    let mut depth = 0_usize;
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '(' => {
+                depth += 1;
+                out.push(' ');
+            }
+            ')' => depth = depth.saturating_sub(1),
+            c if depth == 0 => out.push(c),
+            _ => {}
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slug;
+    use crate::report::Platform;
+    use proptest::prelude::*;
+
+    fn of(cpu: Option<&str>, hypervisor: Option<&str>, os: Option<&str>) -> String {
+        let mut platform = Platform::default();
+        platform.cpu.model = cpu.map(Into::into);
+        platform.cpu.architecture = "x86_64".into();
+        platform.hypervisor = hypervisor.map(Into::into);
+        platform.os.name = os.map(Into::into);
+        platform.os.family = "linux".into();
+        slug(&platform)
+    }
+
+    #[test]
+    fn names_that_people_recognise() {
+        for (cpu, hypervisor, os, name) in [
+            (
+                "AMD EPYC 9R14 96-Core Processor",
+                Some("KVM"),
+                "Debian GNU/Linux 12 (bookworm)",
+                "amd-epyc-9r14-kvm-debian-12",
+            ),
+            (
+                "Intel(R) Xeon(R) CPU E5-2670 0 @ 2.60GHz",
+                None,
+                "Ubuntu 22.04.3 LTS",
+                "intel-xeon-e5-2670-0-ubuntu-22-04-3-lts",
+            ),
+            (
+                "Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz",
+                Some("Hyper-V"),
+                "Fedora Linux 40",
+                "intel-core-i7-8650u-hyper-v-fedora-40",
+            ),
+        ] {
+            assert_eq!(of(Some(cpu), hypervisor, Some(os)), name);
+        }
+        assert_eq!(of(None, None, None), "x86-64-linux");
+        assert_eq!(slug(&Platform::default()), "unknown");
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_fits_a_file_system(cpu in any::<String>(), hypervisor in any::<String>(), os in any::<String>()) {
+            let name = of(Some(&cpu), Some(&hypervisor), Some(&os));
+            prop_assert!(!name.is_empty() && name.len() <= 80);
+            prop_assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
+            prop_assert!(!name.starts_with('-') && !name.ends_with('-'));
+        }
+    }
+}

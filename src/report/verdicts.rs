@@ -1,0 +1,232 @@
+//! Whether a clock can be trusted, question by question, with the evidence.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::trace::Counted;
+
+/// How a question about trust was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Outcome {
+    /// Nothing was found against the timer.
+    #[serde(rename = "pass")]
+    Pass,
+    /// It was found wanting, with evidence.
+    #[serde(rename = "fail")]
+    Fail,
+    /// The question makes no sense for what it counts.
+    #[serde(rename = "not applicable")]
+    NotApplicable,
+    /// It could not be answered here; the finding says why.
+    #[serde(rename = "not tested")]
+    NotTested,
+}
+
+impl Outcome {
+    /// In words, as in the report.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::NotApplicable => "not applicable",
+            Self::NotTested => "not tested",
+        }
+    }
+}
+
+/// All verdicts on a timer. One that fails the first, second or third has Quality 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdicts {
+    /// Does it ever step backwards within a thread, also while that is moved over the CPUs?
+    pub monotonic: Monotonic,
+    /// Does it ever step backwards from one thread to another?
+    pub thread_safe: ThreadSafe,
+    /// Does it keep its rate against the reference, without jumps and freezes?
+    pub stable: Stable,
+    /// What does it count, found by experiment?
+    pub counts: Nature,
+    /// Does it do what its platform declares of it?
+    pub declared: Declared,
+    /// On which way is a read answered?
+    pub read_path: ReadPath,
+}
+
+impl Verdicts {
+    /// The name, outcome and finding of each.
+    #[must_use]
+    pub fn each(&self) -> [(&'static str, Outcome, &str); 6] {
+        [
+            ("monotonic", self.monotonic.outcome, &self.monotonic.finding),
+            ("thread-safe", self.thread_safe.outcome, &self.thread_safe.finding),
+            ("stable", self.stable.outcome, &self.stable.finding),
+            ("counts", self.counts.outcome, &self.counts.finding),
+            ("declared", self.declared.outcome, &self.declared.finding),
+            ("read path", self.read_path.outcome, &self.read_path.finding),
+        ]
+    }
+
+    /// Those that take the Quality away: not monotonic, not thread-safe, not stable (ICPE 2011, section 3).
+    pub fn condemning(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let failed = self.each().into_iter().take(3).filter(|(_, outcome, _)| *outcome == Outcome::Fail);
+        failed.map(|(name, _, finding)| (name, finding))
+    }
+
+    /// All that it fails, in few words: `no` with their names, `yes` where the three that matter passed or do not apply, `?`
+    /// otherwise.
+    #[must_use]
+    pub fn in_short(&self) -> &'static str {
+        let three = [self.monotonic.outcome, self.thread_safe.outcome, self.stable.outcome];
+        if three.contains(&Outcome::Fail) {
+            "no"
+        } else if three.contains(&Outcome::NotTested) {
+            "?"
+        } else {
+            "yes"
+        }
+    }
+}
+
+/// Order within one thread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Monotonic {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The evidence in a sentence.
+    pub finding: String,
+    /// Successive readings that were compared.
+    pub readings: u64,
+    /// Steps backwards.
+    pub backward_steps: u64,
+    /// The largest of them, in nanoseconds.
+    pub largest_ns: Option<f64>,
+    /// How often the thread was moved to another CPU meanwhile.
+    pub moves: u32,
+}
+
+/// Order between threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadSafe {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The evidence in a sentence.
+    pub finding: String,
+    /// Handoffs between two threads.
+    pub handoffs: u64,
+    /// Those in which the later reading was the smaller one.
+    pub backward_steps: u64,
+    /// The largest of them, in nanoseconds.
+    pub largest_ns: Option<f64>,
+    /// Rounds of disjoint pairs of CPUs.
+    pub rounds: u32,
+    /// Pairs of CPUs that met.
+    pub pairs: u32,
+    /// Pairs of CPUs that there are.
+    pub pairs_possible: u32,
+    /// How far the clock of each CPU is ahead of that of the first one.
+    pub offsets: Vec<CpuOffset>,
+}
+
+/// How far the clock of a CPU is ahead of that of the first one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuOffset {
+    /// The CPU.
+    pub cpu: u32,
+    /// In nanoseconds; negative when it is behind.
+    pub ns: f64,
+    /// The true offset lies within this many nanoseconds of that.
+    pub uncertainty_ns: f64,
+}
+
+/// Rate against the reference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stable {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The evidence in a sentence.
+    pub finding: String,
+    /// How much faster than the reference it ran, in millionths, over the longest window.
+    pub offset_ppm: Option<f64>,
+    /// The true figure lies within this of that.
+    pub offset_uncertainty_ppm: Option<f64>,
+    /// The longest window, in seconds.
+    pub longest_window_s: Option<f64>,
+    /// Allan deviation by length of the window.
+    pub allan: Vec<AllanPoint>,
+    /// Windows in which it gained more than its resolution and the reading explain.
+    pub jumps: u32,
+    /// Windows in which it lost more than that.
+    pub freezes: u32,
+    /// The largest of either, in nanoseconds.
+    pub largest_ns: Option<f64>,
+    /// Whether it is known to run on the oscillator of its reference, so that their agreement says nothing of that.
+    pub shares_oscillator: Option<bool>,
+}
+
+/// The Allan deviation at one length of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AllanPoint {
+    /// The length of the window, in seconds.
+    pub window_s: f64,
+    /// The deviation, a pure number.
+    pub deviation: f64,
+}
+
+/// What a timer counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Nature {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The evidence in a sentence.
+    pub finding: String,
+    /// What it was found to count.
+    pub found: Option<Counted>,
+    /// What it claims to count.
+    pub claimed: Option<Counted>,
+    /// Its advance over that of the reference while the thread computed.
+    pub spinning: Option<f64>,
+    /// While it slept.
+    pub sleeping: Option<f64>,
+    /// While it slept beside a busy thread of the same process.
+    pub beside_busy_thread: Option<f64>,
+}
+
+/// What is declared against what was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Declared {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The evidence in a sentence.
+    pub finding: String,
+    /// The declared resolution, or unit where none is declared, in nanoseconds.
+    pub resolution_ns: Option<f64>,
+    /// The resolution found, over the declared one.
+    pub times_coarser: Option<f64>,
+}
+
+/// Who answers a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Path {
+    /// An instruction, the vDSO, a library: nothing that leaves user mode.
+    UserMode,
+    /// The kernel.
+    SystemCall,
+    /// The hypervisor, for each instruction that reads the counter.
+    Trapped,
+}
+
+/// On which way a read is answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReadPath {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The evidence in a sentence.
+    pub finding: String,
+    /// Who answers.
+    pub path: Option<Path>,
+    /// What an empty system call takes here, in nanoseconds.
+    pub system_call_ns: Option<f64>,
+    /// What an instruction takes that traps to the hypervisor, in nanoseconds.
+    pub trap_ns: Option<f64>,
+}

@@ -1,0 +1,212 @@
+//! The clocks: what answers the kernel's, what the time stamp counter is worth, and who trims their rate.
+
+use super::Finding;
+use crate::report::{ClockSource, Ntp, Platform};
+
+/// The most that a daemon which keeps the time trims the frequency by, in parts per million (adjtimex(2)); more is a
+/// correction on its way. Beyond it the figures in nanoseconds are off by more than 0.05 %.
+const MOST_TRIM_PPM: f64 = 500.0;
+
+pub(super) fn findings(platform: &Platform) -> Vec<Finding> {
+    let source = clock_source(platform);
+    let x86 = platform.cpu.architecture.starts_with("x86");
+    let tsc = x86.then(|| tsc(platform));
+    [source].into_iter().chain(tsc).chain([discipline(platform.ntp.as_ref())]).collect()
+}
+
+/// What is known of a clock source of Linux.
+enum Source {
+    /// A counter of the processor that the vDSO reads.
+    Instruction,
+    /// A page that the hypervisor shares, beside the time stamp counter: the vDSO reads both.
+    SharedPage,
+    /// Depends on what the hypervisor promises.
+    Perhaps,
+    /// A register outside of the processor, or nothing but the tick: the kernel has to be asked.
+    Device(&'static str),
+    Unheard,
+}
+
+/// Linux, drivers/clocksource and arch/*/kernel; which of them have a vDSO mode is set where they are registered.
+fn known(source: &str) -> Source {
+    match source {
+        "tsc" | "tsc-early" | "arch_sys_counter" | "timebase" | "tod" | "riscv_clocksource" | "Constant" => {
+            Source::Instruction
+        }
+        "kvm-clock" | "hyperv_clocksource_tsc_page" => Source::SharedPage,
+        "xen" => Source::Perhaps,
+        "hpet" => Source::Device("a register of the chipset, far slower than an instruction"),
+        "acpi_pm" => Source::Device("an I/O port of the chipset, far slower than an instruction"),
+        "pit" => Source::Device("the timer chip of the first PCs, behind slow I/O ports"),
+        "hyperv_clocksource_msr" => Source::Device("the hypervisor itself, to which every reading is a trap"),
+        "jiffies" | "refined-jiffies" => Source::Device(
+            "nothing but the timer interrupt, so that all clocks move in steps of milliseconds",
+        ),
+        _ => Source::Unheard,
+    }
+}
+
+fn clock_source(platform: &Platform) -> Finding {
+    const CODE: &str = "clock-source";
+    let source = &platform.clocksource;
+    let Some(current) = source.current.as_deref() else {
+        return Finding::unknown(CODE, "the clock source of the kernel is not shown by this machine");
+    };
+    match known(current) {
+        Source::Instruction => {
+            Finding::ok(CODE, format!("the clock source is {current}: an instruction, read by the vDSO"))
+        }
+        Source::SharedPage => Finding::note(
+            CODE,
+            format!(
+                "the clock source is {current}: the vDSO reads the time stamp counter and a page of the hypervisor, \
+                 which costs some nanoseconds more than the counter alone"
+            ),
+        ),
+        Source::Perhaps => Finding::note(
+            CODE,
+            format!(
+                "the clock source is {current}: the vDSO is used only where the hypervisor vouches for its counter; \
+                 if `monotonic` costs as much as `monotonic-syscall`, it is not"
+            ),
+        )
+        .advice("where the time stamp counter can be trusted, switch to it: ".to_owned() + &switch(source)),
+        Source::Device(what) => Finding::problem(
+            CODE,
+            format!(
+                "the clock source is {current}: {what}. The vDSO is not used, so every reading of a clock of the \
+                 kernel is a system call{}",
+                cause(source)
+            ),
+            remedy(source, platform),
+        ),
+        Source::Unheard => Finding::unknown(
+            CODE,
+            format!("the clock source is {current}, of which nothing is known here; compare `monotonic` with \
+                     `monotonic-syscall` to see whether the vDSO reads it"),
+        ),
+    }
+}
+
+/// Whoever decided for a clock source that is slow.
+fn cause(source: &ClockSource) -> String {
+    let parameters = source.parameters.as_deref().unwrap_or_default();
+    let named = parameters.iter().find(|word| {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        matches!((name, value), ("notsc", _) | ("tsc", "unstable") | ("clocksource", _))
+    });
+    match named {
+        Some(word) => format!(" (the kernel was started with {word})"),
+        None if lists_tsc(source) => {
+            " (the time stamp counter could be used, but somebody chose this)".to_owned()
+        }
+        None if source.available.is_empty() => String::new(),
+        None => {
+            " (the kernel does not offer the time stamp counter: it found it unstable, or was not given one)"
+                .to_owned()
+        }
+    }
+}
+
+fn remedy(source: &ClockSource, platform: &Platform) -> String {
+    if lists_tsc(source) {
+        switch(source)
+    } else if platform.hypervisor.is_some() {
+        "`dmesg | grep -i -e tsc -e clocksource` tells why; have the hypervisor offer the guest an invariant time \
+         stamp counter or a clock of its own (kvm-clock, Hyper-V reference TSC)"
+            .to_owned()
+    } else if platform.cpu.architecture.starts_with("x86") {
+        "`dmesg | grep -i -e tsc -e clocksource` tells why; update the firmware, and start with tsc=reliable only if \
+         you know that the counters of all CPUs agree"
+            .to_owned()
+    } else {
+        "`dmesg | grep -i clocksource` tells why".to_owned()
+    }
+}
+
+fn switch(source: &ClockSource) -> String {
+    let parameters = source.parameters.as_deref().unwrap_or_default();
+    let chosen = parameters.iter().any(|word| word.starts_with("clocksource="));
+    let for_good = if chosen { ", and take clocksource= off the kernel's command line" } else { "" };
+    format!(
+        "as root, `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`{for_good}"
+    )
+}
+
+fn lists_tsc(source: &ClockSource) -> bool {
+    source.available.iter().any(|name| name == "tsc")
+}
+
+fn tsc(platform: &Platform) -> Finding {
+    const CODE: &str = "tsc";
+    let (source, tsc) = (&platform.clocksource, &platform.tsc);
+    let invariant = match (tsc.constant, tsc.nonstop) {
+        (Some(constant), Some(nonstop)) => Some(constant && nonstop),
+        _ => platform.cpu.invariant_tsc,
+    };
+    let told_unstable =
+        source.parameters.iter().flatten().any(|word| word == "tsc=unstable" || word == "notsc");
+    // The kernel takes a counter that it found unstable off the list, unless it is the only one.
+    let refused = !source.available.is_empty() && !lists_tsc(source);
+    match invariant {
+        None => Finding::unknown(
+            CODE,
+            "whether the time stamp counter runs at a constant rate is not shown by this machine",
+        ),
+        Some(false) if tsc.constant == Some(true) => Finding::problem(
+            CODE,
+            "the time stamp counter stops in deep idle states: times across a sleep are too short",
+            "start with processor.max_cstate=1 (Intel: intel_idle.max_cstate=1), or use the kernel's clocks",
+        ),
+        Some(false) => Finding::problem(
+            CODE,
+            "the time stamp counter is not invariant: its rate follows the frequency of the core, or this machine does \
+             not say otherwise",
+            "use the kernel's clocks; in a virtual machine, let the guest see the invariant counter of the host",
+        ),
+        Some(true) if told_unstable => Finding::problem(
+            CODE,
+            "the kernel was told on its command line not to trust the time stamp counter",
+            "take notsc or tsc=unstable off the kernel's command line, if nobody knows why it stands there",
+        ),
+        Some(true) if refused => Finding::problem(
+            CODE,
+            "the time stamp counter is invariant, but the kernel does not offer it as a clock source: it found it \
+             unstable, or the counters of the CPUs disagree",
+            "`dmesg | grep -i tsc` tells why; until then, do not compare readings of different CPUs",
+        ),
+        Some(true) => Finding::ok(CODE, "the time stamp counter runs at a constant rate in all power states"),
+    }
+}
+
+fn discipline(ntp: Option<&Ntp>) -> Finding {
+    const CODE: &str = "ntp";
+    const WAIT: &str = "wait until the clock is in step (`chronyc tracking`, `timedatectl timesync-status`), or measure \
+                        with monotonic-raw or rdtsc, which nobody trims";
+    let Some(ntp) = ntp else {
+        return Finding::unknown(CODE, "who steers the clock is not shown: adjtimex(2) is not answered");
+    };
+    let rate = ntp.rate_ppm;
+    if rate.is_nan() || rate.abs() > MOST_TRIM_PPM {
+        let message = format!(
+            "the clock runs {rate:+.0} ppm off the rate of the hardware, more than the {MOST_TRIM_PPM:.0} ppm that \
+             correct any sound oscillator: times in nanoseconds are off by as much"
+        );
+        return Finding::problem(CODE, message, WAIT);
+    }
+    if ntp.slewing {
+        let message = format!(
+            "the clock is being slewed ({rate:+.1} ppm now, {} ns to go): its rate will change when that is over",
+            ntp.offset_ns
+        );
+        return Finding::note(CODE, message).advice(WAIT);
+    }
+    if !ntp.synchronised {
+        let message = format!(
+            "nobody keeps the clock in step ({rate:+.1} ppm by what was set once): durations are good to some tens of \
+             ppm, the time of day may be wrong"
+        );
+        return Finding::note(CODE, message).advice("start an NTP client where the time of day matters");
+    }
+    Finding::ok(CODE, format!("the clock is in step; its rate is trimmed by {rate:+.1} ppm"))
+}

@@ -1,0 +1,95 @@
+//! Whether a machine is fit to be measured: pure judgements of an identified [`Platform`], each with its cause and what
+//! to do about it. Nothing is changed here, and nothing is asked of the machine.
+//!
+//! The thresholds stand beside the judgements; METHODOLOGY.md has their reasons.
+
+mod clock;
+mod cpu;
+mod system;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::report::Platform;
+
+/// How much a finding matters. The worst come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Figures will be worse, or will not repeat, because of it.
+    Problem,
+    /// Good to know; figures can be had all the same.
+    Note,
+    /// The machine does not show it, so it may be either.
+    Unknown,
+    /// As it should be.
+    Ok,
+}
+
+impl Severity {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Problem => "problem",
+            Self::Note => "note",
+            Self::Unknown => "unknown",
+            Self::Ok => "ok",
+        }
+    }
+}
+
+/// One judgement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Finding {
+    /// Stable name, as in `clock-source`.
+    pub code: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What was found, and what comes of it.
+    pub message: String,
+    /// What to do about it; null where nothing has to be done or nothing can be.
+    pub advice: Option<String>,
+}
+
+impl Finding {
+    fn ok(code: &str, message: impl Into<String>) -> Self {
+        Self { code: code.to_owned(), severity: Severity::Ok, message: message.into(), advice: None }
+    }
+
+    fn unknown(code: &str, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Unknown, ..Self::ok(code, message) }
+    }
+
+    fn note(code: &str, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Note, ..Self::ok(code, message) }
+    }
+
+    fn problem(code: &str, message: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { severity: Severity::Problem, ..Self::ok(code, message) }.advice(advice)
+    }
+
+    fn advice(mut self, advice: impl Into<String>) -> Self {
+        self.advice = Some(advice.into());
+        self
+    }
+}
+
+/// All findings about a machine, the worst first; those of one severity keep their order: clock, CPU, system.
+#[must_use]
+pub fn judge(platform: &Platform) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = [
+        clock::findings(platform),
+        cpu::findings(&platform.cpu, platform.hypervisor.is_some()),
+        system::findings(platform),
+    ]
+    .concat();
+    findings.sort_by_key(|finding| finding.severity);
+    findings
+}
+
+/// Whether a machine with these findings is fit to be measured: none of them is a problem.
+#[must_use]
+pub fn fit(findings: &[Finding]) -> bool {
+    findings.iter().all(|finding| finding.severity != Severity::Problem)
+}

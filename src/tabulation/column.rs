@@ -1,0 +1,324 @@
+//! The columns a table of reports can have: what each is called, in which unit, and what stands in it.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+
+use crate::report::figures::{NOTHING, plus_minus, significant};
+use crate::report::{AccuracyKind, Report, TimerRow};
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Column {
+    /// The machine, by a name made of its CPU, hypervisor and OS
+    Platform,
+    /// The day of the measurement
+    Date,
+    /// The file of the report
+    File,
+    /// Brand string of the CPU
+    Cpu,
+    /// Hypervisor
+    Hypervisor,
+    /// Distribution
+    Os,
+    /// Release of the kernel
+    Kernel,
+    /// Clock source of the kernel
+    ClockSource,
+    /// Frequency that turned time into cycles, in GHz
+    Frequency,
+    /// Id of the timer
+    Timer,
+    /// The call
+    Label,
+    /// Its runtime
+    Runtime,
+    /// How its characterisation ended
+    Status,
+    /// Why, when it is not ok
+    Reason,
+    /// One step, in ns
+    Accuracy,
+    /// One step, in cycles
+    AccuracyCycles,
+    /// Median cost of an invocation, in ns
+    Cost,
+    /// Lower end of its 95 % interval
+    CostLow,
+    /// Upper end of its 95 % interval
+    CostHigh,
+    /// Median cost of an invocation, in cycles
+    CostCycles,
+    /// 99th percentile of single invocations, in ns
+    P99,
+    /// Share of single invocations within one step of the median
+    Spread,
+    /// Quality, in percent
+    Quality,
+    /// Half the 95 % interval of Quality, in points
+    Interval,
+    /// Lower end of the interval of Quality
+    QualityLow,
+    /// Upper end of the interval of Quality
+    QualityHigh,
+    /// Quality as a publication prints it
+    Printed,
+    /// Codes of the warnings
+    Warnings,
+}
+
+/// What stands in a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Not determined.
+    Nothing,
+    /// A figure, in the unit of its column.
+    Number(f64),
+    /// A bound, in the unit of its column.
+    AtMost(f64),
+    /// Text as it was found: each format makes it safe for itself.
+    Text(Arc<str>),
+}
+
+/// How figures of a column are written for people.
+enum Digits {
+    Significant,
+    Fixed(usize),
+}
+
+impl Column {
+    /// What it is called, with its unit.
+    #[must_use]
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Platform => "platform",
+            Self::Date => "date",
+            Self::File => "report",
+            Self::Cpu => "CPU",
+            Self::Hypervisor => "hypervisor",
+            Self::Os => "OS",
+            Self::Kernel => "kernel",
+            Self::ClockSource => "clock source",
+            Self::Frequency => "frequency (GHz)",
+            Self::Timer => "timer",
+            Self::Label => "call",
+            Self::Runtime => "runtime",
+            Self::Status => "status",
+            Self::Reason => "reason",
+            Self::Accuracy => "accuracy (ns)",
+            Self::AccuracyCycles => "accuracy (cycles)",
+            Self::Cost => "cost (ns)",
+            Self::CostLow => "cost, low (ns)",
+            Self::CostHigh => "cost, high (ns)",
+            Self::CostCycles => "cost (cycles)",
+            Self::P99 => "cost, p99 (ns)",
+            Self::Spread => "spread",
+            Self::Quality => "Quality (%)",
+            Self::Interval => "± (points)",
+            Self::QualityLow => "Quality, low (%)",
+            Self::QualityHigh => "Quality, high (%)",
+            Self::Printed => "Quality, printed (%)",
+            Self::Warnings => "warnings",
+        }
+    }
+
+    /// What it is called where scripts read it.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::ClockSource => "clock_source",
+            Self::Frequency => "frequency_ghz",
+            Self::Label => "label",
+            Self::Accuracy => "accuracy_ns",
+            Self::AccuracyCycles => "accuracy_cycles",
+            Self::Cost => "cost_ns",
+            Self::CostLow => "cost_low_ns",
+            Self::CostHigh => "cost_high_ns",
+            Self::CostCycles => "cost_cycles",
+            Self::P99 => "cost_p99_ns",
+            Self::Quality => "quality_percent",
+            Self::Interval => "quality_half_interval_points",
+            Self::QualityLow => "quality_low_percent",
+            Self::QualityHigh => "quality_high_percent",
+            Self::Printed => "quality_printed_percent",
+            Self::Cpu => "cpu",
+            Self::Os => "os",
+            other => other.heading(),
+        }
+    }
+
+    /// Whether figures stand in it.
+    #[must_use]
+    pub fn is_figure(self) -> bool {
+        !matches!(
+            self,
+            Self::Platform
+                | Self::Date
+                | Self::File
+                | Self::Cpu
+                | Self::Hypervisor
+                | Self::Os
+                | Self::Kernel
+                | Self::ClockSource
+                | Self::Timer
+                | Self::Label
+                | Self::Runtime
+                | Self::Status
+                | Self::Reason
+                | Self::Warnings
+        )
+    }
+
+    /// Whether it is the same for all timers of a report.
+    #[must_use]
+    pub fn is_of_report(self) -> bool {
+        matches!(
+            self,
+            Self::Platform
+                | Self::Date
+                | Self::File
+                | Self::Cpu
+                | Self::Hypervisor
+                | Self::Os
+                | Self::Kernel
+                | Self::ClockSource
+                | Self::Frequency
+        )
+    }
+
+    /// Whether more is better, so that the largest come first.
+    #[must_use]
+    pub fn largest_first(self) -> bool {
+        matches!(
+            self,
+            Self::Quality | Self::QualityLow | Self::QualityHigh | Self::Printed | Self::Spread | Self::Date
+        )
+    }
+
+    /// What a report says in a column that is the same for all of its timers. Platform and file are known to whoever read it.
+    #[must_use]
+    pub fn of_report(self, report: &Report) -> Cell {
+        let platform = &report.platform;
+        let told = |text: &Option<String>| text.as_deref().map_or(Cell::Nothing, Cell::text);
+        match self {
+            Self::Date => Cell::text(report.created.get(..10).unwrap_or(&report.created)),
+            Self::Cpu => told(&platform.cpu.model),
+            Self::Hypervisor => told(&platform.hypervisor),
+            Self::Os => told(&platform.os.name),
+            Self::Kernel => told(&platform.kernel.release),
+            Self::ClockSource => told(&platform.clocksource.current),
+            Self::Frequency => Cell::number(report.frequency.cycles_hz.map(|hz| hz * 1e-9)),
+            _ => Cell::Nothing,
+        }
+    }
+
+    /// What a row says in a column that differs from timer to timer.
+    #[must_use]
+    pub fn of_row(self, row: &TimerRow) -> Cell {
+        let accuracy = row.accuracy.as_ref();
+        let cost = row.cost.as_ref();
+        let percent = |share: Option<f64>| Cell::number(share.map(|share| share * 100.0));
+        let bound = |figure: Option<f64>| match (Cell::number(figure), accuracy.map(|a| a.kind)) {
+            (Cell::Number(bound), Some(AccuracyKind::AtMost)) => Cell::AtMost(bound),
+            (cell, _) => cell,
+        };
+        match self {
+            Self::Timer => Cell::text(&row.id),
+            Self::Label => Cell::text(&row.label),
+            Self::Runtime => Cell::text(&row.runtime),
+            Self::Status => Cell::text(row.status.name()),
+            Self::Reason => row.reason.as_deref().map_or(Cell::Nothing, Cell::text),
+            Self::Accuracy => bound(accuracy.and_then(|accuracy| accuracy.ns)),
+            Self::AccuracyCycles => bound(accuracy.and_then(|accuracy| accuracy.cycles)),
+            Self::Cost => Cell::number(cost.and_then(|cost| cost.median_ns)),
+            Self::CostLow => Cell::number(cost.and_then(|cost| cost.low_ns)),
+            Self::CostHigh => Cell::number(cost.and_then(|cost| cost.high_ns)),
+            Self::CostCycles => Cell::number(cost.and_then(|cost| cost.median_cycles)),
+            Self::P99 => Cell::number(cost.and_then(|cost| cost.p99_ns)),
+            Self::Spread => Cell::number(row.spread),
+            Self::Quality => percent(row.quality),
+            Self::Interval => half_interval(row),
+            Self::QualityLow => percent(row.quality_low),
+            Self::QualityHigh => percent(row.quality_high),
+            Self::Printed => percent(row.printed_quality),
+            Self::Warnings => warnings(row),
+            _ => Cell::Nothing,
+        }
+    }
+
+    /// A cell of this column for people. Text is as it was found.
+    #[must_use]
+    pub fn shown(self, cell: &Cell) -> String {
+        match cell {
+            Cell::Nothing => NOTHING.to_owned(),
+            Cell::Number(figure) => self.figure(*figure),
+            Cell::AtMost(bound) => format!("≤ {}", self.figure(*bound)),
+            Cell::Text(text) => (**text).to_owned(),
+        }
+    }
+
+    fn figure(self, figure: f64) -> String {
+        match self.digits() {
+            Digits::Significant => significant(figure, 4),
+            Digits::Fixed(decimals) => format!("{figure:.decimals$}"),
+        }
+    }
+
+    fn digits(self) -> Digits {
+        match self {
+            Self::Quality | Self::QualityLow | Self::QualityHigh | Self::Printed | Self::Interval => {
+                Digits::Fixed(2)
+            }
+            Self::Spread | Self::Frequency => Digits::Fixed(3),
+            _ => Digits::Significant,
+        }
+    }
+}
+
+/// The half that the other tables print: rounded up, so that the interval holds the one that was found.
+fn half_interval(row: &TimerRow) -> Cell {
+    let text = plus_minus(row.quality, row.quality_low, row.quality_high);
+    Cell::number(text.strip_prefix('±').and_then(|half| half.parse().ok()))
+}
+
+fn warnings(row: &TimerRow) -> Cell {
+    if row.warnings.is_empty() {
+        return Cell::Nothing;
+    }
+    let codes: Vec<&str> = row.warnings.iter().map(|warning| warning.code.as_str()).collect();
+    Cell::text(&codes.join(" "))
+}
+
+impl Cell {
+    /// A figure; one that is none was not determined.
+    #[must_use]
+    pub fn number(figure: Option<f64>) -> Self {
+        figure.filter(|figure| figure.is_finite()).map_or(Self::Nothing, Self::Number)
+    }
+
+    /// Text.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Smaller first; what was not determined comes last either way.
+    #[must_use]
+    pub fn order(&self, other: &Self, largest_first: bool) -> Ordering {
+        let class = |cell: &Self| match cell {
+            Self::Number(_) => 0,
+            Self::AtMost(_) => 1,
+            Self::Text(_) => 2,
+            Self::Nothing => 3,
+        };
+        let within = match (self, other) {
+            (Self::Number(a) | Self::AtMost(a), Self::Number(b) | Self::AtMost(b)) => a.total_cmp(b),
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            _ => Ordering::Equal,
+        };
+        class(self).cmp(&class(other)).then(if largest_first { within.reverse() } else { within })
+    }
+}

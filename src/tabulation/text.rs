@@ -1,0 +1,86 @@
+//! For people: columns set by blanks. Platforms side by side are numbered, as their names are longer than figures.
+
+use std::io::{self, Write};
+
+use rayon::prelude::*;
+
+use super::{Column, Grid};
+use crate::report::text::clipped;
+
+const GAP: usize = 2;
+const LONGEST: usize = 100;
+/// Lines that are set at once.
+const CHUNK: usize = 1 << 15;
+/// Parts the cells of a line that is not set yet; no cell holds it, as text loses its control characters.
+const PART: char = '\u{1f}';
+
+pub(super) fn write(grid: &Grid<'_>, output: &mut dyn Write) -> io::Result<()> {
+    for (at, name) in grid.platforms.iter().enumerate() {
+        writeln!(output, "# [{}]  {}", at + 1, clipped(name, 2 * LONGEST))?;
+    }
+    if !grid.platforms.is_empty() {
+        writeln!(output)?;
+    }
+    let heads: Vec<String> = grid
+        .heads
+        .iter()
+        .map(|head| match head.platform {
+            Some(platform) => format!("[{}] {}", platform + 1, head.column.heading()),
+            None => head.column.heading().to_owned(),
+        })
+        .collect();
+    let lines: Vec<String> = grid.rows.par_iter().map(|row| line(grid, row)).collect();
+    let narrowest: Vec<usize> = heads.iter().map(|head| head.chars().count()).collect();
+    let wider = |mut widths: Vec<usize>, cells: &mut dyn Iterator<Item = usize>| {
+        widths.iter_mut().zip(cells).for_each(|(width, cell)| *width = (*width).max(cell));
+        widths
+    };
+    let widths = lines
+        .par_iter()
+        .fold(
+            || narrowest.clone(),
+            |widths, line| wider(widths, &mut line.split(PART).map(|cell| cell.chars().count())),
+        )
+        .reduce(|| narrowest.clone(), |a, b| wider(a, &mut b.into_iter()));
+    let figures: Vec<bool> = grid.heads.iter().map(|head| head.column.is_figure()).collect();
+    output.write_all(set(&heads.join(&PART.to_string()), &widths, &figures).as_bytes())?;
+    for chunk in lines.chunks(CHUNK) {
+        let set: Vec<String> = chunk.par_iter().map(|line| set(line, &widths, &figures)).collect();
+        set.iter().try_for_each(|line| output.write_all(line.as_bytes()))?;
+    }
+    Ok(())
+}
+
+fn line(grid: &Grid<'_>, row: &[&super::Cell]) -> String {
+    let cell = |(head, cell): (&super::Head, &&super::Cell)| {
+        let text = head.column.shown(cell);
+        if head.column.is_figure() { text } else { shortened(head.column, &text) }
+    };
+    let cells: Vec<String> = grid.heads.iter().zip(row).map(cell).collect();
+    cells.join(&PART.to_string())
+}
+
+/// Names of files and platforms are what reports are told apart by, so they are not cut.
+fn shortened(column: Column, text: &str) -> String {
+    let most = if matches!(column, Column::File | Column::Platform) { usize::MAX } else { LONGEST };
+    clipped(text, most)
+}
+
+/// Figures to the right, text to the left.
+fn set(line: &str, widths: &[usize], figures: &[bool]) -> String {
+    let mut out = String::with_capacity(line.len() * 2);
+    for ((cell, &width), &figure) in line.split(PART).zip(widths).zip(figures) {
+        let blanks = width - cell.chars().count();
+        if figure {
+            out.extend(std::iter::repeat_n(' ', blanks));
+            out += cell;
+        } else {
+            out += cell;
+            out.extend(std::iter::repeat_n(' ', blanks));
+        }
+        out.extend([' '; GAP]);
+    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}

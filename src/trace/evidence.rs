@@ -1,0 +1,171 @@
+//! What was observed of a timer to find out whether it can be trusted: counts and extremes where the readings themselves
+//! would be too many to keep, integers as they were read elsewhere.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Everything of that kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What the timer claims.
+    pub claims: Claims,
+    /// Successive readings of one thread that was moved over the CPUs.
+    pub order: Option<Order>,
+    /// Readings handed from thread to thread.
+    pub threads: Option<Threads>,
+    /// Comparisons with the reference: first those made once in a while during the whole campaign, then one series.
+    pub glances: Vec<[i64; 3]>,
+    /// Comparisons that follow each other, about a millisecond apart.
+    pub series: Vec<[i64; 3]>,
+    /// How far it moved while the thread did this or that.
+    pub advances: Vec<Moved>,
+    /// Why a question was not answered, by question.
+    pub refusals: BTreeMap<String, String>,
+}
+
+/// What a timer claims about itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Claims {
+    /// What it counts.
+    pub counts: Option<Counted>,
+    /// The resolution that its platform declares, in nanoseconds.
+    pub resolution_ns: Option<f64>,
+}
+
+/// What a timer counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counted {
+    /// Time that passes, whatever runs.
+    Wall,
+    /// Time that the process ran on any CPU.
+    ProcessCpu,
+    /// Time that the calling thread ran.
+    ThreadCpu,
+    /// Cycles of the core while the calling thread ran.
+    ThreadCycles,
+    /// None of these.
+    SomethingElse,
+}
+
+impl Counted {
+    /// As a sentence goes on after "it counts".
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Wall => "wall time",
+            Self::ProcessCpu => "CPU time of the process",
+            Self::ThreadCpu => "CPU time of the thread",
+            Self::ThreadCycles => "core cycles of the thread",
+            Self::SomethingElse => "something else",
+        }
+    }
+}
+
+impl From<timers::Counts> for Counted {
+    fn from(counts: timers::Counts) -> Self {
+        match counts {
+            timers::Counts::Wall => Self::Wall,
+            timers::Counts::ProcessCpu => Self::ProcessCpu,
+            timers::Counts::ThreadCpu => Self::ThreadCpu,
+            timers::Counts::ThreadCycles => Self::ThreadCycles,
+        }
+    }
+}
+
+/// Successive readings of one thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// How many.
+    pub readings: u64,
+    /// Steps backwards.
+    pub backward: u64,
+    /// The largest of them, in ticks.
+    pub largest: u64,
+    /// How often the thread was moved to another CPU meanwhile.
+    pub moves: u32,
+    /// Among how many CPUs.
+    pub cpus: u32,
+}
+
+/// Readings handed from thread to thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Threads {
+    /// Rounds of pairs that met at the same time.
+    pub rounds: u32,
+    /// All pairs of CPUs there are.
+    pub possible: u32,
+    /// Those that met.
+    pub pairs: Vec<Pair>,
+}
+
+/// Two threads that took turns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Their CPUs, where they were chosen.
+    pub cpus: Option<[u32; 2]>,
+    /// Handoffs, in both directions together.
+    pub handoffs: u32,
+    /// Those in which the later reading was the smaller one.
+    pub backward: u32,
+    /// By how much at most, in ticks.
+    pub largest: u64,
+    /// The least that the second reading was ahead of the first, in ticks: from the first CPU to the second, and back.
+    pub least: [Option<i64>; 2],
+}
+
+impl Pair {
+    /// Reduces handoffs; the first one goes from the first CPU to the second, the next one back.
+    #[must_use]
+    pub fn of(cpus: Option<[u32; 2]>, handoffs: &[[i64; 2]]) -> Self {
+        let mut pair = Self { cpus, handoffs: handoffs.len() as u32, ..Self::default() };
+        for (number, [first, second]) in handoffs.iter().enumerate() {
+            let ahead = second.wrapping_sub(*first);
+            if ahead < 0 {
+                pair.backward += 1;
+                pair.largest = pair.largest.max(ahead.unsigned_abs());
+            }
+            let least = &mut pair.least[number % 2];
+            *least = Some(least.map_or(ahead, |least| least.min(ahead)));
+        }
+        pair
+    }
+}
+
+/// What the calling thread did while a timer was watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Meanwhile {
+    /// It computed.
+    Spin,
+    /// It slept.
+    Sleep,
+    /// It slept while another thread of the process computed.
+    OtherSpin,
+}
+
+/// How far a timer and its reference moved together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// What the thread did.
+    pub meanwhile: Meanwhile,
+    /// Ticks of the timer.
+    pub timer: i64,
+    /// Ticks of the reference.
+    pub reference: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handoffs_are_reduced_by_direction() {
+        let pair = Pair::of(Some([0, 3]), &[[10, 15], [20, 28], [30, 33], [40, 38]]);
+        assert_eq!((pair.handoffs, pair.backward, pair.largest), (4, 1, 2));
+        assert_eq!(pair.least, [Some(3), Some(-2)]);
+        assert_eq!(Pair::of(None, &[]).least, [None, None]);
+    }
+}

@@ -1,0 +1,89 @@
+//! Read path: who answers, told from the cost against that of its twins and not from a name.
+
+use serde::{Deserialize, Serialize};
+
+use super::Case;
+use crate::report::figures::time;
+use crate::report::{Outcome, Path, ReadPath};
+use crate::trace::Counted;
+
+/// What leaving user mode costs here.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Yardsticks {
+    /// An empty system call, in nanoseconds.
+    pub system_call_ns: Option<f64>,
+    /// An instruction that traps to the hypervisor, in nanoseconds; `None` without one.
+    pub trap_ns: Option<f64>,
+    /// The clock source that the kernel uses.
+    pub clock_source: Option<String>,
+}
+
+/// The same clock through the system call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Twin<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// What it costs, in nanoseconds.
+    pub cost_ns: f64,
+}
+
+/// A read that costs less than this share of an empty system call never left user mode.
+const LESS: f64 = 0.7;
+/// A read that costs at least this share of its system call is one.
+const AS_MUCH: f64 = 0.8;
+/// An instruction that costs at least this share of one that is known to trap does so too: leaving the guest and coming back is
+/// most of it.
+const TRAPS: f64 = 0.5;
+
+pub(super) fn judge(case: &Case) -> ReadPath {
+    let yard = case.yardsticks;
+    let told = |outcome, path, finding: String| ReadPath {
+        outcome,
+        finding,
+        path,
+        system_call_ns: yard.system_call_ns,
+        trap_ns: yard.trap_ns,
+    };
+    let (Some(cost), Some(call)) = (case.profile.cost.map(|cost| cost.value), yard.system_call_ns) else {
+        return told(Outcome::NotTested, None, "its cost, or that of a system call, is not known".into());
+    };
+    let costs = time(Some(cost.max(0.0)));
+    // CPU time is known to the scheduler only: no kernel answers it in user mode.
+    let by_vdso = !matches!(case.claimed(), Some(Counted::ProcessCpu | Counted::ThreadCpu));
+    if let Some(twin) = case.twin
+        && by_vdso
+        && cost >= AS_MUCH * twin.cost_ns
+    {
+        let finding = as_dear_as_its_call(case.id, &costs, twin, yard.clock_source.as_deref());
+        return told(Outcome::Fail, Some(Path::SystemCall), finding);
+    }
+    let is_counter = !case.trace.declared;
+    if let Some(trap) = yard.trap_ns
+        && is_counter
+        && cost >= TRAPS * trap
+    {
+        let trap = time(Some(trap));
+        let finding = format!(
+            "an instruction that traps to the hypervisor: a read takes {costs}, an instruction that is known to trap takes {trap}"
+        );
+        return told(Outcome::Fail, Some(Path::Trapped), finding);
+    }
+    let empty = time(Some(call));
+    if cost < LESS * call {
+        let finding = format!("answered in user mode: {costs}, where an empty system call takes {empty}");
+        return told(Outcome::Pass, Some(Path::UserMode), finding);
+    }
+    told(Outcome::Pass, Some(Path::SystemCall), format!("a system call: {costs}, an empty one takes {empty}"))
+}
+
+fn as_dear_as_its_call(id: &str, costs: &str, twin: Twin, source: Option<&str>) -> String {
+    let call = time(Some(twin.cost_ns));
+    let because = match source {
+        Some("tsc") | None => String::new(),
+        Some(source) => format!(", because the clock source is {source}"),
+    };
+    format!(
+        "{id} costs as much as its system call ({costs}, {} {call}): the vDSO is not used{because}",
+        twin.id
+    )
+}

@@ -1,0 +1,240 @@
+//! Stable: does it keep its rate against the reference, without jumps and freezes?
+//!
+//! A comparison reads the reference, the timer, and the reference again: so the timer was read at the middle of the two, give
+//! or take half their distance. From one comparison to the next both clocks have to move by as much, but for what their steps
+//! cut off and for 500 millionths: the most that the kernel slews a clock (adjtimex(2)), and more than any quartz is off.
+
+use super::{Case, times};
+use crate::analysis::allan::{deviations, evenly};
+use crate::analysis::statistics::median;
+use crate::report::figures::{significant, time};
+use crate::report::{AllanPoint, Outcome, Stable};
+use crate::trace::{Counted, Meanwhile};
+
+/// How far a clock may be off and still be told stable, as a share.
+const SLEW: f64 = 500e-6;
+
+/// The timer was read at this time of the reference, give or take; both in nanoseconds from their beginning.
+#[derive(Clone, Copy, Debug)]
+struct Comparison {
+    reference: f64,
+    timer: f64,
+    doubt: f64,
+}
+
+pub(super) fn judge(case: &Case) -> Stable {
+    let series = comparisons(case, &case.evidence().series);
+    let glances = comparisons(case, &case.evidence().glances);
+    let doubt = 2.0 * reference_step(case) + case.step_ns().unwrap_or(0.0);
+    let mut found = Found::default();
+    for run in [&series, &glances] {
+        let rate = usual_rate(run);
+        run.windows(2).for_each(|pair| found.look(pair[0], pair[1], doubt, rate));
+    }
+    let longest = longest(&series, &glances);
+    let offset = longest.map(|(first, last)| rate(first, last, doubt));
+    let stable = Stable {
+        outcome: Outcome::Pass,
+        finding: String::new(),
+        offset_ppm: offset.map(|(offset, _)| offset),
+        offset_uncertainty_ppm: offset.map(|(_, uncertainty)| uncertainty),
+        longest_window_s: longest.map(|(first, last)| (last.reference - first.reference) * 1e-9),
+        allan: allan(&series, &glances),
+        jumps: found.jumps,
+        freezes: found.freezes,
+        largest_ns: (found.largest > 0.0).then_some(found.largest),
+        shares_oscillator: shares_oscillator(case),
+    };
+    let (outcome, finding, stable) = match case.claimed() {
+        Some(Counted::ProcessCpu | Counted::ThreadCpu | Counted::ThreadCycles) => of_cpu_time(stable),
+        _ if offset.is_none() => by_advances(case, stable),
+        _ => of_wall_time(case, stable),
+    };
+    Stable { outcome, finding, ..stable }
+}
+
+/// CPU time stands still whenever something else runs, so freezes say nothing; but it cannot run ahead.
+fn of_cpu_time(stable: Stable) -> (Outcome, String, Stable) {
+    if stable.jumps > 0 {
+        let ahead = time(stable.largest_ns);
+        let finding = format!("it counts CPU time but ran ahead of wall time by {ahead}");
+        return (Outcome::Fail, finding, stable);
+    }
+    let finding = "it counts CPU time, which stands still when something else runs";
+    let unknown =
+        Stable { offset_ppm: None, offset_uncertainty_ppm: None, allan: Vec::new(), freezes: 0, ..stable };
+    (Outcome::NotApplicable, finding.into(), unknown)
+}
+
+fn of_wall_time(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
+    let (offset, doubt) = (stable.offset_ppm.unwrap_or(0.0), stable.offset_uncertainty_ppm.unwrap_or(0.0));
+    let window = time(stable.longest_window_s.map(|s| s * 1e9));
+    let finding = if stable.jumps > 0 {
+        let most = time(stable.largest_ns);
+        format!("it jumped ahead of its reference {}, by up to {most}", times(stable.jumps.into()))
+    } else if stable.freezes > 0 {
+        let most = time(stable.largest_ns);
+        format!(
+            "it stood still or fell behind its reference {}, by up to {most}",
+            times(stable.freezes.into())
+        )
+    } else if case.trace.declared && offset.abs() - doubt > SLEW * 1e6 {
+        let (offset, doubt) = (significant(offset, 3), significant(doubt, 2));
+        format!("it runs {offset} ± {doubt} millionths faster than its reference (over {window})")
+    } else {
+        return (Outcome::Pass, steady(case, &stable, &window), stable);
+    };
+    (Outcome::Fail, finding, stable)
+}
+
+fn steady(case: &Case, stable: &Stable, window: &str) -> String {
+    let rate = match (case.trace.declared, stable.offset_ppm, stable.offset_uncertainty_ppm) {
+        (true, Some(offset), Some(doubt)) => {
+            let offset = if offset.abs() < doubt { 0.0 } else { offset };
+            format!(
+                "it keeps the rate of its reference to {} ± {} millionths",
+                significant(offset, 2),
+                significant(doubt, 2)
+            )
+        }
+        _ => "it keeps its rate against its reference".to_owned(),
+    };
+    let allan = stable.allan.last().map_or_else(String::new, |point| {
+        format!("; Allan deviation {:.1e} at {}", point.deviation, time(Some(point.window_s * 1e9)))
+    });
+    let shared = match stable.shares_oscillator {
+        Some(true) => "; both run on the same oscillator, so that says nothing of its true frequency",
+        _ => "",
+    };
+    format!("{rate} over {window}, without jumps{allan}{shared}")
+}
+
+/// Hosts that cannot compare say at least how far both moved while the thread computed.
+fn by_advances(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
+    let spun = case.evidence().advances.iter().filter(|moved| moved.meanwhile == Meanwhile::Spin);
+    let reference_ns = case.trace.reference.ns_per_tick;
+    let step = case.step_ns().unwrap_or(f64::INFINITY) + reference_step(case);
+    let cost = case.profile.cost.map_or(0.0, |cost| cost.value);
+    let rates = spun.filter_map(|moved| {
+        let passed = moved.reference as f64 * reference_ns;
+        let offset = case.ns(moved.timer as f64)? / passed - 1.0;
+        Some((offset * 1e6, (step + 2.0 * cost + 2e3) / passed * 1e6, passed)).filter(|_| passed > 0.0)
+    });
+    let best = rates.min_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((offset, doubt, window)) = best.filter(|(_, doubt, _)| doubt.is_finite() && *doubt < 2e5) else {
+        let why = case.refusal("advance").or(case.refusal("comparisons"));
+        let why = why.unwrap_or("it moves too slowly for the time that it was watched");
+        return (Outcome::NotTested, format!("its rate could not be watched: {why}"), stable);
+    };
+    let (outcome, verb) = match case.trace.declared && offset.abs() - doubt > SLEW * 1e6 {
+        true => (Outcome::Fail, "runs"),
+        false => (Outcome::Pass, "does not run more than that beyond"),
+    };
+    let told = significant(if outcome == Outcome::Fail { offset } else { doubt + SLEW * 1e6 }, 3);
+    let finding = if outcome == Outcome::Fail {
+        format!("it {verb} {told} ± {} millionths faster than its reference", significant(doubt, 2))
+    } else {
+        format!(
+            "within {told} millionths of its reference over {}; its host cannot compare them oftener",
+            time(Some(window))
+        )
+    };
+    let stable = Stable {
+        offset_ppm: Some(offset),
+        offset_uncertainty_ppm: Some(doubt),
+        longest_window_s: Some(window * 1e-9),
+        ..stable
+    };
+    (outcome, finding, stable)
+}
+
+/// Windows that disagree by more than can be explained.
+#[derive(Default)]
+struct Found {
+    jumps: u32,
+    freezes: u32,
+    largest: f64,
+}
+
+impl Found {
+    /// A rate that is off is told as such; here counts what differs from the usual rate.
+    fn look(&mut self, first: Comparison, last: Comparison, doubt: f64, rate: f64) {
+        let (passed, moved) = (last.reference - first.reference, last.timer - first.timer);
+        let off = moved - rate * passed;
+        // The usual rate itself is known to within the doubt of a window.
+        if off.abs() <= 2.0 * (first.doubt + last.doubt + doubt) + 2.0 * SLEW * passed.abs() {
+            return;
+        }
+        if off > 0.0 {
+            self.jumps += 1
+        } else {
+            self.freezes += 1
+        }
+        self.largest = self.largest.max(off.abs());
+    }
+}
+
+/// The rate of the middle window.
+fn usual_rate(run: &[Comparison]) -> f64 {
+    let rates = run.windows(2).filter_map(|pair| {
+        let passed = pair[1].reference - pair[0].reference;
+        (passed > 0.0).then(|| (pair[1].timer - pair[0].timer) / passed)
+    });
+    median(&rates.collect::<Vec<_>>()).unwrap_or(1.0)
+}
+
+fn reference_step(case: &Case) -> f64 {
+    case.trace.reference.step * case.trace.reference.ns_per_tick
+}
+
+fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
+    let (Some(ns), reference_ns) = (case.profile.ns_per_tick, case.trace.reference.ns_per_tick) else {
+        return Vec::new();
+    };
+    let Some(&[start, zero, _]) = raw.first() else { return Vec::new() };
+    let of = |&[before, timer, after]: &[i64; 3]| {
+        let since = |ticks: i64| ticks.wrapping_sub(start) as f64 * reference_ns;
+        Comparison {
+            reference: f64::midpoint(since(before), since(after)),
+            timer: timer.wrapping_sub(zero) as f64 * ns,
+            doubt: (since(after) - since(before)).max(0.0) / 2.0,
+        }
+    };
+    raw.iter().map(of).collect()
+}
+
+/// The ends of the longest window.
+fn longest(series: &[Comparison], glances: &[Comparison]) -> Option<(Comparison, Comparison)> {
+    let ends = |run: &[Comparison]| Some((*run.first()?, *run.last()?));
+    let length = |(first, last): &(Comparison, Comparison)| last.reference - first.reference;
+    let all = [ends(series), ends(glances)].into_iter().flatten().filter(|ends| length(ends) > 0.0);
+    all.max_by(|a, b| length(a).total_cmp(&length(b)))
+}
+
+/// How much faster than the reference, and give or take how much, in millionths.
+fn rate(first: Comparison, last: Comparison, doubt: f64) -> (f64, f64) {
+    let passed = last.reference - first.reference;
+    let offset = (last.timer - first.timer) / passed - 1.0;
+    (offset * 1e6, (first.doubt + last.doubt + doubt) / passed * 1e6)
+}
+
+/// Short windows from the series, long ones from the glances.
+fn allan(series: &[Comparison], glances: &[Comparison]) -> Vec<AllanPoint> {
+    let of = |run: &[Comparison]| {
+        let samples: Vec<(f64, f64)> = run.iter().map(|c| (c.reference, c.timer - c.reference)).collect();
+        evenly(&samples).map_or_else(Vec::new, |(spacing, phases)| deviations(&phases, spacing))
+    };
+    let points = of(series).into_iter().chain(of(glances));
+    points.map(|(window, deviation)| AllanPoint { window_s: window * 1e-9, deviation }).collect()
+}
+
+/// Known where the kernel builds its clocks on the counter that the reference reads; a raw counter beside another raw one too.
+fn shares_oscillator(case: &Case) -> Option<bool> {
+    let by_tsc = case.trace.reference.id.starts_with("rdtsc");
+    match case.yardsticks.clock_source.as_deref() {
+        Some("tsc" | "kvm-clock") if by_tsc => Some(true),
+        _ if by_tsc && !case.trace.declared => Some(true),
+        Some(_) if by_tsc => Some(false),
+        _ => None,
+    }
+}

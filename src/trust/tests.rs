@@ -1,0 +1,216 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::analysis::profile::profile;
+use crate::report::Outcome;
+use crate::trace::{Claims, Intervals, Meanwhile, Moved, Order, Pair, Reference, Threads};
+
+/// A clock of 1 ns that is compared with a reference of 1 ns, its step resolved; evidence as given.
+fn trace(evidence: Evidence) -> Trace {
+    let intervals = (0..400).map(|work| Intervals { work, deltas: vec![20 + 3 * work as i64] }).collect();
+    let run = crate::trace::Run { intervals, ..crate::trace::Run::default() };
+    Trace {
+        ns_per_tick: Some(1.0),
+        declared: true,
+        reference: Reference { id: "reference".into(), ns_per_tick: 1.0, step: 1.0, ns_per_work: 3.0 },
+        runs: vec![run],
+        evidence,
+        ..Trace::default()
+    }
+}
+
+fn verdicts(evidence: Evidence) -> Verdicts {
+    verdicts_beside(evidence, &Yardsticks::default(), None)
+}
+
+fn verdicts_beside(evidence: Evidence, yardsticks: &Yardsticks, twin: Option<Twin>) -> Verdicts {
+    let trace = trace(evidence);
+    let mut profile = profile(&trace);
+    let step = crate::analysis::Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 1 };
+    profile.resolution = Resolution::AtMost { bound: 1.0, reason: "a test".into() };
+    profile.cost = Some(step.scaled(30.0));
+    judge(&Case { id: "clock", trace: &trace, profile: &profile, yardsticks, twin })
+}
+
+fn claiming(counts: Counted) -> Claims {
+    Claims { counts: Some(counts), resolution_ns: None }
+}
+
+fn series(rate: f64, disturb: impl Fn(usize, i64) -> i64) -> Vec<[i64; 3]> {
+    (0..40_usize)
+        .map(|k| {
+            let reference = 1_000_000 * k as i64;
+            let timer = ((reference + 30) as f64 * rate) as i64;
+            [reference, disturb(k, timer), reference + 60]
+        })
+        .collect()
+}
+
+fn stable(series: Vec<[i64; 3]>) -> crate::report::Stable {
+    verdicts(Evidence { claims: claiming(Counted::Wall), series, ..Evidence::default() }).stable
+}
+
+#[test]
+fn a_steady_clock_is_stable() {
+    let found = stable(series(1.0, |_, timer| timer));
+    assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
+    assert_eq!((found.jumps, found.freezes), (0, 0));
+    assert!(found.offset_ppm.is_some_and(|ppm| ppm.abs() < 1.0), "{found:?}");
+    assert!(found.allan.iter().all(|point| point.deviation < 1e-5), "{found:?}");
+    let windows: Vec<f64> = found.allan.iter().map(|point| (point.window_s * 1e3).round()).collect();
+    assert_eq!(windows, [1.0, 2.0, 4.0, 8.0, 16.0]);
+}
+
+#[test]
+fn slewing_is_allowed_and_drifting_is_not() {
+    for (rate, outcome) in [
+        (1.0 + 400e-6, Outcome::Pass),
+        (1.0 - 400e-6, Outcome::Pass),
+        (1.05, Outcome::Fail),
+        (0.95, Outcome::Fail),
+        (1.0 + 600e-6, Outcome::Fail),
+    ] {
+        let found = stable(series(rate, |_, timer| timer));
+        assert_eq!(found.outcome, outcome, "{rate}: {}", found.finding);
+        assert_eq!((found.jumps, found.freezes), (0, 0), "{rate}: a rate is neither");
+    }
+}
+
+#[test]
+fn jumps_and_freezes_are_told_apart() {
+    let found = stable(series(1.0, |k, timer| if k >= 20 { timer + 50_000 } else { timer }));
+    assert_eq!((found.outcome, found.jumps, found.freezes), (Outcome::Fail, 1, 0), "{}", found.finding);
+    let found = stable(series(1.0, |k, timer| if k >= 20 { timer - 50_000 } else { timer }));
+    assert_eq!((found.outcome, found.jumps, found.freezes), (Outcome::Fail, 0, 1), "{}", found.finding);
+    assert!(found.largest_ns.is_some_and(|ns| (ns - 50_000.0).abs() < 100.0), "{found:?}");
+}
+
+#[test]
+fn an_interrupted_comparison_proves_nothing() {
+    let mut all = series(1.0, |_, timer| timer);
+    // The reference was read, then the thread lost the CPU for 3 ms, then the timer was read.
+    all[7] = [7_000_000, 10_000_030, 10_000_060];
+    all[8] = [10_100_000, 10_100_030, 10_100_060];
+    all.drain(9..12);
+    assert_eq!(stable(all).outcome, Outcome::Pass);
+}
+
+#[test]
+fn cpu_time_may_stand_still_but_not_run_ahead() {
+    let of = |series| {
+        verdicts(Evidence { claims: claiming(Counted::ThreadCpu), series, ..Evidence::default() }).stable
+    };
+    assert_eq!(
+        of(series(1.0, |k, timer| if k >= 9 { timer - 300_000 } else { timer })).outcome,
+        Outcome::NotApplicable
+    );
+    assert_eq!(
+        of(series(1.0, |k, timer| if k >= 9 { timer + 300_000 } else { timer })).outcome,
+        Outcome::Fail
+    );
+}
+
+fn advances(spin: f64, sleep: f64, beside: f64) -> Vec<Moved> {
+    [(Meanwhile::Spin, spin), (Meanwhile::Sleep, sleep), (Meanwhile::OtherSpin, beside)]
+        .map(|(meanwhile, share)| Moved { meanwhile, timer: (8e6 * share) as i64, reference: 8_000_000 })
+        .into()
+}
+
+#[test]
+fn what_it_counts_is_found_by_experiment() {
+    for (advances, found) in [
+        (advances(1.0, 1.0, 1.0), Some(Counted::Wall)),
+        (advances(0.97, 0.01, 0.9), Some(Counted::ProcessCpu)),
+        (advances(0.97, 0.01, 0.02), Some(Counted::ThreadCpu)),
+        (advances(0.0, 1.0, 0.0), Some(Counted::SomethingElse)),
+        (advances(0.4, 0.01, 0.02), None),
+        (Vec::new(), None),
+    ] {
+        let evidence = Evidence { claims: claiming(Counted::Wall), advances, ..Evidence::default() };
+        let nature = verdicts(evidence).counts;
+        assert_eq!(nature.found, found, "{}", nature.finding);
+        let outcome = match found {
+            None => Outcome::NotTested,
+            Some(Counted::Wall) => Outcome::Pass,
+            Some(_) => Outcome::Fail,
+        };
+        assert_eq!(nature.outcome, outcome, "{}", nature.finding);
+    }
+}
+
+fn met(backward: u32, largest: u64, least: [i64; 2]) -> Evidence {
+    let pair = Pair { cpus: Some([0, 1]), handoffs: 4_000, backward, largest, least: least.map(Some) };
+    let threads = Threads { rounds: 1, possible: 1, pairs: vec![pair] };
+    Evidence { claims: claiming(Counted::Wall), threads: Some(threads), ..Evidence::default() }
+}
+
+#[test]
+fn a_step_back_between_threads_condemns_and_an_offset_within_its_doubt_does_not() {
+    let found = verdicts(met(0, 0, [40, 160]));
+    assert_eq!(found.thread_safe.outcome, Outcome::Pass, "{}", found.thread_safe.finding);
+    let offset = found.thread_safe.offsets[1];
+    assert_eq!((offset.ns, offset.uncertainty_ns), (-60.0, 101.0));
+    let found = verdicts(met(3, 420, [-420, 580]));
+    assert_eq!(found.thread_safe.outcome, Outcome::Fail);
+    assert!(found.condemning().any(|(name, _)| name == "thread-safe"));
+    assert_eq!(found.in_short(), "no");
+    let mut evidence = met(3, 420, [-420, 580]);
+    evidence.claims = claiming(Counted::ThreadCpu);
+    assert_eq!(verdicts(evidence).thread_safe.outcome, Outcome::NotApplicable);
+}
+
+#[test]
+fn one_step_back_is_enough() {
+    let order = |backward| {
+        let order = Order { readings: 250_000, backward, largest: 7 * backward, moves: 12, cpus: 2 };
+        verdicts(Evidence { order: Some(order), ..Evidence::default() }).monotonic
+    };
+    assert_eq!(order(0).outcome, Outcome::Pass);
+    assert!(order(0).finding.contains("moved 12 times among 2 CPUs"));
+    let found = order(1);
+    assert_eq!((found.outcome, found.largest_ns), (Outcome::Fail, Some(7.0)));
+    assert!(found.finding.contains("once in 250000 readings"), "{}", found.finding);
+}
+
+#[test]
+fn the_path_is_told_from_the_cost() {
+    let yard = |source: &str| Yardsticks {
+        system_call_ns: Some(90.0),
+        trap_ns: Some(1_500.0),
+        clock_source: Some(source.into()),
+    };
+    let twin = |cost_ns| Some(Twin { id: "clock-syscall", cost_ns });
+    let evidence = || Evidence { claims: claiming(Counted::Wall), ..Evidence::default() };
+    let found = verdicts_beside(evidence(), &yard("tsc"), twin(170.0)).read_path;
+    assert_eq!((found.outcome, found.path), (Outcome::Pass, Some(crate::report::Path::UserMode)));
+    let found = verdicts_beside(evidence(), &yard("hpet"), twin(31.0)).read_path;
+    assert_eq!(found.outcome, Outcome::Fail);
+    assert!(
+        found.finding.contains("costs as much as its system call")
+            && found.finding.ends_with("the vDSO is not used, because the clock source is hpet"),
+        "{}",
+        found.finding
+    );
+}
+
+#[test]
+fn nothing_observed_is_nothing_found() {
+    let found = verdicts(Evidence::default());
+    for (name, outcome, finding) in found.each() {
+        assert!(matches!(outcome, Outcome::NotTested | Outcome::Pass), "{name}: {finding}");
+        assert!(!finding.is_empty(), "{name}");
+    }
+    assert_eq!(found.in_short(), "?");
+}
+
+proptest! {
+    #[test]
+    fn no_evidence_panics(series in prop::collection::vec(any::<[i64; 3]>(), 0..12), glances in prop::collection::vec(any::<[i64; 3]>(), 0..6),
+                          timer in any::<i64>(), reference in any::<i64>(), least in any::<[Option<i64>; 2]>()) {
+        let advances = vec![Moved { meanwhile: Meanwhile::Spin, timer, reference }];
+        let pair = Pair { cpus: Some([0, 1]), handoffs: 9, backward: 0, largest: 0, least };
+        let threads = Some(Threads { rounds: 1, possible: 1, pairs: vec![pair] });
+        let found = verdicts(Evidence { series, glances, advances, threads, ..Evidence::default() });
+        prop_assert!(found.each().iter().all(|(_, _, finding)| !finding.is_empty()));
+    }
+}

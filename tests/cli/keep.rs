@@ -1,0 +1,94 @@
+//! Runs that are kept: traces and what is computed from them, and folders of reports.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use predicates::prelude::*;
+use predicates::str::contains;
+
+use super::folder::Folder;
+use super::{json, printed, timermeter};
+
+/// A probe of two timers, one of which any machine has. Globs, because what a busy machine leaves unresolved is no failure
+/// of these tests.
+fn probe(more: &[&str]) -> assert_cmd::assert::Assert {
+    let args: Vec<&str> = ["probe", "--quick", "rdts?", "monotoni?"].iter().chain(more).copied().collect();
+    timermeter(&args).success()
+}
+
+#[test]
+fn a_trace_gives_the_same_report_bit_for_bit() {
+    let folder = Folder::new();
+    let (trace, report, again) = (folder.arg("run.trace"), folder.arg("a.json"), folder.arg("b.json"));
+    probe(&["--trace", &trace, "--output", &report, "--seed", "5"]);
+    let analysed = timermeter(&["analyse", &trace, "--format", "json", "--output", &again]).success();
+    let first = fs::read_to_string(report).unwrap();
+    assert!(first.contains("\"observations\": {"), "{first}");
+    assert_eq!(fs::read_to_string(&again).unwrap(), first);
+    assert_eq!(printed(&analysed), first);
+    timermeter(&["analyse", &trace]).success().stdout(contains("monotonic").and(contains("seed 5")));
+}
+
+#[test]
+fn a_trace_that_cannot_be_used_is_told() {
+    let folder = Folder::new();
+    let (trace, cut) = (folder.arg("run.trace"), folder.arg("cut.trace"));
+    probe(&["--trace", &trace]);
+    let bytes = fs::read(&trace).unwrap();
+    fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
+    let report = folder.arg("report.json");
+    for (path, words) in [(&cut, "damaged"), (&folder.arg("none.trace"), "cannot read")] {
+        timermeter(&["analyse", path, "--output", &report])
+            .code(1)
+            .stdout(predicate::str::is_empty())
+            .stderr(contains(words).and(contains(path.as_str())));
+    }
+    assert!(!Path::new(&report).exists());
+}
+
+#[test]
+fn places_that_cannot_be_written_are_told_before_anything_is_measured() {
+    let folder = Folder::new();
+    let (trace, save) = (folder.arg("missing/run.trace"), folder.arg("missing/reports"));
+    for (flag, place) in [("--trace", &trace), ("--save", &save)] {
+        // All timers, thoroughly: should it measure first, the patience of the test ends before.
+        timermeter(&["probe", "--thorough", flag, place])
+            .code(1)
+            .stderr(contains("there is no folder").and(contains("missing")));
+    }
+    // A file in its place.
+    let file = folder.arg("file");
+    fs::write(&file, "").unwrap();
+    timermeter(&["probe", "--thorough", "--save", &file]).code(1).stderr(contains("file"));
+    timermeter(&["probe", "--save", "monotonic"]).code(2).stderr(contains("--save=reports monotonic"));
+    assert_eq!(folder.names(), ["file"]);
+}
+
+#[test]
+fn what_is_saved_stands_beside_older_runs() {
+    let folder = Folder::new();
+    let base = folder.arg("reports");
+    for _ in 0..2 {
+        probe(&["--save", &base]).stderr(contains("kept in"));
+    }
+    let platforms = listed(Path::new(&base));
+    assert_eq!(platforms.len(), 1, "one machine, nothing left behind: {platforms:?}");
+    let runs = listed(&platforms[0]);
+    assert_eq!(runs.len(), 2, "{runs:?}");
+    assert!(runs[1].to_string_lossy().ends_with("-2"), "{runs:?}");
+    for run in &runs {
+        assert_eq!(listed(run), [run.join("README.md"), run.join("report.json")]);
+        let page = fs::read_to_string(run.join("README.md")).unwrap();
+        assert!(page.contains("| monotonic |") && page.contains("- CPU: "), "{page}");
+    }
+    let run = runs[0].join("report.json").to_string_lossy().into_owned();
+    let table = json(&timermeter(&["table", &run, &base, "--format", "json"]).success());
+    assert!(table.as_array().is_some_and(|rows| rows.len() >= 3), "{table}");
+}
+
+/// What lies in a folder, sorted.
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}

@@ -1,0 +1,118 @@
+//! Tables and comparisons of reports as scripts meet them.
+
+use std::fs;
+
+use predicates::prelude::*;
+use predicates::str::contains;
+
+use super::folder::Folder;
+use super::{json, printed, timermeter};
+
+const MBP53: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
+const MBP62: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp62/2011-03-14/report.json");
+
+/// A report like that of the paper, after some replacements.
+fn changed(folder: &Folder, name: &str, changes: &[(&str, &str)]) -> String {
+    let mut text = fs::read_to_string(MBP53).unwrap();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from}");
+        text = text.replacen(from, to, 1);
+    }
+    fs::write(folder.file(name), text).unwrap();
+    folder.arg(name)
+}
+
+#[test]
+fn a_table_goes_on_without_what_it_cannot_read() {
+    let folder = Folder::new();
+    changed(&folder, "good.json", &[]);
+    changed(&folder, "other.json", &[("timermeter.report.v1", "timermeter.report.v7")]);
+    changed(&folder, "twice.json", &[("\"id\": \"CTM\"", "\"id\": \"NANO\"")]);
+    fs::write(folder.file("cut.json"), &fs::read(MBP53).unwrap()[..900]).unwrap();
+    fs::create_dir(folder.file("empty")).unwrap();
+    let (all, empty) = (folder.arg("."), folder.arg("empty"));
+    timermeter(&["table", &all, &empty])
+        .code(3)
+        .stdout(contains("HRC").and(contains("Quality (%)")))
+        .stderr(contains("other.json").and(contains("report.v7")))
+        .stderr(contains("twice.json' has two timers with the id 'NANO'"))
+        .stderr(contains("cut.json").and(contains("line ")))
+        .stderr(contains("there is no report in the folder").and(contains("empty")));
+    timermeter(&["table", &empty]).code(1).stdout(predicate::str::is_empty()).stderr(contains("no report"));
+    timermeter(&["table", MBP53, "--columns", "speed"])
+        .code(2)
+        .stderr(contains("speed").and(contains("quality")));
+}
+
+#[test]
+fn platforms_side_by_side() {
+    let text = printed(&timermeter(&["table", MBP53, MBP62, "--layout", "beside"]).success());
+    let row = text.lines().find(|line| line.starts_with("NANO")).unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["NANO", "25.82", "26.95"]);
+    assert!(text.starts_with("# [1]") && text.contains("[2] Quality (%)"), "{text}");
+    let printed_column = ["table", MBP53, "--columns", "timer,quality,printed", "--format", "csv"];
+    assert!(printed(&timermeter(&printed_column).success()).contains("HRC,43.40"));
+}
+
+#[test]
+fn a_comparison_names_what_changed() {
+    let folder = Folder::new();
+    let lost = changed(&folder, "lost.json", &[("\"id\": \"PCT\"", "\"id\": \"PCT2\"")]);
+    timermeter(&["compare", MBP53, &lost])
+        .success()
+        .stdout(contains("only in the old report: PCT\n").and(contains("only in the new report: PCT2")));
+    timermeter(&["compare", MBP53, &lost, "--fail-if", "lost>0"])
+        .code(3)
+        .stdout(contains("condition holds: lost>0 (PCT)"));
+    timermeter(&["compare", MBP53, MBP62, "--fail-if", "quality<-50"]).success();
+    // Published figures have no intervals; their differences count as they are.
+    timermeter(&["compare", MBP53, MBP62, "--fail-if", "cost[NANO]<-20%"]).code(3);
+    let value = json(&timermeter(&["compare", MBP53, MBP62, "--format", "json"]).success());
+    assert!(value["figures"].as_array().is_some_and(|figures| figures.len() == 32), "{value}");
+    assert_eq!(value["platform"][0]["what"], "CPU", "{value}");
+    timermeter(&["compare", MBP53, MBP62, "--format", "markdown"])
+        .success()
+        .stdout(contains("| NANO | cost |"));
+}
+
+#[test]
+fn a_fallen_clock_source_comes_first() {
+    let folder = Folder::new();
+    let with = |name: &str, source: &str| {
+        changed(&folder, name, &[("\"current\": null", &format!("\"current\": \"{source}\""))])
+    };
+    let (old, new) = (with("old.json", "tsc"), with("new.json", "hpet"));
+    for format in ["table", "markdown"] {
+        let text = printed(&timermeter(&["compare", &old, &new, "--format", format]).success());
+        assert!(text.lines().next().is_some_and(|line| line.contains("tsc → hpet")), "{text}");
+    }
+}
+
+#[test]
+fn a_folder_is_compared_report_by_report() {
+    let folder = Folder::new();
+    changed(&folder, "a.json", &[]);
+    let changes = ["CTCT", "CTM", "CTUT", "HRC", "NANO", "PCT", ".DAT", ".STO"]
+        .map(|id| (format!("\"id\": \"{id}\""), format!("\"id\": \"x{id}\"")));
+    let changes: Vec<(&str, &str)> = changes.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    changed(&folder, "b.json", &changes);
+    fs::write(folder.file("c.json"), "{}").unwrap();
+    timermeter(&["compare", &folder.arg("."), MBP62])
+        .code(3)
+        .stdout(contains("a.json: 0 worse"))
+        .stderr(contains("b.json").and(contains("cannot be compared")))
+        .stderr(contains("c.json").and(contains("no \"schema\"")));
+    let b = folder.arg("b.json");
+    timermeter(&["compare", &b, MBP62])
+        .code(1)
+        .stderr(contains("b.json").and(contains("no timer has figures in both")));
+}
+
+#[test]
+fn a_bad_condition_is_wrong_usage() {
+    for condition in ["speed<1", "cost>10", "quality", "-1"] {
+        timermeter(&["compare", MBP53, MBP62, "--fail-if", condition])
+            .code(2)
+            .stderr(contains("FIELD OPERATOR NUMBER"));
+    }
+}

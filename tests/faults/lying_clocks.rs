@@ -1,0 +1,71 @@
+//! Clocks in virtual time with one fault each.
+
+use serde_json::Value;
+
+use super::{folder, outcome, probe, row, there_is};
+
+fn probed(fault: &str) -> Option<Value> {
+    if !there_is("python3") {
+        return None;
+    }
+    let agent = format!("faulty=python3 '{}'", folder().join("clocks.py").display());
+    let id = format!("faulty:{fault}");
+    let (report, _) = probe(&[], &["--agent", &agent, &id], &[]);
+    Some(row(&report, &id).clone())
+}
+
+fn condemned(fault: &str, verdict: &str, told: &str) {
+    let Some(row) = probed(fault) else { return };
+    assert_eq!(outcome(&row, verdict), "fail", "{row}");
+    let finding = row["verdicts"][verdict]["finding"].as_str().expect("a finding");
+    assert!(finding.contains(told), "{finding}");
+    // An unresolved one has no Quality; one that has figures has Quality 0.
+    assert!(row["quality"].is_null() || row["quality"] == 0.0, "{}", row["quality"]);
+    let code = format!("not-{}", verdict.replace('_', "-"));
+    assert!(row["warnings"].to_string().contains(&code), "{}", row["warnings"]);
+}
+
+#[test]
+fn a_sound_clock_passes() {
+    let Some(row) = probed("sound") else { return };
+    for verdict in ["monotonic", "stable", "counts", "declared"] {
+        assert!(["pass", "fail"].contains(&outcome(&row, verdict)), "{row}");
+    }
+    assert_eq!(outcome(&row, "monotonic"), "pass", "{row}");
+    assert_eq!(outcome(&row, "stable"), "pass", "{row}");
+    assert_ne!(outcome(&row, "thread_safe"), "fail", "{row}");
+    assert!(row["quality"].as_f64().is_some_and(|quality| quality > 0.0), "{row}");
+    // Its cost is 60 to 61 virtual nanoseconds, whatever the real core does meanwhile.
+    let cost = row["cost"]["median_ns"].as_f64().expect("a cost");
+    assert!((cost - 60.5).abs() < 0.02 * 60.5, "{cost}");
+}
+
+#[test]
+fn a_step_back_in_a_hundred_thousand_readings() {
+    condemned("backstep", "monotonic", "stepped backwards");
+}
+
+#[test]
+fn a_clock_that_is_behind_on_one_cpu() {
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        eprintln!("not tested: there is one CPU only");
+        return;
+    }
+    let Some(row) = probed("behind") else { return };
+    assert_eq!(row["quality"], 0.0, "{row}");
+    assert_eq!(outcome(&row, "thread_safe"), "fail", "{row}");
+    let offsets = row["verdicts"]["thread_safe"]["offsets"].as_array().expect("offsets");
+    let last = offsets.last().expect("an offset for each CPU");
+    let (ns, doubt) = (last["ns"].as_f64().expect("ns"), last["uncertainty_ns"].as_f64().expect("doubt"));
+    assert!((ns + 500.0).abs() <= doubt && doubt < 400.0, "{last}");
+}
+
+#[test]
+fn a_clock_that_drifts() {
+    condemned("drift", "stable", "faster than its reference");
+}
+
+#[test]
+fn a_clock_that_freezes() {
+    condemned("freeze", "stable", "fell behind");
+}

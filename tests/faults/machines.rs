@@ -1,0 +1,165 @@
+//! Machines that get in the way.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use serde_json::Value;
+
+use super::{outcome, probe, row, there_is};
+
+/// Every row ended in a known way, and none that has a Quality lacks what it follows from.
+fn sane(report: &Value) {
+    for row in report["timers"].as_array().expect("timers") {
+        let status = row["status"].as_str().expect("a status");
+        assert!(["ok", "unresolved", "failed", "unavailable"].contains(&status), "{row}");
+        if row["quality"].is_number() {
+            assert!(row["cost"]["median_ns"].is_number() && row["accuracy"]["ns"].is_number(), "{row}");
+        } else {
+            assert!(status != "ok" || row["reason"].is_null(), "{row}");
+        }
+        if status == "failed" {
+            assert!(row["reason"].is_string(), "{row}");
+        }
+    }
+}
+
+/// The dynamic loader of glibc reads the counter itself: so no program that it loads can start, ours neither. A timer whose host
+/// cannot start is told how the host ended. (What a process does that may not read the counter any more is tested in
+/// `timers/tests/native.rs`.)
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn the_tsc_is_forbidden() {
+    use timermeter::prober::connection::{Command, Connection};
+    let command = Command {
+        name: "timermeter agent".into(),
+        program: super::PROGRAM.into(),
+        args: vec!["agent".into()],
+    };
+    // In a thread of its own: what it gives up it cannot get back from a crash.
+    let started = thread::spawn(move || {
+        // SAFETY: a plain number and a plain number; from here on this thread does not read the counter.
+        let status = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) };
+        let child = (status == 0).then(|| std::process::Command::new(super::PROGRAM).arg("list").output());
+        // SAFETY: as above.
+        unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
+        child
+    });
+    let Some(output) = started.join().expect("it does not panic") else {
+        eprintln!("not tested: the kernel does not let the counter be forbidden");
+        return;
+    };
+    use std::os::unix::process::ExitStatusExt;
+    let status = output.expect("it is started").status;
+    assert!(status.signal() == Some(libc::SIGSEGV) || status.success(), "{status:?}");
+    // Afterwards everything is as it was.
+    assert!(Connection::start(&command, None, std::time::Duration::from_secs(60)).is_ok());
+}
+
+#[test]
+fn one_cpu_only() {
+    if !there_is("taskset") {
+        return;
+    }
+    let cpu = timers::allowed_cpus().expect("some CPU")[0].to_string();
+    let (report, output) = probe(&["taskset", "-c", &cpu], &["monotonic", "monotonic-coarse"], &[]);
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
+    sane(&report);
+    let clock = row(&report, "monotonic");
+    if clock["status"] != "failed" {
+        assert_eq!(outcome(clock, "monotonic"), "pass", "{clock}");
+        assert_eq!(outcome(clock, "thread_safe"), "not tested", "{clock}");
+    }
+}
+
+#[test]
+fn all_cpus_are_busy() {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 * thread::available_parallelism().map_or(2, usize::from) {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let (report, output) = probe(&[], &["monotonic", "rdtsc", "gettimeofday"], &[]);
+        over.store(true, Ordering::Relaxed);
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
+        sane(&report);
+        for row in report["timers"].as_array().expect("timers") {
+            let reason = row["reason"].as_str().unwrap_or_default();
+            let crowded = row["status"] == "failed" && reason.contains("too much interference");
+            assert!(row["status"] != "failed" || crowded, "{row}");
+            assert!(row["verdicts"].is_null() || outcome(row, "monotonic") != "fail", "{row}");
+        }
+    });
+}
+
+/// The library that distorts clocks, where it is installed.
+fn faketime() -> Option<String> {
+    let places =
+        ["/usr/lib/x86_64-linux-gnu/faketime", "/usr/lib/aarch64-linux-gnu/faketime", "/usr/lib/faketime"];
+    let found = places.iter().map(|folder| format!("{folder}/libfaketime.so.1"));
+    let library = found.into_iter().find(|path| std::path::Path::new(path).exists());
+    if library.is_none() {
+        eprintln!("not tested: libfaketime is not installed");
+    }
+    library
+}
+
+#[test]
+fn libc_runs_five_percent_fast() {
+    let Some(library) = faketime() else { return };
+    let variables = [("LD_PRELOAD", library.as_str()), ("FAKETIME", "+0 x1.05")];
+    let (report, _) = probe(&[], &["monotonic", "monotonic-syscall"], &variables);
+    sane(&report);
+    let distorted = row(&report, "monotonic");
+    assert_eq!(outcome(distorted, "stable"), "fail", "{distorted}");
+    assert!(distorted["quality"].is_null() || distorted["quality"] == 0.0, "{distorted}");
+    // The kernel's own clock is not distorted, and not blamed.
+    assert_eq!(outcome(row(&report, "monotonic-syscall"), "stable"), "pass", "{report}");
+}
+
+#[test]
+fn libc_is_shifted() {
+    let Some(library) = faketime() else { return };
+    let variables = [("LD_PRELOAD", library.as_str()), ("FAKETIME", "-3600s")];
+    let (report, _) = probe(&[], &["realtime", "realtime-syscall"], &variables);
+    sane(&report);
+    // Durations are not touched by a shift: nothing is wrong but what the time is.
+    assert_eq!(outcome(row(&report, "realtime"), "monotonic"), "pass", "{report}");
+}
+
+#[test]
+fn libc_steps_back() {
+    let Some(library) = faketime() else { return };
+    let folder = std::env::temp_dir().join(format!("timermeter-steps-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder of our own");
+    let file = folder.join("offset");
+    let offset = |seconds: u32| std::fs::write(&file, format!("+{seconds}s\n")).expect("a file of our own");
+    offset(1000);
+    let over = AtomicBool::new(false);
+    let name = file.to_str().expect("a name").to_owned();
+    let variables = [
+        ("LD_PRELOAD", library.as_str()),
+        ("FAKETIME_TIMESTAMP_FILE", name.as_str()),
+        ("FAKETIME_NO_CACHE", "1"),
+    ];
+    let report = thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut ahead = 1000;
+            while !over.load(Ordering::Relaxed) && ahead > 0 {
+                thread::sleep(std::time::Duration::from_millis(20));
+                ahead -= 1;
+                offset(ahead);
+            }
+        });
+        let (report, _) = probe(&[], &["realtime"], &variables);
+        over.store(true, Ordering::Relaxed);
+        report
+    });
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+    sane(&report);
+    let distorted = row(&report, "realtime");
+    assert!(distorted["quality"].is_null() || distorted["quality"] == 0.0, "{distorted}");
+}

@@ -1,0 +1,260 @@
+//! The pages: what they escape, and what they do in a real browser (headless Chromium, where there is one).
+
+mod sample;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use sample::{nothing_determined, report};
+use timermeter::page::{render, site};
+use timermeter::report::plot::Plot;
+use timermeter::report::{Format, Report, Style};
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
+}
+
+fn another() -> Report {
+    let mut report = report();
+    report.platform.cpu.model = Some("Another <CPU> & \"more\"".to_owned());
+    report.timers.retain(|row| row.id != "rdtscp");
+    report
+}
+
+#[test]
+fn what_agents_say_is_text() {
+    let mut hostile = report();
+    for row in &mut hostile.timers {
+        row.runtime = "\"><img src=x onerror=alert(1)>".to_owned();
+    }
+    hostile.warnings[0].message = "</style></script><script>alert(2)</script>".to_owned();
+    let page = render(&[hostile, nothing_determined()], &["'<b>.json' is no report".to_owned()]).unwrap();
+    assert_eq!(page.matches("<script").count(), 1, "only that of the page");
+    assert_eq!(page.matches("<img").count() + page.matches("<b>").count(), 0);
+    assert!(page.contains("&#60;script&#62;") || page.contains("&lt;script&gt;"), "the label is shown");
+    let hidden = |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
+    assert_eq!(page.chars().find(hidden), None);
+}
+
+#[test]
+fn every_timer_stands_in_the_page_with_its_reason() {
+    let page = render(&[report()], &[]).unwrap();
+    for row in report().timers.iter().filter(|row| row.id.is_ascii() && !row.id.contains('\u{1b}')) {
+        let id = row.id.replace('<', "&#60;");
+        assert!(page.contains(&format!("<bdi>{id}</bdi>")), "{id}");
+    }
+    for reason in
+        ["the agent ended with signal 11 (SIGSEGV)", "only Windows has it", "its steps are irregular"]
+    {
+        assert!(page.contains(reason), "{reason}");
+    }
+}
+
+#[test]
+fn a_page_needs_nothing_else() {
+    let page = render(&[report(), another()], &[]).unwrap();
+    let own = page.split("<script>").next().unwrap();
+    for outside in ["http://", "https://", "@import", "url(", "<link rel=\"stylesheet\""] {
+        let found = own.matches(outside).count();
+        // The label of an agent names an address; that is text.
+        let told = if outside == "http://" { own.matches("http://evil").count() } else { 0 };
+        assert_eq!(found, told, "{outside}");
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn figures_are_drawn_for_paper_and_terminal() {
+    let report = report();
+    let plots = Plot::all_of(&report.timers[0]);
+    assert_eq!(plots.iter().map(|plot| plot.name).collect::<Vec<_>>(), ["staircase", "intervals", "costs"]);
+    for plot in &plots {
+        let svg = plot.svg().unwrap();
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
+        assert!(svg.contains(&plot.across.label) && svg.contains(&plot.up.label), "axes with units");
+        for width in [40, 80, 120] {
+            let text = plot.terminal(width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+        }
+    }
+    insta::assert_snapshot!(plots.iter().map(|plot| plot.terminal(80)).collect::<Vec<_>>().join("\n"));
+}
+
+fn write(report: &Report, path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, Format::Json.render(report, Style::default())).unwrap();
+}
+
+#[test]
+fn a_site_has_an_index_and_a_page_for_each_report() {
+    let folder = folder();
+    let (reports, place) = (folder.path().join("reports"), folder.path().join("site"));
+    write(&report(), &reports.join("amd/2026-11-20/report.json"));
+    write(&another(), &reports.join("a b&c.json"));
+    fs::write(reports.join("broken.json"), "{").unwrap();
+    let made = site::publish(&reports, &place, None).unwrap();
+    assert_eq!((made.reports, made.left_out.len()), (2, 1));
+    let index = fs::read_to_string(place.join("index.html")).unwrap();
+    assert!(index.contains("broken.json") && index.contains("Another"), "{index}");
+    let links: Vec<&str> = index.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let pages: Vec<&&str> = links.iter().filter(|link| link.starts_with("reports/")).collect();
+    assert_eq!(pages.len(), 4, "each in the matrix and in the list: {links:?}");
+    for page in pages {
+        let text = fs::read_to_string(place.join(page)).unwrap();
+        let home = text.split("<nav").nth(1).and_then(|nav| nav.split("href=\"").nth(1)).unwrap();
+        let home = place.join(page).parent().unwrap().join(home.split('"').next().unwrap());
+        assert_eq!(home.canonicalize().unwrap(), place.join("index.html").canonicalize().unwrap());
+        let data = place.join(page).with_extension("json");
+        assert!(Report::read(&data).is_ok(), "the data lies beside it");
+    }
+    // It may be made again; what was left behind by the last time is gone.
+    fs::write(place.join("reports/stale.html"), "").unwrap();
+    site::publish(&reports, &place, None).unwrap();
+    assert!(!place.join("reports/stale.html").exists());
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "nothing unfinished stays: {left:?}");
+}
+
+#[test]
+fn a_folder_that_is_no_site_is_left_alone() {
+    let folder = folder();
+    let reports = folder.path().join("reports");
+    write(&report(), &reports.join("a.json"));
+    let mine = folder.path().join("mine");
+    fs::create_dir(&mine).unwrap();
+    fs::write(mine.join("thesis.tex"), "years of work").unwrap();
+    let told = |place: &Path| site::publish(&reports, place, None).unwrap_err().to_string();
+    assert!(told(&mine).contains("was not made by"), "{}", told(&mine));
+    assert!(told(&reports).contains("was not made by"));
+    assert!(told(&reports.join("site")).contains("lie in each other"));
+    assert_eq!(fs::read_to_string(mine.join("thesis.tex")).unwrap(), "years of work");
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    assert!(site::publish(&empty, &folder.path().join("s"), None).is_err());
+    assert!(!folder.path().join("s").exists());
+}
+
+/// Loads a page with a script of the test in it, and returns what stands in the document afterwards.
+fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<String> {
+    let Some(browser) = browser() else {
+        eprintln!("skipped: {name}: there is no Chromium here (apt-get install chromium)");
+        return None;
+    };
+    let folder = folder();
+    let path = folder.path().join("page.html");
+    // Errors are caught from the very beginning; the checks run after the script of the page.
+    let watch = "<script>window.failures = []; addEventListener('error', (e) => failures.push(e.message)); \
+                 console.error = (...all) => failures.push(all.join(' '));</script>";
+    let check = format!(
+        "<script>const told = {{}}; try {{ {script} }} catch (error) {{ failures.push(String(error)); }} \
+         told.failures = failures; document.body.innerHTML = ''; const pre = document.createElement('pre'); \
+         pre.id = 'told'; pre.textContent = JSON.stringify(told); document.body.append(pre);</script></body>"
+    );
+    let page = page.replacen("<meta charset=\"utf-8\">", &format!("<meta charset=\"utf-8\">{watch}"), 1);
+    fs::write(&path, page.replacen("</body>", &check, 1)).unwrap();
+    let output = Command::new(browser)
+        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"])
+        .args(["--virtual-time-budget=5000", "--enable-logging=stderr", "--disable-extensions"])
+        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+        .arg(format!("file://{}{fragment}", path.display()))
+        .stdin(Stdio::null())
+        .output()
+        .expect("it starts");
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(!log.contains(":CONSOLE"), "the console is silent: {log}");
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let told = dom.split("<pre id=\"told\">").nth(1).and_then(|rest| rest.split("</pre>").next());
+    Some(told.unwrap_or_else(|| panic!("it ran: {dom}\n{log}")).replace("&amp;", "&").replace("&gt;", ">"))
+}
+
+fn browser() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|path| path.is_file())
+}
+
+const IDS: &str =
+    "const ids = () => [...document.querySelectorAll('#r0 tbody tr')].filter((row) => !row.hidden)\
+                   .map((row) => row.cells[1].dataset.v);
+                   const button = (key) => document.querySelector(`#r0 [data-key=${key}]`);
+                   const order = (key) => button(key).closest('th').getAttribute('aria-sort');";
+
+#[test]
+fn tables_sort_and_filter_in_a_browser() {
+    let script = IDS.to_owned()
+        + "told.before = ids();
+           button('cost').click(); told.cheapest = ids(); told.first = order('cost');
+           button('cost').click(); told.dearest = ids(); told.second = order('cost');
+           button('quality').click(); told.best = ids(); told.third = [order('cost'), order('quality')];
+           const filter = document.getElementById('filter'); filter.value = 'coarse SYSCALL';
+           filter.dispatchEvent(new Event('input')); told.some = ids();
+           told.closed = [...document.querySelectorAll('details.timer')].filter((d) => !d.hidden).length;
+           told.shown = document.getElementById('shown').textContent; told.hash = location.hash;
+           filter.value = ''; filter.dispatchEvent(new Event('input')); told.all = ids().length;
+           button('accuracy').focus(); const tip = document.getElementById('tip');
+           told.tip = [tip.hidden, tip.textContent.slice(0, 8)];
+           dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); told.away = tip.hidden;";
+    let page = render(&[report()], &[]).unwrap();
+    let Some(told) = in_browser("sorting and filtering", &page, "", &script) else { return };
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(told["failures"], serde_json::json!([]), "{told}");
+    let report = report();
+    let mut costs: Vec<(f64, &str)> = report
+        .timers
+        .iter()
+        .filter_map(|row| Some((row.cost.as_ref()?.median_ns?, row.id.as_str())))
+        .collect();
+    costs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let shown = |key: &str| -> Vec<String> { serde_json::from_value(told[key].clone()).unwrap() };
+    assert_eq!(shown("before").len(), report.timers.len());
+    let known: Vec<&str> = costs.iter().map(|(_, id)| *id).collect();
+    assert_eq!(shown("cheapest")[..known.len()], known, "cheapest first, unknown last");
+    let dearest: Vec<&str> = known.iter().rev().copied().collect();
+    assert_eq!(shown("dearest")[..known.len()], dearest, "dearest first, unknown still last");
+    assert_eq!((&told["first"], &told["second"]), (&"ascending".into(), &"descending".into()));
+    assert_eq!(told["third"], serde_json::json!(["none", "descending"]));
+    assert_eq!(shown("best")[0], report.timers[0].id);
+    assert_eq!(shown("some"), ["monotonic-coarse-syscall"]);
+    assert_eq!(told["closed"], 1, "the descriptions are filtered alike");
+    assert_eq!(told["shown"], format!("1 of {} rows", report.timers.len()));
+    assert_eq!(told["hash"], "#sort=quality&order=descending&filter=coarse+SYSCALL");
+    assert_eq!(told["all"], report.timers.len());
+    assert_eq!(told["tip"], serde_json::json!([false, "The step"]), "explained on focus");
+    assert_eq!(told["away"], true, "Escape puts it away");
+}
+
+#[test]
+fn a_link_keeps_order_and_filter_and_opens_a_timer() {
+    let page = render(&[report()], &[]).unwrap();
+    let script = IDS.to_owned() + "told.ids = ids(); told.order = order('cost');";
+    let Some(told) = in_browser("links", &page, "#sort=cost&order=descending&filter=monotonic", &script)
+    else {
+        return;
+    };
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    let expected = ["monotonic-syscall", "monotonic-coarse-syscall", "monotonic", "monotonic-coarse"];
+    assert_eq!((&told["ids"], &told["order"]), (&serde_json::json!(expected), &"descending".into()));
+    let script = "told.open = [...document.querySelectorAll('details[open]')].map((element) => element.id);";
+    let told = in_browser("anchors", &page, "#r0-rdtscp", script).expect("as before");
+    assert_eq!(told, r#"{"open":["r0-rdtscp"],"failures":[]}"#);
+}
+
+#[test]
+fn the_comparison_sorts_in_a_browser() {
+    let page = render(&[report(), another()], &[]).unwrap();
+    let script = "const cells = () => [...document.querySelectorAll('#matrix tbody tr')]\
+                  .map((row) => row.cells[2].textContent);
+                  document.querySelector('#matrix [data-key=c2]').click(); told.cells = cells();
+                  told.names = [...document.querySelectorAll('#matrix tbody th')].length;";
+    let Some(told) = in_browser("the comparison", &page, "", script) else { return };
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(told["failures"], serde_json::json!([]), "{told}");
+    let cells: Vec<String> = serde_json::from_value(told["cells"].clone()).unwrap();
+    let figures: Vec<f64> = cells.iter().map_while(|cell| cell.parse().ok()).collect();
+    assert!(figures.len() > 5 && figures.is_sorted_by(|a, b| a >= b), "{cells:?}");
+    assert!(cells[figures.len()..].iter().all(|cell| cell.parse::<f64>().is_err()), "{cells:?}");
+    assert_eq!(told["names"], report().timers.len());
+}

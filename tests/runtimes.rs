@@ -1,0 +1,170 @@
+//! The hosts of other runtimes, each as far as its runtime is installed: `eprintln` says which was not tested.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use timermeter::prober::conformance::{Verdict, check};
+use timermeter::prober::connection::{Command, Connection, subject};
+use timermeter::prober::runtimes::{Ready, Runtime};
+use timers::During;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The host of a runtime, and the folder that it lives in.
+fn prepare(runtime: Runtime) -> Option<(TempDir, Vec<Ready>)> {
+    let folder = tempfile::tempdir().expect("a folder");
+    match runtime.prepare(folder.path()) {
+        Ok(ready) => Some((folder, ready)),
+        Err(why) => {
+            eprintln!("not tested: {}: {why}", runtime.prefix());
+            None
+        }
+    }
+}
+
+fn start(ready: &Ready, timer: Option<&str>) -> Rc<RefCell<Connection>> {
+    let mut command = ready.command.clone();
+    command.args.extend(timer.map(Into::into));
+    let connection = Connection::start(&command, None, PATIENCE);
+    Rc::new(RefCell::new(connection.unwrap_or_else(|fault| panic!("{}: {fault}", ready.prefix))))
+}
+
+/// Its reference, and all its timers but the floor.
+fn timers(connection: &RefCell<Connection>) -> (String, Vec<String>) {
+    let hello = connection.borrow().hello().clone();
+    let reference =
+        hello.timers.iter().find(|timer| timer.reference).expect("there is a reference").id.clone();
+    let ids = hello.timers.into_iter().map(|timer| timer.id).filter(|id| id != timers::FLOOR_ID);
+    (reference, ids.collect())
+}
+
+fn least(values: &[i64]) -> i64 {
+    values.iter().copied().min().expect("there are values")
+}
+
+/// That nothing was optimised away or moved: what is asked for more often takes longer, as often as it is asked for.
+fn keeps_its_reads(ready: &Ready) {
+    let (reference, _) = timers(&start(ready, None));
+    let connection = start(ready, Some(&reference));
+    let mut timer = subject(&connection, &reference);
+    let rows = timer.intervals(&[0, 20_000, 40_000], 15).expect("intervals");
+    let [none, some, more] = [0, 1, 2].map(|row| least(&rows[row]));
+    let ratio = (more - none) as f64 / (some - none) as f64;
+    assert!((1.5..2.7).contains(&ratio), "{}: {none}, {some}, {more} ticks", ready.prefix);
+    let mut batch = |calls| least(&timer.batches(&reference, calls, 25).expect("batches"));
+    let [few, many] = [2_000, 4_000].map(&mut batch);
+    let ratio = many as f64 / few as f64;
+    assert!((1.5..2.7).contains(&ratio), "{}: {few} ticks, then {many}", ready.prefix);
+    let floor =
+        least(&subject(&connection, timers::FLOOR_ID).batches(&reference, 4_000, 25).expect("batches"));
+    assert!(floor < many / 2, "{}: {many} ticks with reads, {floor} without", ready.prefix);
+    let readings = timer.readings(300).expect("readings");
+    let moved = readings.windows(2).filter(|pair| pair[1] > pair[0]).count();
+    assert!(moved >= 30, "{}: it moved {moved} times in 299", ready.prefix);
+    assert!(readings.windows(2).all(|pair| pair[1] >= pair[0]), "{}: it goes backwards", ready.prefix);
+}
+
+/// Every timer answers the three questions, warm or not; and moves with time or says nothing about it.
+fn reads_all_its_timers(ready: &Ready) {
+    let connection = start(ready, None);
+    let (reference, ids) = timers(&connection);
+    for id in ids {
+        let mut timer = subject(&connection, &id);
+        assert_eq!(timer.readings(3).map(|readings| readings.len()), Ok(3), "{}:{id}", ready.prefix);
+        assert_eq!(timer.intervals(&[0, 5], 4).map(|rows| rows.len()), Ok(2), "{}:{id}", ready.prefix);
+        assert!(timer.batches(&reference, 4, 4).is_ok_and(|all| least(&all) >= 0), "{}:{id}", ready.prefix);
+        let moved = timer.advance(&reference, During::Spin, 40).expect("it can be watched");
+        assert!(moved.timer >= 0 && moved.reference > 0, "{}:{id}: {moved:?}", ready.prefix);
+    }
+}
+
+fn speaks_the_protocol(command: &Command) {
+    for finding in check(command, PATIENCE) {
+        assert!(!matches!(finding.verdict, Verdict::Fail { .. }), "{}: {finding:?}", command.name);
+    }
+}
+
+fn all_of(runtime: Runtime) {
+    let Some((_folder, hosts)) = prepare(runtime) else { return };
+    for ready in &hosts {
+        keeps_its_reads(ready);
+        reads_all_its_timers(ready);
+        speaks_the_protocol(&ready.command);
+    }
+}
+
+#[test]
+fn java() {
+    all_of(Runtime::Java);
+}
+
+#[test]
+fn dotnet() {
+    all_of(Runtime::Dotnet);
+}
+
+#[test]
+fn python() {
+    all_of(Runtime::Python);
+}
+
+#[test]
+fn node() {
+    all_of(Runtime::Node);
+}
+
+#[test]
+fn the_example_agents_speak_the_protocol() {
+    for (program, agent) in [("python3", "minimal.py"), ("perl", "clocks.pl")] {
+        let found = std::process::Command::new(program).arg("--version").output();
+        if !found.is_ok_and(|output| output.status.success()) {
+            eprintln!("not tested: there is no {program}");
+            continue;
+        }
+        let path = format!("{}/examples/agents/{agent}", env!("CARGO_MANIFEST_DIR"));
+        speaks_the_protocol(&Command {
+            name: agent.into(),
+            program: program.into(),
+            args: vec![path.into()],
+        });
+    }
+}
+
+#[test]
+fn the_mantissa_of_a_float_clock_is_carried_exactly() {
+    let Some((_folder, hosts)) = prepare(Runtime::Python) else { return };
+    let connection = start(&hosts[0], Some("time"));
+    let hello = connection.borrow().hello().clone();
+    let time = hello.timers.iter().find(|timer| timer.id == "time").expect("it is served");
+    // Seconds since 1970 need 31 bits until 2038, which leaves 22 of 53 behind the point.
+    assert_eq!(time.ns_per_tick, Some(1e9 / f64::from(1 << 22)));
+    let readings = subject(&connection, "time").readings(200).expect("they are exact");
+    assert!(
+        readings.windows(2).any(|pair| pair[1] - pair[0] == 1),
+        "its steps are single ticks: {readings:?}"
+    );
+}
+
+#[test]
+fn windows_that_a_collection_disturbed_are_taken_again() {
+    let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["readings"]}"#;
+    let script = format!(
+        r#"ask() {{ read -r request; }}; ask; echo '{hello}'
+        for n in 1 2; do ask; echo '{{"readings":[0],"disturbed":["gc"]}}'; done
+        ask; echo '{{"readings":[7]}}'
+        ask; echo '{{"readings":[8],"disturbed":["gc","compilation"]}}'
+        while ask; do echo '{{"readings":[9],"disturbed":["gc"]}}'; done"#
+    );
+    let command =
+        Command { name: "test".into(), program: "sh".into(), args: vec!["-c".into(), script.into()] };
+    let connection = Rc::new(RefCell::new(Connection::start(&command, None, PATIENCE).expect("it is there")));
+    let mut timer = subject(&connection, "a");
+    assert_eq!(timer.readings(1), Ok(vec![7]), "the first that nothing disturbed");
+    assert_eq!(connection.borrow().windows().dropped["gc"], 2);
+    assert_eq!(timer.readings(1), Ok(vec![8]), "what voids all is left to the one who asks");
+    assert_eq!(connection.borrow().windows().voided, 1);
+    assert_eq!(timer.readings(1), Ok(vec![9]), "not for ever");
+    assert_eq!(connection.borrow().windows().disturbed, 1);
+}

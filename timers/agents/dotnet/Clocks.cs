@@ -1,0 +1,90 @@
+using System;
+using System.Diagnostics;
+
+/// <summary>A timer method. Structures, so that loops made for one hold its call and no other.</summary>
+interface IClock
+{
+    /// <summary>Makes the call and returns what it says, in ticks.</summary>
+    long Read();
+}
+
+struct Nothing : IClock { public long Read() { return 0; } }
+
+struct StopwatchClock : IClock { public long Read() { return Stopwatch.GetTimestamp(); } }
+
+struct NowClock : IClock { public long Read() { return DateTime.Now.Ticks; } }
+
+struct UtcNowClock : IClock { public long Read() { return DateTime.UtcNow.Ticks; } }
+
+struct OffsetClock : IClock { public long Read() { return DateTimeOffset.UtcNow.Ticks; } }
+
+struct TickCountClock : IClock { public long Read() { return Environment.TickCount; } }
+
+#if NETCOREAPP
+struct TickCount64Clock : IClock { public long Read() { return Environment.TickCount64; } }
+#endif
+
+struct ProcessorTimeClock : IClock
+{
+    static readonly Process Own = Process.GetCurrentProcess();
+
+    public long Read()
+    {
+        // A process object remembers what it once read.
+        Own.Refresh();
+        return Own.TotalProcessorTime.Ticks;
+    }
+}
+
+/// <summary>A timer as `hello` shows it.</summary>
+sealed class Entry
+{
+    public readonly string Id, Label, Legend, Missing;
+    public readonly double NsPerTick;
+    public readonly Type Clock;
+
+    Entry(string id, string label, string legend, double nsPerTick, Type clock, string missing)
+    {
+        Id = id;
+        Label = label;
+        Legend = legend;
+        NsPerTick = nsPerTick;
+        Clock = clock;
+        Missing = missing;
+    }
+
+    public const string Floor = "null", Reference = "Stopwatch";
+
+    /// <summary>All timers. A new one is a structure above and a line here.</summary>
+    public static readonly Entry[] All = {
+        new Entry(Reference, "Stopwatch.GetTimestamp()", ".STO", 1e9 / Stopwatch.Frequency, typeof(StopwatchClock), null),
+        new Entry("DateTime.Now", "DateTime.Now", ".DAT", 100, typeof(NowClock), null),
+        new Entry("DateTime.UtcNow", "DateTime.UtcNow", null, 100, typeof(UtcNowClock), null),
+        new Entry("DateTimeOffset.UtcNow", "DateTimeOffset.UtcNow", null, 100, typeof(OffsetClock), null),
+        new Entry("TickCount", "Environment.TickCount", null, 1e6, typeof(TickCountClock), null),
+#if NETCOREAPP
+        new Entry("TickCount64", "Environment.TickCount64", null, 1e6, typeof(TickCount64Clock), null),
+#else
+        new Entry("TickCount64", "Environment.TickCount64", null, 1e6, null, "this runtime does not have it; .NET Core 3 and later do"),
+#endif
+        new Entry("TotalProcessorTime", "Process.TotalProcessorTime", null, 100, typeof(ProcessorTimeClock), null),
+        new Entry(Floor, "reads nothing", null, double.NaN, typeof(Nothing), null),
+    };
+
+    public static Entry Of(string id)
+    {
+        foreach (Entry entry in All)
+            if (entry.Id == id)
+            {
+                if (entry.Missing != null) throw new Refusal(entry.Label + ": " + entry.Missing);
+                return entry;
+            }
+        throw new Refusal("there is no timer `" + id + "` here");
+    }
+}
+
+/// <summary>Why a request is not served.</summary>
+sealed class Refusal : Exception
+{
+    public Refusal(string why) : base(why) {}
+}

@@ -1,0 +1,203 @@
+import java.io.BufferedReader;
+import java.io.FileInputStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The timers of the Java platform over the agent protocol, version 1. Arguments are ids of timers that will be asked for:
+ * their loops are warm before the first answer.
+ */
+public final class Agent {
+    private static final int MOST_VALUES = 1_000_000;
+    private static final Map<String, Clock> OPEN = new HashMap<>();
+    /** What `hello` names: all, or those that were asked for. */
+    private static final Set<String> SERVED = new LinkedHashSet<>();
+
+    private Agent() {}
+
+    public static void main(String[] ids) throws Exception {
+        for (String id : ids) {
+            prepare(id);
+        }
+        SERVED.addAll(ids.length == 0 ? Clocks.ALL.keySet() : Arrays.asList(ids));
+        SERVED.addAll(Arrays.asList(Clocks.REFERENCE, Clocks.FLOOR));
+        BufferedReader in = new BufferedReader(
+            new InputStreamReader(new FileInputStream(FileDescriptor.in), StandardCharsets.UTF_8));
+        OutputStream out = new FileOutputStream(FileDescriptor.out);
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String answer;
+            try {
+                answer = answer(Json.object(line));
+            } catch (Exception | Error why) {
+                boolean told = why instanceof IllegalArgumentException && !(why instanceof NumberFormatException);
+                answer = "{\"error\":" + Json.quoted(told ? why.getMessage() : why.toString()) + '}';
+            }
+            out.write((answer + '\n').getBytes(StandardCharsets.UTF_8));
+            out.flush();
+        }
+    }
+
+    private static void prepare(String id) {
+        try {
+            Clock reference = clock(Clocks.REFERENCE);
+            Pairs.of(clock(id), reference);
+            Pairs.of(clock(Clocks.FLOOR), reference);
+        } catch (Exception | Error why) {
+            // Who asks for it will hear why.
+        }
+    }
+
+    private static String answer(Map<?, ?> request) throws Exception {
+        Object op = request.get("op");
+        if ("hello".equals(op)) {
+            return hello(number(request, "protocol"));
+        }
+        Clock reference = clock(Clocks.REFERENCE);
+        if ("intervals".equals(op)) {
+            return intervals(Pairs.of(timer(request), reference), request.get("work"), count(request, "repeat"));
+        }
+        if ("batches".equals(op)) {
+            long calls = number(request, "calls");
+            long[] batches = new long[count(request, "repeat")];
+            Pairs.of(timer(request), clock(text(request, "reference"))).batches(calls, batches);
+            return "{\"batches\":" + list(batches) + '}';
+        }
+        if ("readings".equals(op)) {
+            long[] readings = new long[count(request, "count")];
+            Pairs.of(timer(request), reference).readings(readings);
+            return "{\"readings\":" + list(readings) + '}';
+        }
+        if ("handoffs".equals(op)) {
+            return handoffs(timer(request), count(request, "count"));
+        }
+        if ("advance".equals(op)) {
+            long[] moved = Together.advance(
+                timer(request), clock(text(request, "reference")), text(request, "during"), count(request, "ms"));
+            return "{\"timer\":" + moved[0] + ",\"reference\":" + moved[1] + '}';
+        }
+        throw new IllegalArgumentException("this agent does not know `" + op + '`');
+    }
+
+    private static String hello(long protocol) {
+        if (protocol != 1) {
+            throw new IllegalArgumentException("this agent speaks protocol 1, not " + protocol);
+        }
+        StringBuilder timers = new StringBuilder();
+        StringBuilder missing = new StringBuilder();
+        for (String id : SERVED) {
+            try {
+                Clock clock = clock(id);
+                timers.append(timers.length() == 0 ? "" : ",").append("{\"id\":").append(Json.quoted(id))
+                    .append(",\"label\":").append(Json.quoted(clock.label))
+                    .append(",\"legend\":").append(clock.legend == null ? "null" : Json.quoted(clock.legend))
+                    .append(",\"ns_per_tick\":").append(Double.isNaN(clock.nsPerTick) ? "null" : clock.nsPerTick)
+                    .append(",\"reference\":").append(id.equals(Clocks.REFERENCE)).append('}');
+            } catch (Exception | Error why) {
+                missing.append(missing.length() == 0 ? "" : ",").append("{\"id\":").append(Json.quoted(id))
+                    .append(",\"label\":").append(Json.quoted(id))
+                    .append(",\"reason\":").append(Json.quoted(why.toString())).append('}');
+            }
+        }
+        String name = System.getProperty("java.vm.name").startsWith("OpenJDK") ? "OpenJDK" : System.getProperty("java.vm.name");
+        return "{\"protocol\":1,\"runtime\":{\"name\":" + Json.quoted(name) + ",\"version\":"
+            + Json.quoted(System.getProperty("java.version")) + "},\"timers\":[" + timers + "],\"unavailable\":[" + missing
+            + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"advance\"]}";
+    }
+
+    private static String intervals(Questions loops, Object asked, int repeat) {
+        if (!(asked instanceof List)) {
+            throw new IllegalArgumentException("the request has no list `work`");
+        }
+        List<?> work = (List<?>) asked;
+        if ((long) work.size() * repeat > MOST_VALUES) {
+            throw new IllegalArgumentException("at most " + MOST_VALUES + " values fit an answer");
+        }
+        long[][] rows = new long[work.size()][repeat];
+        for (int at = 0; at < rows.length; at++) {
+            loops.intervals(amount(work.get(at)), rows[at]);
+        }
+        StringBuilder answer = new StringBuilder("{\"intervals\":[");
+        for (int at = 0; at < rows.length; at++) {
+            answer.append(at == 0 ? "" : ",").append(list(rows[at]));
+        }
+        return answer.append("]}").toString();
+    }
+
+    private static String handoffs(Clock timer, int count) throws InterruptedException {
+        if (timer.perThread) {
+            throw new IllegalArgumentException(timer.label + " counts for one thread only");
+        }
+        long[] flat = Together.handoffs(timer, count);
+        StringBuilder answer = new StringBuilder("{\"handoffs\":[");
+        for (int at = 0; at < flat.length; at += 2) {
+            answer.append(at == 0 ? "[" : ",[").append(flat[at]).append(',').append(flat[at + 1]).append(']');
+        }
+        return answer.append("]}").toString();
+    }
+
+    private static Clock timer(Map<?, ?> request) throws Exception {
+        return clock(text(request, "timer"));
+    }
+
+    private static Clock clock(String id) throws Exception {
+        Clock clock = OPEN.get(id);
+        if (clock == null) {
+            Clocks.Opener opener = Clocks.ALL.get(id);
+            if (opener == null) {
+                throw new IllegalArgumentException("there is no timer `" + id + "` here");
+            }
+            clock = opener.open();
+            OPEN.put(id, clock);
+        }
+        return clock;
+    }
+
+    private static String text(Map<?, ?> request, String key) {
+        if (!(request.get(key) instanceof String)) {
+            throw new IllegalArgumentException("the request has no text `" + key + '`');
+        }
+        return (String) request.get(key);
+    }
+
+    private static long number(Map<?, ?> request, String key) {
+        if (!request.containsKey(key)) {
+            throw new IllegalArgumentException("the request has no number `" + key + '`');
+        }
+        return amount(request.get(key));
+    }
+
+    private static int count(Map<?, ?> request, String key) {
+        long count = number(request, key);
+        if (count > MOST_VALUES) {
+            throw new IllegalArgumentException("at most " + MOST_VALUES + " values fit an answer");
+        }
+        return (int) count;
+    }
+
+    private static long amount(Object number) {
+        if (!(number instanceof Long) || (Long) number < 0) {
+            throw new IllegalArgumentException("`" + number + "` is no amount");
+        }
+        return (Long) number;
+    }
+
+    private static StringBuilder list(long[] values) {
+        StringBuilder list = new StringBuilder(8 * values.length + 2).append('[');
+        for (int at = 0; at < values.length; at++) {
+            if (at > 0) {
+                list.append(',');
+            }
+            list.append(values[at]);
+        }
+        return list.append(']');
+    }
+}

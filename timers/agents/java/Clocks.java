@@ -1,0 +1,126 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** The timer methods of the platform. A new one is a class here and a line in {@link #ALL}. */
+final class Clocks {
+    /** Opens a clock; what it throws is why the clock cannot be read. */
+    interface Opener {
+        Clock open() throws Exception;
+    }
+
+    /** Reads nothing: what the loops themselves cost. */
+    static final String FLOOR = "null";
+    /** Times the others. */
+    static final String REFERENCE = "nanoTime";
+
+    /** By id. Opened when asked for: management alone takes as long to load as the rest of a virtual machine. */
+    static final Map<String, Opener> ALL = new LinkedHashMap<>();
+
+    static {
+        ALL.put(REFERENCE, new Opener() { public Clock open() { return new NanoTime(); } });
+        ALL.put("currentTimeMillis", new Opener() { public Clock open() { return new Millis(); } });
+        ALL.put("highResCounter", new Opener() { public Clock open() throws Exception { return perf(); } });
+        ALL.put("getCurrentThreadCpuTime", new Opener() { public Clock open() { return new ThreadCpu(); } });
+        ALL.put("getCurrentThreadUserTime", new Opener() { public Clock open() { return new ThreadUser(); } });
+        ALL.put("getProcessCpuTime", new Opener() { public Clock open() { return new ProcessCpu(); } });
+        ALL.put("Instant.now", new Opener() { public Clock open() { return new Now(); } });
+        ALL.put("Clock.systemUTC", new Opener() { public Clock open() { return new Utc(); } });
+        ALL.put(FLOOR, new Opener() { public Clock open() { return new Nothing(); } });
+    }
+
+    /** Keeps what calls return, so that they cannot be left out. */
+    static long kept;
+    static Object keptObject;
+
+    private Clocks() {}
+
+    /** In a file of its own that is left out where the compiler does not know the class. */
+    private static Clock perf() throws Exception {
+        return (Clock) Class.forName("HighResCounter").getDeclaredConstructor().newInstance();
+    }
+
+    static final class Nothing extends Clock {
+        Nothing() { super(FLOOR, "reads nothing", null, Double.NaN, false); }
+        @Override public long read() { return 0; }
+        @Override public void call() {}
+    }
+
+    static final class NanoTime extends Clock {
+        NanoTime() { super(REFERENCE, "System.nanoTime()", "NANO", 1, false); }
+        @Override public long read() { return System.nanoTime(); }
+        @Override public void call() { kept = System.nanoTime(); }
+    }
+
+    static final class Millis extends Clock {
+        Millis() { super("currentTimeMillis", "System.currentTimeMillis()", "CTM", 1e6, false); }
+        @Override public long read() { return System.currentTimeMillis(); }
+        @Override public void call() { kept = System.currentTimeMillis(); }
+    }
+
+    static final class ThreadCpu extends Clock {
+        private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
+
+        ThreadCpu() {
+            super("getCurrentThreadCpuTime", "ThreadMXBean.getCurrentThreadCpuTime()", "CTCT", 1, true);
+            enable(BEAN);
+        }
+
+        @Override public long read() { return BEAN.getCurrentThreadCpuTime(); }
+        @Override public void call() { kept = BEAN.getCurrentThreadCpuTime(); }
+    }
+
+    static final class ThreadUser extends Clock {
+        private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
+
+        ThreadUser() {
+            super("getCurrentThreadUserTime", "ThreadMXBean.getCurrentThreadUserTime()", "CTUT", 1, true);
+            enable(BEAN);
+        }
+
+        @Override public long read() { return BEAN.getCurrentThreadUserTime(); }
+        @Override public void call() { kept = BEAN.getCurrentThreadUserTime(); }
+    }
+
+    private static void enable(ThreadMXBean bean) {
+        if (!bean.isCurrentThreadCpuTimeSupported()) {
+            throw new UnsupportedOperationException("this virtual machine does not know the CPU time of a thread");
+        }
+        bean.setThreadCpuTimeEnabled(true);
+    }
+
+    static final class ProcessCpu extends Clock {
+        private static final com.sun.management.OperatingSystemMXBean BEAN =
+            (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+
+        ProcessCpu() {
+            super("getProcessCpuTime", "OperatingSystemMXBean.getProcessCpuTime()", "PCT", 1, false);
+            if (BEAN.getProcessCpuTime() < 0) {
+                throw new UnsupportedOperationException("this platform does not know the CPU time of a process");
+            }
+        }
+
+        @Override public long read() { return BEAN.getProcessCpuTime(); }
+        @Override public void call() { kept = BEAN.getProcessCpuTime(); }
+    }
+
+    static final class Now extends Clock {
+        Now() { super("Instant.now", "Instant.now()", null, 1, false); }
+        @Override public long read() { return ticks(Instant.now()); }
+        @Override public void call() { keptObject = Instant.now(); }
+    }
+
+    static final class Utc extends Clock {
+        private static final java.time.Clock CLOCK = java.time.Clock.systemUTC();
+
+        Utc() { super("Clock.systemUTC", "Clock.systemUTC().instant()", null, 1, false); }
+        @Override public long read() { return ticks(CLOCK.instant()); }
+        @Override public void call() { keptObject = CLOCK.instant(); }
+    }
+
+    private static long ticks(Instant instant) {
+        return instant.getEpochSecond() * 1_000_000_000L + instant.getNano();
+    }
+}

@@ -1,0 +1,13 @@
+import jdk.internal.perf.Perf;
+
+/** The counter behind the performance data of the virtual machine. Needs --add-exports java.base/jdk.internal.perf. */
+final class HighResCounter extends Clock {
+    private static final Perf PERF = Perf.getPerf();
+
+    HighResCounter() {
+        super("highResCounter", "jdk.internal.perf.Perf.highResCounter()", "HRC", 1e9 / PERF.highResFrequency(), false);
+    }
+
+    @Override public long read() { return PERF.highResCounter(); }
+    @Override public void call() { Clocks.kept = PERF.highResCounter(); }
+}

@@ -1,0 +1,11 @@
+/** The questions that need loops. */
+public interface Questions {
+    /** Read, work, read: the differences. */
+    void intervals(long work, long[] differences);
+
+    /** Read the reference, call the timer so many times, read the reference: the differences. */
+    void batches(long calls, long[] differences);
+
+    /** Successive readings. */
+    void readings(long[] readings);
+}

@@ -1,0 +1,80 @@
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The questions that need a second thread, or patience. */
+final class Together {
+    private static volatile boolean over;
+    private static volatile long sink;
+
+    private Together() {}
+
+    /** Two threads take turns: one reads and hands over, the other one reads. */
+    static long[] handoffs(Clock timer, int count) throws InterruptedException {
+        long[] pairs = new long[2 * count];
+        AtomicLong turn = new AtomicLong();
+        Thread other = new Thread(() -> take(timer, turn, pairs, 1));
+        other.start();
+        take(timer, turn, pairs, 0);
+        other.join();
+        return pairs;
+    }
+
+    /** Turn t fills place t. The roles alternate: thread 0 takes the turns 0, 3, 4, 7, 8 …, thread 1 the others. */
+    private static void take(Clock timer, AtomicLong turn, long[] pairs, int thread) {
+        for (int at = 0; at < pairs.length; at++) {
+            if (((at + 1) / 2) % 2 != thread) {
+                continue;
+            }
+            for (int spins = 0; turn.get() != at; spins++) {
+                // On one CPU the other thread has to be let in.
+                if (spins < 1_000) {
+                    Thread.onSpinWait();
+                } else {
+                    Thread.yield();
+                }
+            }
+            pairs[at] = timer.read();
+            turn.set(at + 1);
+        }
+    }
+
+    /** How far both move while this thread spins, sleeps, or sleeps while another one spins. */
+    static long[] advance(Clock timer, Clock reference, String during, long ms) throws InterruptedException {
+        over = false;
+        Thread other = null;
+        if (during.equals("other-spin")) {
+            other = new Thread(Together::spin);
+            other.start();
+        } else if (!during.equals("spin") && !during.equals("sleep")) {
+            throw new IllegalArgumentException("`" + during + "` is none of spin, sleep, other-spin");
+        }
+        // The first reads of both find cold caches.
+        timer.read();
+        long startReference = reference.read();
+        long start = timer.read();
+        if (during.equals("spin")) {
+            spin(ms);
+        } else {
+            Thread.sleep(ms);
+        }
+        long endReference = reference.read();
+        long end = timer.read();
+        over = true;
+        if (other != null) {
+            other.join();
+        }
+        return new long[] {end - start, endReference - startReference};
+    }
+
+    private static void spin(long ms) {
+        long end = System.nanoTime() + ms * 1_000_000;
+        while (System.nanoTime() < end) {
+            sink++;
+        }
+    }
+
+    private static void spin() {
+        while (!over) {
+            sink++;
+        }
+    }
+}

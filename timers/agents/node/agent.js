@@ -1,0 +1,261 @@
+// The clocks of Node over the agent protocol, version 1. Needs --allow-natives-syntax; --expose-gc and a large young
+// generation keep collections rare.
+//
+// Arguments are ids of clocks that will be asked for: their loops are compiled before the first answer.
+'use strict';
+const { performance, PerformanceObserver } = require('perf_hooks');
+const readline = require('readline');
+
+const MOST_VALUES = 1000000;
+const OPS = ['intervals', 'batches', 'readings', 'advance'];
+const REFERENCE = 'hrtime.bigint';
+const FLOOR = 'null';
+
+// Values are kept as they come and become integers afterwards. How a double becomes one: as a whole number of
+// nanoseconds where it is the double nearest to one, which can be had back from it; else in steps of its mantissa.
+function fromDouble(read) {
+  const digits = 52 - Math.floor(Math.log2(read()));
+  const nanoseconds = (value) => {
+    const ticks = Math.round(value * 1e6);
+    if (ticks / 1e6 !== value) throw new Refusal(`${value} ms is no whole number of nanoseconds`);
+    return BigInt(ticks);
+  };
+  const steps = (value) => {
+    const ticks = value * 2 ** digits;
+    if (!Number.isInteger(ticks)) throw new Refusal(`${value} ms is no whole number of steps of 2^-${digits} ms`);
+    return BigInt(ticks);
+  };
+  if (2 ** -digits < 0.5e-6) {
+    try {
+      for (let turn = 0; turn < 100; turn++) nanoseconds(read());
+      return { ns: 1, ticks: nanoseconds };
+    } catch (why) { /* Its doubles are finer than nanoseconds, so their own steps it is. */ }
+  }
+  return { ns: 1e6 / 2 ** digits, ticks: steps };
+}
+
+// The call as text, so that each loop holds its own; how its values become ticks; nanoseconds in a tick.
+const CLOCKS = {
+  'hrtime.bigint': { call: 'process.hrtime.bigint()', ns: 1, ticks: (value) => value },
+  'performance.now': { call: 'performance.now()', ...fromDouble(() => performance.now()) },
+  hrtime: { call: 'process.hrtime()', ns: 1, ticks: ([s, ns]) => BigInt(s) * 1000000000n + BigInt(ns) },
+  'Date.now': { call: 'Date.now()', ns: 1e6, ticks: BigInt },
+  cpuUsage: { call: 'process.cpuUsage()', ns: 1e3, ticks: ({ user, system }) => BigInt(user + system) },
+  null: { call: '0', ns: null, ticks: BigInt },
+};
+
+// Each call is kept where somebody might look for it. A loop is one function, so that the compiler sees all of it.
+const LOOPS = `
+  let state = 1;
+  let kept;
+  return {
+    kept: () => kept,
+    intervals(work, first, second) {
+      let worked = state;
+      for (let at = 0; at < first.length; at++) {
+        const start = CALL;
+        for (let left = work; left > 0; left--) worked = Math.imul(worked, 1664525) + left | 0;
+        const end = CALL;
+        first[at] = start;
+        second[at] = end;
+      }
+      state = worked;
+    },
+    batches(calls, first, second) {
+      for (let at = 0; at < first.length; at++) {
+        const start = REFERENCE;
+        for (let left = calls; left > 0; left--) kept = CALL;
+        const end = REFERENCE;
+        first[at] = start;
+        second[at] = end;
+      }
+    },
+    readings(first) {
+      for (let at = 0; at < first.length; at++) first[at] = CALL;
+    },
+  };`;
+
+// Natives tell the compiler when to compile, and tell us whether it still has what it compiled.
+const optimise = new Function('f', '%OptimizeFunctionOnNextCall(f)');
+const prepare = new Function('f', '%PrepareFunctionForOptimization(f)');
+const isCompiled = new Function('f', 'return (%GetOptimizationStatus(f) & 16) !== 0');
+
+class Refusal extends Error {}
+
+function clock(id) {
+  if (typeof id !== 'string' || !Object.hasOwn(CLOCKS, id)) throw new Refusal(`there is no timer \`${id}\` here`);
+  return CLOCKS[id];
+}
+
+const warm = new Map();
+
+// Room for values of any kind: an array that began with numbers would become another kind of array with the first
+// value that is none, which the compiled code would not know.
+function blank(length) {
+  return new Array(length).fill(undefined);
+}
+
+function pair(id, reference = REFERENCE) {
+  const key = `${id}/${reference}`;
+  if (!warm.has(key)) {
+    const text = LOOPS.replaceAll('CALL', clock(id).call).replaceAll('REFERENCE', clock(reference).call);
+    const loops = new Function('performance', text)(performance);
+    warm.set(key, loops);
+    compile(loops);
+  }
+  return warm.get(key);
+}
+
+// All kinds of amounts first, so that none is new to the compiled code.
+function compile(loops) {
+  const all = [loops.intervals, loops.batches, loops.readings];
+  const run = (turns, length) => {
+    for (let turn = 0; turn < turns; turn++) {
+      loops.intervals(turn % 5 * 10, blank(length), blank(length));
+      loops.batches(turn % 7, blank(length), blank(length));
+      loops.readings(blank(length));
+    }
+  };
+  all.forEach((loop) => prepare(loop));
+  for (let attempt = 0; attempt < 5 && !all.every((loop) => isCompiled(loop)); attempt++) {
+    run(50, 20);
+    all.forEach((loop) => optimise(loop));
+    run(7, 20);
+  }
+}
+
+// Runs a loop. When its compiled code was thrown away meanwhile, what it measured is of no use, nor what it did before.
+function measure(loops, name, disturbed, ...args) {
+  const before = isCompiled(loops[name]);
+  loops[name](...args);
+  if (!before || !isCompiled(loops[name])) {
+    disturbed.add('compilation');
+    compile(loops);
+  }
+}
+
+function intervals(request, disturbed) {
+  const { ticks } = clock(request.timer);
+  const repeat = amount(request, 'repeat');
+  if (!Array.isArray(request.work)) throw new Refusal('the request has no list `work`');
+  affordable(request.work.length * repeat);
+  const loops = pair(request.timer);
+  const rows = request.work.map((work) => {
+    if (!Number.isSafeInteger(work) || work < 0) throw new Refusal(`\`${work}\` is no amount`);
+    const [first, second] = [blank(repeat), blank(repeat)];
+    measure(loops, 'intervals', disturbed, work, first, second);
+    return [first, second];
+  });
+  return { intervals: rows.map(([first, second]) => differences(ticks, first, second)) };
+}
+
+function batches(request, disturbed) {
+  const { ticks } = clock(request.reference);
+  const [calls, repeat] = [amount(request, 'calls'), affordable(amount(request, 'repeat'))];
+  const loops = pair(request.timer, request.reference);
+  const [first, second] = [blank(repeat), blank(repeat)];
+  measure(loops, 'batches', disturbed, calls, first, second);
+  return { batches: differences(ticks, first, second) };
+}
+
+function readings(request, disturbed) {
+  const { ticks } = clock(request.timer);
+  const first = blank(affordable(amount(request, 'count')));
+  measure(pair(request.timer), 'readings', disturbed, first);
+  return { readings: first.map(ticks) };
+}
+
+function advance(request) {
+  const [timer, reference] = [request.timer, request.reference].map((id) => {
+    const { call, ticks } = clock(id);
+    const read = new Function('performance', `return () => ${call}`)(performance);
+    return () => ticks(read());
+  });
+  const ms = amount(request, 'ms');
+  reference();
+  timer();
+  const [startReference, start] = [reference(), timer()];
+  if (request.during === 'spin') {
+    for (const end = performance.now() + ms; performance.now() < end;);
+  } else if (request.during === 'sleep') {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  } else {
+    throw new Refusal('only one thread runs here: it can spin or sleep');
+  }
+  const [endReference, end] = [reference(), timer()];
+  return { timer: end - start, reference: endReference - startReference };
+}
+
+function differences(ticks, first, second) {
+  return first.map((start, at) => ticks(second[at]) - ticks(start));
+}
+
+function hello(request) {
+  if (request.protocol !== 1) throw new Refusal(`this agent speaks protocol 1, not ${request.protocol}`);
+  const timers = served.filter((id) => Object.hasOwn(CLOCKS, id)).map((id) => (
+    { id, label: id === FLOOR ? 'reads nothing' : CLOCKS[id].call, ns_per_tick: CLOCKS[id].ns, reference: id === REFERENCE }));
+  return { protocol: 1, runtime: { name: 'Node.js', version: process.versions.node }, timers, ops: OPS };
+}
+
+function amount(request, key) {
+  const number = request[key];
+  if (number === undefined) throw new Refusal(`the request has no \`${key}\``);
+  if (!Number.isSafeInteger(number) || number < 0) throw new Refusal(`\`${number}\` is no amount`);
+  return number;
+}
+
+function affordable(values) {
+  if (values > MOST_VALUES) throw new Refusal(`${values} values are too many for one answer: at most ${MOST_VALUES}`);
+  return values;
+}
+
+const ANSWERS = { hello, intervals, batches, readings, advance };
+
+function answer(line, disturbed) {
+  try {
+    const request = JSON.parse(line);
+    if (request === null || typeof request !== 'object' || !Object.hasOwn(ANSWERS, request.op)) {
+      throw new Refusal(`this agent does not know \`${request && request.op}\``);
+    }
+    return ANSWERS[request.op](request, disturbed);
+  } catch (why) {
+    return { error: why instanceof Refusal ? why.message : String(why) };
+  }
+}
+
+// Integers of any size, as JSON writes them.
+function json(value) {
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return `[${value.map(json)}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  return `{${Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}:${json(inner)}`)}}`;
+}
+
+const wanted = process.argv.slice(2);
+const served = wanted.length === 0 ? Object.keys(CLOCKS) : [...new Set([...wanted, REFERENCE, FLOOR])];
+for (const id of [...wanted, ...(wanted.length === 0 ? [] : [FLOOR])]) {
+  if (Object.hasOwn(CLOCKS, id)) pair(id);
+}
+
+let collections = [];
+new PerformanceObserver((list) => collections.push(...list.getEntries())).observe({ entryTypes: ['gc'] });
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+async function serve() {
+  for await (const line of readline.createInterface({ input: process.stdin })) {
+    const disturbed = new Set();
+    // So that a collection seldom falls into what comes.
+    if (globalThis.gc) globalThis.gc({ type: 'minor' });
+    const start = performance.now();
+    const reply = answer(line, disturbed);
+    const end = performance.now();
+    // Collections are told a few turns of the event loop later.
+    for (let turns = 0; turns < 4; turns++) await turn();
+    if (collections.some((one) => one.startTime <= end && one.startTime + one.duration >= start)) disturbed.add('gc');
+    collections = [];
+    if (disturbed.size > 0) reply.disturbed = [...disturbed];
+    process.stdout.write(json(reply) + '\n');
+  }
+}
+
+serve();

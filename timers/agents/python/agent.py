@@ -1,0 +1,293 @@
+"""The clocks of Python over the agent protocol, version 1.
+
+Arguments are ids of clocks that will be asked for: their loops are warm before the first answer.
+"""
+import gc
+import json
+import math
+import platform
+import sys
+import threading
+import time
+from datetime import datetime
+from itertools import repeat
+
+MOST_VALUES = 1_000_000
+OPS = ["intervals", "batches", "readings", "handoffs", "advance"]
+REFERENCE = "perf_counter_ns"
+FLOOR = "null"
+
+# The loops, written out for each pair of a clock and a reference: the interpreter adapts each place of its code to the
+# one function that is called there. CALL is the call, or nothing at all for the floor. Values are kept as they come
+# and become integers afterwards.
+LOOPS = """
+def intervals(amount, first, second, call=call):
+    state = 1
+    for at in range(len(first)):
+        turns = repeat(None, amount)
+        first[at] = CALL
+        for _ in turns:
+            state = state * 5 & 255
+        second[at] = CALL
+
+def batches(calls, first, second, call=call, reference=reference):
+    for at in range(len(first)):
+        turns = repeat(None, calls)
+        first[at] = reference()
+        for _ in turns:
+            CALL
+        second[at] = reference()
+
+def readings(first, call=call):
+    for at in range(len(first)):
+        first[at] = CALL
+"""
+
+
+def whole(reading):
+    return reading
+
+
+class Clock:
+    """A clock: its call, and how what it returns becomes ticks."""
+
+    def __init__(self, call, label, ns_per_tick, ticks=whole, per_thread=False):
+        self.call, self.label, self.ns_per_tick, self.ticks = call, label, ns_per_tick, ticks
+        self.per_thread = per_thread
+
+
+def of_floats(name, per_thread=False):
+    """A clock that returns seconds as a float. What it says is carried exactly: as nanoseconds where the float is the
+    one nearest to a whole number of them, which can be had back from it; else in steps of its mantissa."""
+    call = getattr(time, name)
+    digits = 53 - math.frexp(call())[1]
+
+    def nanoseconds(reading):
+        ticks = round(reading * 1e9)
+        if ticks / 1e9 != reading:
+            raise ValueError(f"{reading!r} s is no whole number of nanoseconds")
+        return ticks
+
+    def steps(reading):
+        ticks = reading * 2.0**digits
+        if not ticks.is_integer() or abs(ticks) >= 2**63:
+            raise ValueError(f"{reading!r} s is no whole number of steps of 2^-{digits} s")
+        return int(ticks)
+
+    try:
+        if 2.0**-digits < 0.5e-9:
+            for _ in range(100):
+                nanoseconds(call())
+            return Clock(call, f"time.{name}()", 1.0, nanoseconds, per_thread)
+    except ValueError:
+        pass
+    return Clock(call, f"time.{name}()", 1e9 / 2.0**digits, steps, per_thread)
+
+
+def of_integers(name, per_thread=False):
+    return Clock(getattr(time, name), f"time.{name}()", 1.0, whole, per_thread)
+
+
+def of_dates():
+    start = datetime(1970, 1, 1)
+
+    def microseconds(reading):
+        passed = reading - start
+        return (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
+
+    return Clock(datetime.now, "datetime.now()", 1e3, microseconds)
+
+
+OPENERS = {REFERENCE: lambda: of_integers(REFERENCE)}
+for _name in ("time", "perf_counter", "monotonic", "process_time", "thread_time"):
+    _own = _name == "thread_time"
+    OPENERS[_name] = lambda name=_name, own=_own: of_floats(name, own)
+    OPENERS.setdefault(_name + "_ns", lambda name=_name + "_ns", own=_own: of_integers(name, own))
+OPENERS["datetime.now"] = of_dates
+OPENERS[FLOOR] = lambda: Clock(None, "reads nothing", None)
+
+opened, loops, collections = {}, {}, [0]
+served = list(OPENERS)
+
+
+def count_collection(phase, _info):
+    collections[0] += phase == "start"
+
+
+gc.callbacks.append(count_collection)
+
+
+def clock(name):
+    if name not in OPENERS:
+        raise ValueError(f"there is no timer `{name}` here")
+    if name not in opened:
+        opened[name] = OPENERS[name]()
+    return opened[name]
+
+
+def pair(name, reference=REFERENCE):
+    """The loops of a clock and a reference, warm."""
+    if (name, reference) not in loops:
+        call = clock(name).call
+        made = {"repeat": repeat, "call": call, "reference": clock(reference).call}
+        exec(LOOPS.replace("CALL", "0" if call is None else "call()"), made)
+        for turn in range(20):
+            few = [0] * 100
+            made["batches"](turn % 5, few, few)
+            made["intervals"](turn % 5, few, few)
+            made["readings"](few)
+        loops[name, reference] = made
+    return loops[name, reference]
+
+
+def measure(loop, arguments):
+    """Runs the loop with each of these arguments, and tells when garbage was collected meanwhile."""
+    before = collections[0]
+    for these in arguments:
+        loop(*these)
+    return {} if collections[0] == before else {"disturbed": ["gc"]}
+
+
+def differences(ticks, first, second):
+    return [ticks(end) - ticks(start) for start, end in zip(first, second)]
+
+
+def fitting(readings):
+    if any(abs(reading) >= 2**63 for reading in readings):
+        raise ValueError("a reading does not fit 63 bits")
+    return readings
+
+
+def handoffs(asked, count):
+    """Two threads take turns: one reads and hands over, the other one reads. The roles alternate."""
+    if asked.per_thread or asked.call is None:
+        raise ValueError(f"readings of {asked.label} by two threads cannot be compared")
+    places, turn = [0] * (2 * count), [0]
+
+    def take(thread):
+        for at in range(len(places)):
+            if (at + 1) // 2 % 2 == thread:
+                while turn[0] != at:
+                    time.sleep(0)
+                places[at] = asked.call()
+                turn[0] = at + 1
+
+    other = threading.Thread(target=take, args=(1,))
+    other.start()
+    take(0)
+    other.join()
+    ticks = fitting([asked.ticks(reading) for reading in places])
+    return {"handoffs": [ticks[at : at + 2] for at in range(0, len(ticks), 2)]}
+
+
+def spin(is_over):
+    while not is_over():
+        pass
+
+
+def advance(asked, timed_by, during, ms):
+    over = threading.Event()
+    other = threading.Thread(target=spin, args=(over.is_set,))
+    if during not in ("spin", "sleep", "other-spin"):
+        raise ValueError(f"`{during}` is none of spin, sleep, other-spin")
+    if during == "other-spin":
+        other.start()
+    start_reference, start = timed_by.call(), asked.call()
+    if during == "spin":
+        end_of_spin = time.perf_counter_ns() + ms * 1_000_000
+        spin(lambda: time.perf_counter_ns() >= end_of_spin)
+    else:
+        time.sleep(ms / 1e3)
+    end_reference, end = timed_by.call(), asked.call()
+    over.set()
+    if during == "other-spin":
+        other.join()
+    return {"timer": asked.ticks(end) - asked.ticks(start),
+            "reference": timed_by.ticks(end_reference) - timed_by.ticks(start_reference)}
+
+
+def hello(protocol):
+    if protocol != 1:
+        raise ValueError(f"this agent speaks protocol 1, not {protocol}")
+    timers, missing = [], []
+    for name in served:
+        try:
+            shown = clock(name)
+        except Exception as why:
+            missing.append({"id": name, "label": f"time.{name}()", "reason": words(why)})
+            continue
+        timers.append({"id": name, "label": shown.label, "ns_per_tick": shown.ns_per_tick,
+                       "reference": name == REFERENCE})
+    runtime = {"name": platform.python_implementation(), "version": platform.python_version()}
+    return {"protocol": 1, "runtime": runtime, "timers": timers, "unavailable": missing,
+            "ops": OPS}
+
+
+def amount(number):
+    if type(number) is not int or not 0 <= number < 2**63:
+        raise ValueError(f"{number!r} is no amount")
+    return number
+
+
+def affordable(values):
+    if values > MOST_VALUES:
+        raise ValueError(f"{values} values are too many for one answer: at most {MOST_VALUES}")
+    return values
+
+
+def answer(request):
+    op = request["op"]
+    if op == "hello":
+        return hello(request["protocol"])
+    if op not in OPS:
+        raise ValueError(f"this agent does not know `{op}`")
+    name = request["timer"]
+    asked = clock(name)
+    if op == "intervals":
+        work, count = [amount(units) for units in request["work"]], amount(request["repeat"])
+        affordable(len(work) * count)
+        # Lists are made before and after, so that a collection they cause falls between the loops.
+        rows = [(units, [0] * count, [0] * count) for units in work]
+        disturbed = measure(pair(name)["intervals"], rows)
+        return {"intervals": [differences(asked.ticks, first, second) for _, first, second in rows], **disturbed}
+    if op == "batches":
+        count = affordable(amount(request["repeat"]))
+        first, second = [0] * count, [0] * count
+        timed_by = clock(request["reference"])
+        batches = pair(name, request["reference"])["batches"]
+        disturbed = measure(batches, [(amount(request["calls"]), first, second)])
+        return {"batches": differences(timed_by.ticks, first, second), **disturbed}
+    if op == "readings":
+        first = [0] * affordable(amount(request["count"]))
+        disturbed = measure(pair(name)["readings"], [(first,)])
+        return {"readings": fitting([asked.ticks(reading) for reading in first]), **disturbed}
+    if op == "handoffs":
+        return handoffs(asked, affordable(amount(request["count"])))
+    return advance(asked, clock(request["reference"]), request["during"], amount(request["ms"]))
+
+
+def words(why):
+    if isinstance(why, KeyError):
+        return f"the request has no `{why.args[0]}`"
+    return str(why) if type(why) is ValueError else repr(why)
+
+
+def main(names):
+    for name in names:
+        for wanted in (name, FLOOR):
+            try:
+                pair(wanted)
+            except Exception:
+                pass  # Who asks for it will hear why.
+    if names:
+        served[:] = dict.fromkeys([*names, REFERENCE, FLOOR])
+    for line in sys.stdin.buffer:
+        try:
+            reply = answer(json.loads(line))
+        except Exception as why:
+            reply = {"error": words(why)}
+        sys.stdout.write(json.dumps(reply, separators=(",", ":")) + "\n")
+        sys.stdout.flush()
+
+
+main(sys.argv[1:])

@@ -1,0 +1,95 @@
+//! What steers the kernel's clocks: how NTP trims their rate, and how often the timer interrupt moves the coarse ones.
+//!
+//! What ticks: nothing here; these are declarations of the kernel about its own timekeeping, read and never changed.
+//! Who may read them: everybody, unless a seccomp filter forbids the call. Sources: [adjtimex(2)], [clock_getres(2)].
+//!
+//! [adjtimex(2)]: https://man7.org/linux/man-pages/man2/adjtimex.2.html
+//! [clock_getres(2)]: https://man7.org/linux/man-pages/man2/clock_getres.2.html
+
+use std::io;
+use std::mem::MaybeUninit;
+
+/// How the kernel steers CLOCK_REALTIME and CLOCK_MONOTONIC, as adjtimex(2) tells it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Discipline {
+    /// Whether somebody keeps the clock synchronised (STA_UNSYNC is not set).
+    pub synchronised: bool,
+    /// What of an offset is still to be slewed in, in nanoseconds.
+    pub offset_ns: i64,
+    /// The time constant of the loop that slews that offset in: each second takes 1/2^(2 + constant) of the rest.
+    pub time_constant: i64,
+    /// What of an adjtime(3) is still to be slewed in, in microseconds; `None` where that is not told.
+    pub adjtime_us: Option<i64>,
+    /// The trim of the frequency, in parts per million times 2^16.
+    pub scaled_ppm: i64,
+    /// Microseconds between ticks of USER_HZ; 10 000 when nobody trims the rate by it.
+    pub tick_us: i64,
+    /// Estimated error of CLOCK_REALTIME, in microseconds.
+    pub estimated_error_us: i64,
+}
+
+/// How the kernel steers its clocks at this moment. Nothing is changed by asking.
+///
+/// # Errors
+/// When the system does not tell: a seccomp filter may forbid even asking.
+pub fn discipline() -> io::Result<Discipline> {
+    let state = adjtimex(0)?;
+    // Without STA_NANO, offsets are in microseconds.
+    let unit = if state.status & libc::STA_NANO != 0 { 1 } else { 1000 };
+    Ok(Discipline {
+        synchronised: state.status & libc::STA_UNSYNC == 0,
+        offset_ns: state.offset.saturating_mul(unit),
+        time_constant: state.constant,
+        adjtime_us: adjtimex(libc::ADJ_OFFSET_SS_READ).ok().map(|rest| rest.offset),
+        scaled_ppm: state.freq,
+        tick_us: state.tick,
+        estimated_error_us: state.esterror,
+    })
+}
+
+/// The time between two ticks of the kernel, which is what it declares as the resolution of its coarse clocks.
+///
+/// # Errors
+/// When there is no such clock.
+pub fn declared_tick_ns() -> io::Result<i64> {
+    let mut resolution = MaybeUninit::<libc::timespec>::zeroed();
+    // SAFETY: the pointer is valid for a timespec.
+    let status = unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, resolution.as_mut_ptr()) };
+    if status != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: all zeros are a timespec, and the kernel has written over them.
+    let resolution = unsafe { resolution.assume_init() };
+    Ok(resolution.tv_sec.saturating_mul(1_000_000_000).saturating_add(resolution.tv_nsec))
+}
+
+/// `modes` has to be one that only reads: 0 or ADJ_OFFSET_SS_READ, which need no privilege.
+fn adjtimex(modes: libc::c_uint) -> io::Result<libc::timex> {
+    // SAFETY: a timex is integers only, so all zeros are one.
+    let mut state: libc::timex = unsafe { MaybeUninit::zeroed().assume_init() };
+    state.modes = modes;
+    // SAFETY: the pointer is valid for a timex.
+    match unsafe { libc::adjtimex(&raw mut state) } {
+        -1 => Err(io::Error::last_os_error()),
+        // Others tell of leap seconds and of being unsynchronised, which the status does as well.
+        _ => Ok(state),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_answers_or_says_why() {
+        match discipline() {
+            // The kernel's own bounds: 500 ppm, and 10 % of a tick (adjtimex(2)).
+            Ok(found) => {
+                assert!(found.scaled_ppm.abs() <= 500 << 16, "{found:?}");
+                assert!((9_000..=11_000).contains(&found.tick_us), "{found:?}");
+            }
+            Err(error) => eprintln!("adjtimex: {error}"),
+        }
+        assert!(declared_tick_ns().is_ok_and(|ns| ns > 0));
+    }
+}

@@ -1,0 +1,76 @@
+//! What it costs to leave user mode: the yardsticks for the path that a read takes.
+//!
+//! What is timed: the cheapest system call there is, and an instruction that a hypervisor has to carry out for its guest
+//! (CPUID, which traps on Intel VT-x always and on AMD-V wherever the hypervisor says so, as all do). How it lies: on bare
+//! metal CPUID does not trap and takes some 100 cycles.
+
+use crate::posix::MonotonicSyscall;
+use crate::{Timer, work};
+
+/// Costs of the ways out of user mode, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KernelEntry {
+    /// A system call that does nothing (`getppid`, which looks at one word).
+    pub system_call_ns: f64,
+    /// An instruction that traps to the hypervisor. `None` without a hypervisor or another architecture.
+    pub trap_ns: Option<f64>,
+}
+
+/// Times both, in about a millisecond. `None` where the monotonic clock cannot be read.
+#[must_use]
+pub fn kernel_entry() -> Option<KernelEntry> {
+    let system_call_ns = each(64, || {
+        // SAFETY: no arguments, no preconditions.
+        work::opaque(unsafe { libc::syscall(libc::SYS_getppid) } as u64);
+    })?;
+    Some(KernelEntry { system_call_ns, trap_ns: trap() })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn trap() -> Option<f64> {
+    use std::arch::x86_64::__cpuid;
+    /// Leaf 1, ECX bit 31: somebody else runs beneath this system.
+    const HYPERVISOR: u32 = 1 << 31;
+    if __cpuid(1).ecx & HYPERVISOR == 0 {
+        return None;
+    }
+    each(8, || {
+        work::opaque(__cpuid(0).eax.into());
+    })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn trap() -> Option<f64> {
+    None
+}
+
+/// The cost of one of `calls`: of several rounds the median.
+fn each(calls: u32, call: impl Fn()) -> Option<f64> {
+    const ROUNDS: usize = 31;
+    let clock = MonotonicSyscall::open().ok()?;
+    let mut rounds: Vec<i64> = (0..ROUNDS)
+        .map(|_| {
+            let first = clock.read();
+            for _ in 0..calls {
+                call();
+            }
+            let second = clock.read();
+            clock.ticks(second).since(clock.ticks(first))
+        })
+        .collect();
+    rounds.sort_unstable();
+    Some(rounds[ROUNDS / 2] as f64 / f64::from(calls))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaving_user_mode_takes_time() {
+        if let Some(entry) = kernel_entry() {
+            assert!(entry.system_call_ns > 0.0, "{entry:?}");
+            assert!(entry.trap_ns.is_none_or(|ns| ns > 0.0), "{entry:?}");
+        }
+    }
+}
