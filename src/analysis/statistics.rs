@@ -58,13 +58,6 @@ pub fn mean_but(values: &[f64], disturbed: f64) -> Option<f64> {
     mean(&sorted[..kept])
 }
 
-/// The standard deviation that a normal distribution with the same quartiles has; `None` for an empty slice.
-#[must_use]
-pub fn robust_deviation(values: &[f64]) -> Option<f64> {
-    let sorted = sorted(values);
-    Some((quantile(&sorted, 0.75)? - quantile(&sorted, 0.25)?) / 1.349)
-}
-
 /// The 95 % interval for what fresh processes agree on: Student's t around the mean of one figure a process. The
 /// value is their median. With a single process the ends are unknown and equal the value.
 #[must_use]
