@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
+use crate::fence::fence;
 use crate::posix::{Monotonic, MonotonicSyscall};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 use crate::x86::{Rdtsc, RdtscLfence};
@@ -263,8 +264,10 @@ fn play<T: Timer>(timer: &T, turn: &AtomicU32, count: u32, parity: u32, cpu: Opt
         let mine_first = number % 2 == parity;
         let awaited = number.wrapping_mul(2).wrapping_add(u32::from(!mine_first));
         wait_for(turn, awaited);
-        // Nothing stands between the baton's arrival and `b`, nor between `a` and its departure. The one who holds
-        // the baton is alone in writing it.
+        // The one who holds the baton is alone in writing it. A bare `rdtsc` may run before the load that brought the baton has
+        // completed, and then seems to go backwards by tens of nanoseconds; that is the order of instructions and not the
+        // clock, so the fence keeps it out of the question.
+        fence();
         let reading = timer.read();
         turn.store(awaited.wrapping_add(1), Ordering::Release);
         *slot = reading;

@@ -31,6 +31,7 @@ pub(super) fn judge(case: &Case) -> Stable {
         let rate = usual_rate(run);
         run.windows(2).for_each(|pair| found.look(pair[0], pair[1], doubt, rate));
     }
+    found.look_at_work(case);
     let longest = longest(&series, &glances);
     let offset = longest.map(|(first, last)| rate(first, last, doubt));
     let stable = Stable {
@@ -157,6 +158,27 @@ struct Found {
 }
 
 impl Found {
+    /// Intervals that are far shorter than the work that was done in them: interruptions only make them longer, so the clock
+    /// stood still meanwhile.
+    fn look_at_work(&mut self, case: &Case) {
+        /// Work is that many steps long at least, so that none is cut off that matters.
+        const STEPS: f64 = 20.0;
+        /// A core may run faster than when the length of the work was found, but not by that much.
+        const SHORTER: f64 = 0.4;
+        let (Some(step), Some(ns)) = (case.step_ns(), case.profile.ns_per_tick) else { return };
+        let shortest = (STEPS * step).max(1_000.0);
+        for group in case.trace.runs.iter().flat_map(|run| &run.intervals) {
+            let expected = group.work as f64 * case.trace.reference.ns_per_work;
+            for &delta in group.deltas.iter().filter(|&&delta| delta >= 0) {
+                let missing = expected - delta as f64 * ns;
+                if expected >= shortest && missing > (1.0 - SHORTER) * expected {
+                    self.freezes += 1;
+                    self.largest = self.largest.max(missing);
+                }
+            }
+        }
+    }
+
     /// A rate that is off is told as such; here counts what differs from the usual rate.
     fn look(&mut self, first: Comparison, last: Comparison, doubt: f64, rate: f64) {
         let (passed, moved) = (last.reference - first.reference, last.timer - first.timer);

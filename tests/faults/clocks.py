@@ -28,7 +28,7 @@ class World:
         elif fault == "drift":
             shown *= 1.05
         elif fault == "freeze":
-            into = self.now % 60e6
+            into = self.now % 25e6
             shown -= into if into < 10e6 else 0.0
         self.now += self.cost(fault) / 2
         return int(shown)

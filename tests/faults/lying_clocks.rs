@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::{folder, outcome, probe, row, there_is};
+use super::{alone, folder, outcome, probe, row, there_is};
 
 fn probed(fault: &str) -> Option<Value> {
+    let _alone = alone();
     if !there_is("python3") {
         return None;
     }

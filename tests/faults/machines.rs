@@ -5,7 +5,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::{outcome, probe, row, there_is};
+use super::{alone, outcome, probe, row, there_is};
 
 /// Every row ended in a known way, and none that has a Quality lacks what it follows from.
 fn sane(report: &Value) {
@@ -29,6 +29,7 @@ fn sane(report: &Value) {
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn the_tsc_is_forbidden() {
+    let _alone = alone();
     use timermeter::prober::connection::{Command, Connection};
     let command = Command {
         name: "timermeter agent".into(),
@@ -57,6 +58,7 @@ fn the_tsc_is_forbidden() {
 
 #[test]
 fn one_cpu_only() {
+    let _alone = alone();
     if !there_is("taskset") {
         return;
     }
@@ -73,6 +75,7 @@ fn one_cpu_only() {
 
 #[test]
 fn all_cpus_are_busy() {
+    let _alone = alone();
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..2 * thread::available_parallelism().map_or(2, usize::from) {
@@ -109,6 +112,7 @@ fn faketime() -> Option<String> {
 
 #[test]
 fn libc_runs_five_percent_fast() {
+    let _alone = alone();
     let Some(library) = faketime() else { return };
     let variables = [("LD_PRELOAD", library.as_str()), ("FAKETIME", "+0 x1.05")];
     let (report, _) = probe(&[], &["monotonic", "monotonic-syscall"], &variables);
@@ -122,6 +126,7 @@ fn libc_runs_five_percent_fast() {
 
 #[test]
 fn libc_is_shifted() {
+    let _alone = alone();
     let Some(library) = faketime() else { return };
     let variables = [("LD_PRELOAD", library.as_str()), ("FAKETIME", "-3600s")];
     let (report, _) = probe(&[], &["realtime", "realtime-syscall"], &variables);
@@ -132,11 +137,17 @@ fn libc_is_shifted() {
 
 #[test]
 fn libc_steps_back() {
+    let _alone = alone();
     let Some(library) = faketime() else { return };
     let folder = std::env::temp_dir().join(format!("timermeter-steps-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder of our own");
     let file = folder.join("offset");
-    let offset = |seconds: u32| std::fs::write(&file, format!("+{seconds}s\n")).expect("a file of our own");
+    // Replaced as a whole: half a file would be no time at all.
+    let offset = |seconds: u32| {
+        let next = folder.join("next");
+        std::fs::write(&next, format!("+{seconds}s\n")).expect("a file of our own");
+        std::fs::rename(&next, &file).expect("in a folder of our own");
+    };
     offset(1000);
     let over = AtomicBool::new(false);
     let name = file.to_str().expect("a name").to_owned();

@@ -7,11 +7,18 @@ mod machines;
 
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
 /// The program under test.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_timermeter");
+
+/// One of these tests at a time: some of them keep all CPUs busy.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Whether a command is there and answers `--version`.
 fn there_is(command: &str) -> bool {
