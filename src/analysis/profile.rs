@@ -56,13 +56,15 @@ impl Profile {
 #[must_use]
 pub fn profile(trace: &Trace) -> Profile {
     let tight: Vec<Vec<i64>> = trace.runs.iter().map(|run| successive(&run.readings.values)).collect();
-    let resolution = resolve(&groups(trace), &tight, &context(trace));
+    let by_reference = singles(trace, &View::by_reference(trace));
+    let resolution = resolve(&groups(trace), &tight, &context(trace, &by_reference));
     let step = match &resolution {
         Resolution::Resolved { step, .. } => Some(step.value),
         _ => None,
     };
     let accuracy_ns = step.zip(trace.ns_per_tick).map(|(step, ns)| step * ns);
-    let mut costs = invocations(trace, step, accuracy_ns);
+    let singles = View::by_readings(trace, step).map_or(by_reference, |view| singles(trace, &view));
+    let mut costs = invocations(trace, &calm(singles), accuracy_ns);
     leave_out_disturbed(&mut costs);
     let disturbed = (trace.runs.len() - costs.len()) as u32;
     let column = |figure: fn(&Cost) -> f64| costs.iter().map(|(cost, _)| figure(cost)).collect::<Vec<_>>();
@@ -80,18 +82,25 @@ pub fn profile(trace: &Trace) -> Profile {
     }
 }
 
+/// Each process with what it saw of single invocations.
+fn singles<'a>(trace: &'a Trace, view: &View) -> Vec<(&'a Run, Singles)> {
+    trace.runs.iter().filter_map(|run| Some((run, Singles::of(run, &trace.reference, view)?))).collect()
+}
+
 /// Cost and spread of each process, at the frequency of the campaign or, where they do not follow the core, as measured.
-fn invocations(trace: &Trace, step: Option<f64>, accuracy_ns: Option<f64>) -> Vec<(Cost, Option<f64>)> {
-    let view = View::of(trace, step);
-    let runs = calm(&trace.runs);
+fn invocations(
+    trace: &Trace,
+    processes: &[(&Run, Singles)],
+    accuracy_ns: Option<f64>,
+) -> Vec<(Cost, Option<f64>)> {
     let at = |pace: Pace| -> Vec<(Cost, Option<f64>)> {
         let floor = floor(&trace.runs, pace);
-        let of = |run: &Run| {
-            let singles = Singles::of(run, &trace.reference, &view, pace)?;
+        let of = |(run, singles): &(&Run, Singles)| {
+            let singles = singles.at(pace);
             let cost = cost(run, &trace.reference, &singles, floor, pace)?;
             Some((cost, accuracy_ns.map(|accuracy| singles.spread(accuracy))))
         };
-        runs.iter().filter_map(|run| of(run)).collect()
+        processes.iter().filter_map(of).collect()
     };
     let medians =
         |costs: &[(Cost, Option<f64>)]| costs.iter().map(|(cost, _)| cost.median).collect::<Vec<_>>();
@@ -107,9 +116,9 @@ fn invocations(trace: &Trace, step: Option<f64>, accuracy_ns: Option<f64>) -> Ve
 const FEWEST: usize = 3;
 
 /// The processes that had a core of their own while they measured; all of them where those are too few.
-fn calm(runs: &[Run]) -> Vec<&Run> {
-    let calm: Vec<&Run> = runs.iter().filter(|run| run.is_calm()).collect();
-    if calm.len() >= FEWEST { calm } else { runs.iter().collect() }
+fn calm<'a>(processes: Vec<(&'a Run, Singles)>) -> Vec<(&'a Run, Singles)> {
+    let count = processes.iter().filter(|(run, _)| run.is_calm()).count();
+    processes.into_iter().filter(|(run, _)| count < FEWEST || run.is_calm()).collect()
 }
 
 /// Keeps the calm processes: interference only ever adds, so a process whose cost lies clearly above that of three others
@@ -129,9 +138,10 @@ fn groups(trace: &Trace) -> Vec<Intervals> {
     trace.runs.iter().flat_map(|run| &run.intervals).chain(&trace.slow).cloned().collect()
 }
 
-fn context(trace: &Trace) -> Context {
+/// Of all processes, calm or not: intervals vary as the costs of all of them do.
+fn context(trace: &Trace, processes: &[(&Run, Singles)]) -> Context {
     let Some(ns) = trace.ns_per_tick else { return Context::default() };
-    let costs = invocations(trace, None, None);
+    let costs = invocations(trace, processes, None);
     let of = |figure: fn(&Cost) -> f64| {
         median(&costs.iter().map(|(cost, _)| figure(cost)).collect::<Vec<_>>()).unwrap_or(0.0)
     };

@@ -3,6 +3,8 @@
 //! The share is taken of the distribution itself and not of its quantised image, so that a figure quantised at just one
 //! accuracy does not lose its neighbouring level.
 
+use std::rc::Rc;
+
 use crate::analysis::moments::{self, Moments};
 use crate::analysis::pace::Pace;
 use crate::analysis::shape::{Shape, cheapest};
@@ -25,29 +27,44 @@ pub struct View {
 }
 
 impl View {
-    /// The reference shows the invocations, unless the timer itself moves in markedly finer steps: then its own successive
-    /// readings do. `step` is the resolution of the timer in its ticks, where known.
+    /// The reference shows the invocations.
     #[must_use]
-    pub fn of(trace: &Trace, step: Option<f64>) -> Self {
-        let Reference { step: reference_step, ns_per_tick: reference_ns, .. } = trace.reference;
-        let skewness = moments::skewness(&trace.runs, &trace.reference);
-        let by_reference = Self {
+    pub fn by_reference(trace: &Trace) -> Self {
+        Self::of_reference(trace).with_kind(&trace.runs)
+    }
+
+    /// The timer itself shows them by its successive readings, where it moves in markedly finer steps than the reference. `step`
+    /// is its resolution in its ticks, where known.
+    #[must_use]
+    pub fn by_readings(trace: &Trace, step: Option<f64>) -> Option<Self> {
+        Some(Self::of_readings(trace, step)?.with_kind(&trace.runs))
+    }
+
+    /// Whoever shows them, without looking for the kind of their shape.
+    pub(super) fn without_kind(trace: &Trace, step: Option<f64>) -> Self {
+        Self::of_readings(trace, step).unwrap_or_else(|| Self::of_reference(trace))
+    }
+
+    fn of_reference(trace: &Trace) -> Self {
+        Self {
             of_intervals: false,
-            ns_per_tick: reference_ns,
-            step: reference_step,
+            ns_per_tick: trace.reference.ns_per_tick,
+            step: trace.reference.step,
             kind: None,
-            skewness,
-        };
-        let view = match (step, trace.ns_per_tick) {
-            (Some(step), Some(ns_per_tick))
-                if step * ns_per_tick < 0.75 * reference_step * reference_ns
-                    && trace.runs.iter().all(|run| run.readings.values.len() > FEWEST) =>
-            {
-                Self { of_intervals: true, ns_per_tick, step, ..by_reference }
-            }
-            _ => by_reference,
-        };
-        Self { kind: view.agreed(&trace.runs), ..view }
+            skewness: moments::skewness(&trace.runs, &trace.reference),
+        }
+    }
+
+    fn of_readings(trace: &Trace, step: Option<f64>) -> Option<Self> {
+        let (step, ns_per_tick) = (step?, trace.ns_per_tick?);
+        let finer = step * ns_per_tick < 0.75 * trace.reference.step * trace.reference.ns_per_tick;
+        let read = trace.runs.iter().all(|run| run.readings.values.len() > FEWEST);
+        let view = Self { of_intervals: true, ns_per_tick, step, ..Self::of_reference(trace) };
+        (finer && read).then_some(view)
+    }
+
+    fn with_kind(self, runs: &[Run]) -> Self {
+        Self { kind: self.agreed(runs), ..self }
     }
 
     /// The kind of shape that explains most over all processes.
@@ -68,18 +85,20 @@ impl View {
 }
 
 /// What single invocations look like, in nanoseconds.
+#[derive(Clone)]
 pub struct Singles {
-    shape: Shape,
+    shape: Rc<Shape>,
     /// At the pace that times are told at.
     ns_per_tick: f64,
+    core_hz: Option<f64>,
     /// Whether it comes from the intervals of the timer itself and not from brackets by the reference.
     pub of_intervals: bool,
 }
 
 impl Singles {
-    /// From the observations of one process, at `pace`. `None` when nothing was observed.
+    /// From the observations of one process, as they were measured. `None` when nothing was observed.
     #[must_use]
-    pub fn of(run: &Run, reference: &Reference, view: &View, pace: Pace) -> Option<Self> {
+    pub fn of(run: &Run, reference: &Reference, view: &View) -> Option<Self> {
         let rare = Shape::rare_among(&run.singles.deltas, reference.step)?;
         let samples = view.samples(run);
         let deviation = if view.of_intervals {
@@ -90,8 +109,14 @@ impl Singles {
         let moments = Moments { deviation, skewness: view.skewness };
         let shape = Shape::of(&samples, view.step, moments, view.kind, view.of_intervals)?;
         let core_hz = if view.of_intervals { run.readings.core_hz } else { run.singles.core_hz };
-        let ns_per_tick = view.ns_per_tick * pace.scale(core_hz);
-        Some(Self { shape, ns_per_tick, of_intervals: view.of_intervals })
+        let ns_per_tick = view.ns_per_tick;
+        Some(Self { shape: Rc::new(shape), ns_per_tick, core_hz, of_intervals: view.of_intervals })
+    }
+
+    /// The same at `pace`.
+    #[must_use]
+    pub fn at(&self, pace: Pace) -> Self {
+        Self { ns_per_tick: self.ns_per_tick * pace.scale(self.core_hz), ..self.clone() }
     }
 
     /// Share of invocations within ±`accuracy_ns` of the median, in (0, 1].

@@ -44,25 +44,25 @@ impl Plan {
         order_readings: 120_000,
         order_ns: 8e6,
         handoffs: 500,
-        comparisons: 9,
-        nature_ms: 3,
+        comparisons: 7,
+        nature_ms: 2,
         slow_ns: 2.15e9,
     };
     /// What figures are quoted from.
     pub const DEFAULT: Self = Self {
         name: "default",
-        processes: 12,
+        processes: 10,
         singles: 5_000,
         batches: 101,
         interval_ns: 5e6,
         growth_ns: 5e5,
         patience_ns: 8e8,
-        order_readings: 250_000,
+        order_readings: 150_000,
         order_ns: 1e8,
         handoffs: 4_000,
-        comparisons: 25,
-        nature_ms: 8,
-        slow_ns: 4.2e9,
+        comparisons: 17,
+        nature_ms: 6,
+        slow_ns: 3.2e9,
     };
     /// For publication.
     pub const THOROUGH: Self = Self {

@@ -3,6 +3,7 @@
 
 mod file;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::profile::{Profile, profile};
@@ -88,7 +89,7 @@ impl Recording {
 impl Recording {
     fn rows(&self, frequency: Option<Hertz>) -> Vec<TimerRow> {
         let profiles: Vec<Option<Profile>> =
-            self.timers.iter().map(|observed| observed.outcome.as_ref().ok().map(profile)).collect();
+            self.timers.par_iter().map(|observed| observed.outcome.as_ref().ok().map(profile)).collect();
         let row = |(observed, found): (&Observed, &Option<Profile>)| {
             let Observed { id, label, legend, runtime, ns_per_tick, outcome } = observed;
             let mut row = TimerRow::unmeasured(id, label, runtime, Status::Failed);

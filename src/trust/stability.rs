@@ -6,6 +6,7 @@
 
 use super::{Case, times};
 use crate::analysis::allan::{deviations, evenly};
+use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::median;
 use crate::report::figures::{significant, time};
 use crate::report::{AllanPoint, Outcome, Stable};
@@ -27,11 +28,14 @@ pub(super) fn judge(case: &Case) -> Stable {
     let glances = comparisons(case, &case.evidence().glances);
     let doubt = 2.0 * reference_step(case) + case.step_ns().unwrap_or(0.0);
     let mut found = Found::default();
-    for run in [&series, &glances] {
-        let rate = usual_rate(run);
-        run.windows(2).for_each(|pair| found.look(pair[0], pair[1], doubt, rate));
+    // Steps of unknown length look like jumps and freezes.
+    if matches!(case.profile.resolution, Resolution::Resolved { .. }) {
+        for run in [&series, &glances] {
+            let rate = usual_rate(run);
+            run.windows(2).for_each(|pair| found.look(pair[0], pair[1], doubt, rate));
+        }
+        found.look_at_work(case);
     }
-    found.look_at_work(case);
     let longest = longest(&series, &glances);
     let offset = longest.map(|(first, last)| rate(first, last, doubt));
     let stable = Stable {

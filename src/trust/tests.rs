@@ -27,7 +27,7 @@ fn verdicts_beside(evidence: Evidence, yardsticks: &Yardsticks, twin: Option<Twi
     let trace = trace(evidence);
     let mut profile = profile(&trace);
     let step = crate::analysis::Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 1 };
-    profile.resolution = Resolution::AtMost { bound: 1.0, reason: "a test".into() };
+    profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Unit };
     profile.cost = Some(step.scaled(30.0));
     judge(&Case { id: "clock", trace: &trace, profile: &profile, yardsticks, twin })
 }

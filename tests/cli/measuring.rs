@@ -2,7 +2,6 @@
 
 use predicates::prelude::*;
 use predicates::str::contains;
-use serde_json::Value;
 
 use super::folder::Folder;
 use super::{json, printed, timermeter};
