@@ -230,8 +230,9 @@ fn examine(host: &Host, subject: &mut Subject, settings: &Settings, cpus: &[u32]
         Some(session) => Ok(session),
         None => session(host, &subject.timer, &trace.reference.id, settings),
     };
-    let step_ns =
-        if trace.slow.is_empty() { 0.0 } else { profile(trace).accuracy_ns().map_or(0.0, |step| step.value) };
+    // Only for slow ones does it matter how long they have to be watched.
+    let slow = 2 * subject.slow > trace.runs.len() as u32;
+    let step_ns = if slow { profile(trace).accuracy_ns().map_or(0.0, |step| step.value) } else { 0.0 };
     let known = Known { plan: &settings.plan, cpus, cost_ns: rough_cost(trace), step_ns };
     let reference = trace.reference.clone();
     let examined = session.and_then(|mut session| session.examine(&known, &reference, &mut trace.evidence));

@@ -44,7 +44,7 @@ fn unknown(case: &Case) -> String {
 /// How much of the time of the reference it advanced by. `None` where its steps are too long to tell.
 fn share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
     /// Of the time watched, at most this much may be lost to the step.
-    const LOST: f64 = 0.3;
+    const LOST: f64 = 0.35;
     let all = case.evidence().advances.iter().filter(|moved| moved.meanwhile == meanwhile);
     let longest = all.max_by_key(|moved| moved.reference)?;
     let passed = longest.reference as f64 * case.trace.reference.ns_per_tick;

@@ -31,8 +31,14 @@ fn there_is(command: &str) -> bool {
 
 /// A quick probe of `timers`, started by `launcher` where there is one: its report, and how it ended.
 fn probe(launcher: &[&str], timers: &[&str], variables: &[(&str, &str)]) -> (Value, Output) {
+    let timers: Vec<&str> = ["--quick"].iter().chain(timers).copied().collect();
+    probe_fully(launcher, &timers, variables)
+}
+
+/// The same as thoroughly as `timers`, which may be flags as well, say.
+fn probe_fully(launcher: &[&str], timers: &[&str], variables: &[(&str, &str)]) -> (Value, Output) {
     let mut words: Vec<&str> = launcher.to_vec();
-    words.extend([PROGRAM, "probe", "--quick", "--quiet", "--format", "json"]);
+    words.extend([PROGRAM, "probe", "--quiet", "--format", "json"]);
     words.extend(timers);
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).envs(variables.iter().copied());
