@@ -1,29 +1,39 @@
 //! A point in time by which something has to be done.
+//!
+//! What ticks: the kernel's monotonic clock, asked by its system call. A library that stands between (`LD_PRELOAD`) can make
+//! libc's clock step back, and whoever waited for that would wait forever.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::Timer;
+use crate::posix::MonotonicSyscall;
 
 /// A point in time by which something has to be done.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
-    /// `None` when it lies farther ahead than the clock can tell.
-    at: Option<Instant>,
+    /// In nanoseconds; `None` when it lies farther ahead than the clock can tell.
+    at: Option<u64>,
 }
 
 impl Deadline {
     /// The deadline that is `span` ahead.
     #[must_use]
-    #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
     pub fn after(span: Duration) -> Self {
-        Self { at: Instant::now().checked_add(span) }
+        Self { at: u64::try_from(span.as_nanos()).ok().and_then(|span| now()?.checked_add(span)) }
     }
 
     /// The time that is left; `None` once there is none.
     #[must_use]
-    #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
     pub fn remaining(&self) -> Option<Duration> {
         let Some(at) = self.at else { return Some(Duration::MAX) };
-        at.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+        // Without a clock nothing is waited for.
+        at.checked_sub(now()?).filter(|left| *left > 0).map(Duration::from_nanos)
     }
+}
+
+fn now() -> Option<u64> {
+    let clock = MonotonicSyscall::open().ok()?;
+    Some(clock.ticks(clock.read()).0)
 }
 
 #[cfg(test)]

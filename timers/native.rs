@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
+use crate::deadline::Deadline;
 use crate::fence::fence;
 use crate::posix::{Monotonic, MonotonicSyscall};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
@@ -311,10 +312,9 @@ fn sleep_beside_a_busy_thread(span: Duration) {
 }
 
 /// Computes for a span of real time.
-#[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
 fn spin(span: Duration) {
-    let start = std::time::Instant::now();
-    while start.elapsed() < span {
+    let over = Deadline::after(span);
+    while over.remaining().is_some() {
         work::units(1 << 10);
     }
 }

@@ -116,7 +116,7 @@ fn invocations(
 const FEWEST: usize = 3;
 
 /// The processes that had a core of their own while they measured; all of them where those are too few.
-fn calm<'a>(processes: Vec<(&'a Run, Singles)>) -> Vec<(&'a Run, Singles)> {
+fn calm(processes: Vec<(&Run, Singles)>) -> Vec<(&Run, Singles)> {
     let count = processes.iter().filter(|(run, _)| run.is_calm()).count();
     processes.into_iter().filter(|(run, _)| count < FEWEST || run.is_calm()).collect()
 }

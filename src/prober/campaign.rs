@@ -293,6 +293,9 @@ fn too_much_interference(trace: &Trace, processes: u32) -> String {
     )
 }
 
+/// What a slow timer showed, and how far it moved while its process slept.
+type Waited = Result<(Vec<Intervals>, Option<Moved>), Fault>;
+
 /// All slow timers at once, each in a process of its own, on whatever CPUs there are.
 fn wait_together(
     hosts: &[Host],
@@ -312,7 +315,7 @@ fn wait_together(
         return Ok(());
     }
     progress("waiting for slow clocks");
-    let answers: Vec<(usize, Result<(Vec<Intervals>, Option<Moved>), Fault>)> = std::thread::scope(|scope| {
+    let answers: Vec<(usize, Waited)> = std::thread::scope(|scope| {
         let waiting: Vec<_> = slow
             .iter()
             .enumerate()

@@ -15,6 +15,9 @@ use crate::trace::{Counted, Meanwhile};
 /// How far a clock may be off and still be told stable, as a share.
 const SLEW: f64 = 500e-6;
 
+/// A clock that is slower than this, in millionths, did not move for most of the time.
+const STILL: f64 = -900_000.0;
+
 /// The timer was read at this time of the reference, give or take; both in nanoseconds from their beginning.
 #[derive(Clone, Copy, Debug)]
 struct Comparison {
@@ -83,6 +86,8 @@ fn of_wall_time(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
             "it stood still or fell behind its reference {}, by up to {most}",
             times(stable.freezes.into())
         )
+    } else if case.trace.declared && offset < STILL {
+        format!("it stood still or fell behind its reference over {window}")
     } else if case.trace.declared && offset.abs() - doubt > SLEW * 1e6 {
         let (offset, doubt) = (significant(offset, 3), significant(doubt, 2));
         format!("it runs {offset} ± {doubt} millionths faster than its reference (over {window})")

@@ -62,5 +62,6 @@ fn move_all(process: u32, cpus: &[u32]) -> bool {
         return timers::move_thread(process, cpus).is_ok();
     };
     let numbers = threads.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    numbers.fold(false, |any, thread| timers::move_thread(thread, cpus).is_ok() || any)
+    // All of them, also after one could be moved.
+    numbers.filter(|&thread| timers::move_thread(thread, cpus).is_ok()).count() > 0
 }
