@@ -84,7 +84,8 @@ fn the_coarser_the_clock_the_longer_the_batch() {
         let clock = Virtual::new(step, 5.0);
         clock.watch().adaptive(|| clock.pass(100.0), &goal(0.01)).expect("it can be measured").calls
     };
-    assert!(calls(10.0) * 50 < calls(1e3) && calls(1e3) * 1_000 < calls(4e6));
+    // 50 ns for what fills and drains at the ends of a batch are part of every budget.
+    assert!(calls(10.0) * 10 < calls(1e3) && calls(1e3) * 1_000 < calls(4e6));
 }
 
 #[test]
