@@ -167,20 +167,20 @@ struct Found {
 }
 
 impl Found {
-    /// Intervals that are far shorter than the work that was done in them: interruptions only make them longer, so the clock
-    /// stood still meanwhile.
+    /// Intervals that hardly moved though much work was done in them: interruptions only make them longer, so the clock stood
+    /// still meanwhile. Some runtimes compile the work anew and do it several times as fast, but not a hundred times.
     fn look_at_work(&mut self, case: &Case) {
-        /// Work is that many steps long at least, so that none is cut off that matters.
-        const STEPS: f64 = 20.0;
-        /// A core may run faster than when the length of the work was found, but not by that much.
-        const SHORTER: f64 = 0.4;
+        /// Work is that many steps long at least.
+        const STEPS: f64 = 200.0;
+        /// What a clock that stands still may show all the same, in steps.
+        const STILL: f64 = 2.0;
         let (Some(step), Some(ns)) = (case.step_ns(), case.profile.ns_per_tick) else { return };
         let shortest = (STEPS * step).max(1_000.0);
         for group in case.trace.runs.iter().flat_map(|run| &run.intervals) {
             let expected = group.work as f64 * case.trace.reference.ns_per_work;
             for &delta in group.deltas.iter().filter(|&&delta| delta >= 0) {
                 let missing = expected - delta as f64 * ns;
-                if expected >= shortest && missing > (1.0 - SHORTER) * expected {
+                if expected >= shortest && delta as f64 * ns <= STILL * step {
                     self.freezes += 1;
                     self.largest = self.largest.max(missing);
                 }
