@@ -119,6 +119,10 @@ fn steady(case: &Case, stable: &Stable, window: &str) -> String {
     format!("{rate} over {window}, without jumps{allan}{shared}")
 }
 
+/// What the first reads of a runtime may take between one clock and the other, before their code is compiled: some ten
+/// microseconds were seen.
+const COLD_NS: f64 = 1e5;
+
 /// Hosts that cannot compare say at least how far both moved while the thread computed.
 fn by_advances(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
     let spun = case.evidence().advances.iter().filter(|moved| moved.meanwhile == Meanwhile::Spin);
@@ -128,7 +132,7 @@ fn by_advances(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
     let rates = spun.filter_map(|moved| {
         let passed = moved.reference as f64 * reference_ns;
         let offset = case.ns(moved.timer as f64)? / passed - 1.0;
-        Some((offset * 1e6, (step + 2.0 * cost + 2e3) / passed * 1e6, passed)).filter(|_| passed > 0.0)
+        Some((offset * 1e6, (step + 2.0 * cost + COLD_NS) / passed * 1e6, passed)).filter(|_| passed > 0.0)
     });
     let best = rates.min_by(|a, b| a.1.total_cmp(&b.1));
     let Some((offset, doubt, window)) = best.filter(|(_, doubt, _)| doubt.is_finite() && *doubt < 2e5) else {
