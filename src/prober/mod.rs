@@ -8,6 +8,7 @@ pub mod conformance;
 pub mod connection;
 pub mod events;
 pub mod explore;
+mod host;
 mod hosted;
 pub mod introduce;
 mod lines;

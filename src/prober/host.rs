@@ -1,0 +1,130 @@
+//! A host of timers and its processes: how one is started, what stands on its bench, and which of its timers is the reference.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use timers::Fault;
+
+use crate::prober::bench::Bench;
+use crate::prober::connection::{Command, Connection, subject};
+use crate::prober::events::LogSpec;
+use crate::prober::introduce::{introduce, watched_rate};
+use crate::prober::plan::Plan;
+use crate::prober::protocol::HostedTimer;
+use crate::trace::Reference;
+
+/// A program that hosts timers.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// How to start it. The ids of the timers to be asked are added where it takes them.
+    pub command: Command,
+    /// Whether the command takes ids of timers as arguments and then opens only those.
+    pub takes_ids: bool,
+    /// Its timers, all that it named.
+    pub timers: Vec<HostedTimer>,
+    /// Whether it can compare a timer with its reference.
+    pub compares: bool,
+    /// Where its runtime logs what may disturb a measurement.
+    pub log: Option<LogSpec>,
+}
+
+/// How a campaign is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How thoroughly.
+    pub plan: Plan,
+    /// The seed of all random choices.
+    pub seed: u64,
+    /// The CPU that the processes run on.
+    pub cpu: Option<u32>,
+    /// How long a process may take.
+    pub timeout: Duration,
+}
+
+/// A timer of a process and its reference on the bench.
+pub(super) fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, reference: &str) -> Bench {
+    let has_floor = connection.borrow().hello().timers.iter().any(|hosted| hosted.id == timers::FLOOR_ID);
+    Bench {
+        timer: subject(connection, &timer.id),
+        ns_per_tick: timer.ns_per_tick,
+        reference: subject(connection, reference),
+        reference_id: reference.into(),
+        floor: has_floor.then(|| subject(connection, timers::FLOOR_ID)),
+        watch: None,
+    }
+}
+
+pub(super) fn connect(
+    host: &Host,
+    ids: &[&str],
+    settings: &Settings,
+    cpu: Option<u32>,
+) -> Result<Rc<RefCell<Connection>>, Fault> {
+    let mut command = host.command.clone();
+    if host.takes_ids {
+        command.args.extend(ids.iter().map(Into::into));
+    }
+    let mut connection = Connection::start(&command, cpu, settings.timeout)?;
+    if let Some(log) = &host.log {
+        connection.watch(log);
+    }
+    Ok(Rc::new(RefCell::new(connection)))
+}
+
+/// Finds a reference among the timers of a host: the one it recommends, else the first that serves.
+pub(super) fn acquaint(host: &Host, settings: &Settings, random: &mut StdRng) -> Result<Reference, Fault> {
+    let usable = || host.timers.iter().filter(|timer| timer.id != timers::FLOOR_ID);
+    let recommended = usable().filter(|timer| timer.reference);
+    let declared = usable().filter(|timer| !timer.reference && timer.ns_per_tick.is_some());
+    let mut last = Fault::Refused("the host has no timer that could serve as a reference".into());
+    for timer in recommended.chain(declared).take(MOST_CANDIDATES) {
+        match connect(host, &[&timer.id], settings, settings.cpu)
+            .and_then(|connection| introduce_as(host, timer, &connection, random))
+        {
+            Ok(reference) => return Ok(reference),
+            Err(Fault::Interrupted) => return Err(Fault::Interrupted),
+            Err(fault) => last = fault,
+        }
+    }
+    Err(last)
+}
+
+/// References that are tried before a host is given up.
+const MOST_CANDIDATES: usize = 4;
+
+fn introduce_as(
+    host: &Host,
+    timer: &HostedTimer,
+    connection: &Rc<RefCell<Connection>>,
+    random: &mut StdRng,
+) -> Result<Reference, Fault> {
+    let mut candidate = subject(connection, &timer.id);
+    let ns_per_tick = match timer.ns_per_tick {
+        Some(ns) => ns,
+        None => found_rate(host, candidate.as_mut())?.ok_or_else(|| {
+            Fault::Refused(format!(
+                "{} declares no unit, and no other timer of its host tells its rate",
+                timer.id
+            ))
+        })?,
+    };
+    introduce(&timer.id, candidate.as_mut(), ns_per_tick, random)
+}
+
+/// The rate of a raw counter, by the first timer of its host that declares a unit and can be watched beside it; those that
+/// nothing can distort come first.
+fn found_rate(host: &Host, counter: &mut dyn timers::Subject) -> Result<Option<f64>, Fault> {
+    let place = |clock: &HostedTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
+    let mut clocks: Vec<&HostedTimer> = host.timers.iter().collect();
+    clocks.sort_by_key(|clock| place(clock).unwrap_or(usize::MAX));
+    for clock in clocks {
+        if let Some(ns) = clock.ns_per_tick
+            && let Some(rate) = watched_rate(counter, &clock.id, ns)?
+        {
+            return Ok(Some(rate));
+        }
+    }
+    Ok(None)
+}
