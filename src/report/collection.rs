@@ -93,15 +93,9 @@ fn gather(folder: &Path, found: &mut Vec<Result<PathBuf, ReadError>>) {
 mod tests {
     use super::Collection;
     use crate::report::ReadError;
+    use crate::report::read::tests::SMALL;
     use std::fs;
     use std::path::Path;
-
-    const GOOD: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
-        "created":"2026-11-20T12:00:00Z",
-        "platform":{"cpu":{"architecture":"x86_64"},"os":{"family":"linux"},"kernel":{},"clocksource":{"available":[]}},
-        "frequency":{"cycles_from":"effective"},
-        "settings":{"profile":"quick","cpu":null,"seed":1,"processes":1,"timeout_seconds":5},
-        "warnings":[],"timers":[]}"#;
 
     fn read(path: &Path) -> Collection<String> {
         Collection::read(&[path], |_, report| report.settings.profile)
@@ -118,7 +112,7 @@ mod tests {
         let base = folder.path();
         for name in ["b/2026-01-02/report.json", "b/2026-01-01/report.json", "a.JSON"] {
             fs::create_dir_all(base.join(name).parent().unwrap()).unwrap();
-            fs::write(base.join(name), GOOD).unwrap();
+            fs::write(base.join(name), SMALL).unwrap();
         }
         for name in [".hidden.json", "README.md", "b/run.trace"] {
             fs::write(base.join(name), "no report").unwrap();
@@ -138,10 +132,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path();
         let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","warnings":[]"#;
-        let rows = |rows: &str| GOOD.replace("\"timers\":[]", &format!("\"timers\":[{rows}]"));
+        let rows = |rows: &str| SMALL.replace("\"timers\":[]", &format!("\"timers\":[{rows}]"));
         let bad = [
-            ("1.json", GOOD.replace("report.v1", "report.v9"), "schema 'timermeter.report.v9'"),
-            ("2.json", GOOD[..GOOD.len() / 2].to_owned(), "EOF while parsing an object (line 3, column"),
+            ("1.json", SMALL.replace("report.v1", "report.v9"), "schema 'timermeter.report.v9'"),
+            ("2.json", SMALL[..SMALL.len() / 2].to_owned(), "EOF while parsing an object (line 3, column"),
             ("3.json", rows(&format!("{row},\"spread\":NaN}}")), "line 6, column"),
             ("4.json", rows(&format!("{row},\"spread\":1e999}}")), "line 6, column"),
             ("5.json", rows(&format!("{row}}},{row}}}")), "two timers with the id 'a'"),
@@ -151,7 +145,7 @@ mod tests {
         for (name, text, _) in &bad {
             fs::write(base.join(name), text).unwrap();
         }
-        fs::write(base.join("8.json"), GOOD).unwrap();
+        fs::write(base.join("8.json"), SMALL).unwrap();
         fs::write(base.join("9.json"), b"\xff\xfe").unwrap();
         let collection = read(base);
         assert_eq!(names(&collection, base), ["8.json"]);

@@ -13,65 +13,62 @@ pub fn csv(text: &str) -> String {
 /// Text that Markdown and the HTML in it leave alone, in a cell of a table too.
 #[must_use]
 pub fn markdown(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in plain(text).chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '$' | '!' => out.extend(['\\', c]),
-            c => out.push(c),
-        }
-    }
-    out
+    rewritten(text, |c, out| match c {
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '$' | '!' => out.extend(['\\', c]),
+        c => out.push(c),
+    })
 }
 
 /// Text for HTML, between tags and in quoted attributes.
 #[must_use]
 pub fn html(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in plain(text).chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            c => out.push(c),
-        }
-    }
-    out
+    rewritten(text, |c, out| match c {
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '"' => out.push_str("&quot;"),
+        '\'' => out.push_str("&#39;"),
+        c => out.push(c),
+    })
 }
 
 /// Text for LaTeX. pdfLaTeX stops at characters its fonts lack, so what lies beyond Latin-1 is written by its number.
 #[must_use]
 pub fn latex(text: &str) -> String {
+    rewritten(text, |c, out| match c {
+        '\\' => out.push_str("\\textbackslash{}"),
+        '{' | '}' | '$' | '&' | '#' | '%' | '_' => out.extend(['\\', c]),
+        '^' => out.push_str("\\textasciicircum{}"),
+        '~' => out.push_str("\\textasciitilde{}"),
+        '<' => out.push_str("\\textless{}"),
+        '>' => out.push_str("\\textgreater{}"),
+        '|' => out.push_str("\\textbar{}"),
+        '"' => out.push_str("\\textquotedbl{}"),
+        '\'' => out.push_str("\\textquotesingle{}"),
+        '`' => out.push_str("\\textasciigrave{}"),
+        '[' | ']' => out.extend(['{', c, '}']),
+        // Two or three of them would join to a dash.
+        '-' if out.ends_with('-') => out.push_str("{}-"),
+        'µ' | 'μ' => out.push_str("\\textmu{}"),
+        '≤' => out.push_str("$\\le$"),
+        '±' => out.push_str("$\\pm$"),
+        '–' => out.push_str("\\textendash{}"),
+        '…' => out.push_str("\\dots{}"),
+        '→' => out.push_str("$\\to$"),
+        '\u{a1}'..='\u{ff}' => out.push(c),
+        c if c.is_ascii() => out.push(c),
+        c => *out += &format!("U+{:04X}", u32::from(c)),
+    })
+}
+
+/// The text as one printable line, each character as `write` puts it.
+fn rewritten(text: &str, write: impl Fn(char, &mut String)) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {
-        match c {
-            '\\' => out += "\\textbackslash{}",
-            '{' | '}' | '$' | '&' | '#' | '%' | '_' => out.extend(['\\', c]),
-            '^' => out += "\\textasciicircum{}",
-            '~' => out += "\\textasciitilde{}",
-            '<' => out += "\\textless{}",
-            '>' => out += "\\textgreater{}",
-            '|' => out += "\\textbar{}",
-            '"' => out += "\\textquotedbl{}",
-            '\'' => out += "\\textquotesingle{}",
-            '`' => out += "\\textasciigrave{}",
-            '[' | ']' => out.extend(['{', c, '}']),
-            // Two or three of them would join to a dash.
-            '-' if out.ends_with('-') => out += "{}-",
-            'µ' | 'μ' => out += "\\textmu{}",
-            '≤' => out += "$\\le$",
-            '±' => out += "$\\pm$",
-            '–' => out += "\\textendash{}",
-            '…' => out += "\\dots{}",
-            '→' => out += "$\\to$",
-            '\u{a1}'..='\u{ff}' => out.push(c),
-            c if c.is_ascii() => out.push(c),
-            c => out += &format!("U+{:04X}", u32::from(c)),
-        }
+        write(c, &mut out);
     }
     out
 }

@@ -157,10 +157,11 @@ fn impossible(report: &Report) -> Option<(String, f64, &'static str)> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::{ReadError, Report};
 
-    const SMALL: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
+    /// A report with all that one has to hold.
+    pub(in crate::report) const SMALL: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
         "created":"2026-11-20T12:00:00Z",
         "platform":{"cpu":{"architecture":"x86_64"},"os":{"family":"linux"},"kernel":{},"clocksource":{"available":[]}},
         "frequency":{"cycles_from":"effective"},

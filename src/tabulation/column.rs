@@ -153,23 +153,11 @@ impl Column {
     /// Whether figures stand in it.
     #[must_use]
     pub fn is_figure(self) -> bool {
-        !matches!(
+        let names_timer = matches!(
             self,
-            Self::Platform
-                | Self::Date
-                | Self::File
-                | Self::Cpu
-                | Self::Hypervisor
-                | Self::Os
-                | Self::Kernel
-                | Self::ClockSource
-                | Self::Timer
-                | Self::Label
-                | Self::Runtime
-                | Self::Status
-                | Self::Reason
-                | Self::Warnings
-        )
+            Self::Timer | Self::Label | Self::Runtime | Self::Status | Self::Reason | Self::Warnings
+        );
+        self == Self::Frequency || !(names_timer || self.is_of_report())
     }
 
     /// Whether it is the same for all timers of a report.
