@@ -39,16 +39,17 @@ struct ProcessorTimeClock : IClock
 /// <summary>A timer as `hello` shows it.</summary>
 sealed class Entry
 {
-    public readonly string Id, Label, Legend, Missing;
+    public readonly string Id, Label, Legend, Counts, Missing;
     public readonly double NsPerTick;
     public readonly Type Clock;
 
-    Entry(string id, string label, string legend, double nsPerTick, Type clock, string missing)
+    Entry(string id, string label, string legend, double nsPerTick, string counts, Type clock, string missing)
     {
         Id = id;
         Label = label;
         Legend = legend;
         NsPerTick = nsPerTick;
+        Counts = counts;
         Clock = clock;
         Missing = missing;
     }
@@ -57,18 +58,18 @@ sealed class Entry
 
     /// <summary>All timers. A new one is a structure above and a line here.</summary>
     public static readonly Entry[] All = {
-        new Entry(Reference, "Stopwatch.GetTimestamp()", ".STO", 1e9 / Stopwatch.Frequency, typeof(StopwatchClock), null),
-        new Entry("DateTime.Now", "DateTime.Now", ".DAT", 100, typeof(NowClock), null),
-        new Entry("DateTime.UtcNow", "DateTime.UtcNow", null, 100, typeof(UtcNowClock), null),
-        new Entry("DateTimeOffset.UtcNow", "DateTimeOffset.UtcNow", null, 100, typeof(OffsetClock), null),
-        new Entry("TickCount", "Environment.TickCount", null, 1e6, typeof(TickCountClock), null),
+        new Entry(Reference, "Stopwatch.GetTimestamp()", ".STO", 1e9 / Stopwatch.Frequency, "wall", typeof(StopwatchClock), null),
+        new Entry("DateTime.Now", "DateTime.Now", ".DAT", 100, "wall", typeof(NowClock), null),
+        new Entry("DateTime.UtcNow", "DateTime.UtcNow", null, 100, "wall", typeof(UtcNowClock), null),
+        new Entry("DateTimeOffset.UtcNow", "DateTimeOffset.UtcNow", null, 100, "wall", typeof(OffsetClock), null),
+        new Entry("TickCount", "Environment.TickCount", null, 1e6, "wall", typeof(TickCountClock), null),
 #if NETCOREAPP
-        new Entry("TickCount64", "Environment.TickCount64", null, 1e6, typeof(TickCount64Clock), null),
+        new Entry("TickCount64", "Environment.TickCount64", null, 1e6, "wall", typeof(TickCount64Clock), null),
 #else
-        new Entry("TickCount64", "Environment.TickCount64", null, 1e6, null, "this runtime does not have it; .NET Core 3 and later do"),
+        new Entry("TickCount64", "Environment.TickCount64", null, 1e6, "wall", null, "this runtime does not have it; .NET Core 3 and later do"),
 #endif
-        new Entry("TotalProcessorTime", "Process.TotalProcessorTime", null, 100, typeof(ProcessorTimeClock), null),
-        new Entry(Floor, "reads nothing", null, double.NaN, typeof(Nothing), null),
+        new Entry("TotalProcessorTime", "Process.TotalProcessorTime", null, 100, "process-cpu", typeof(ProcessorTimeClock), null),
+        new Entry(Floor, "reads nothing", null, double.NaN, null, typeof(Nothing), null),
     };
 
     public static Entry Of(string id)

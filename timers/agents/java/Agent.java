@@ -99,6 +99,7 @@ public final class Agent {
                 timers.append(timers.length() == 0 ? "" : ",").append("{\"id\":").append(Json.quoted(id))
                     .append(",\"label\":").append(Json.quoted(clock.label))
                     .append(",\"legend\":").append(clock.legend == null ? "null" : Json.quoted(clock.legend))
+                    .append(",\"counts\":").append(clock.counts == null ? "null" : Json.quoted(clock.counts))
                     .append(",\"ns_per_tick\":").append(Double.isNaN(clock.nsPerTick) ? "null" : clock.nsPerTick)
                     .append(",\"reference\":").append(id.equals(Clocks.REFERENCE)).append('}');
             } catch (Exception | Error why) {
@@ -133,7 +134,7 @@ public final class Agent {
     }
 
     private static String handoffs(Clock timer, int count) throws InterruptedException {
-        if (timer.perThread) {
+        if (timer.isPerThread()) {
             throw new IllegalArgumentException(timer.label + " counts for one thread only");
         }
         long[] flat = Together.handoffs(timer, count);

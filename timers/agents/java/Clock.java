@@ -8,15 +8,20 @@ public abstract class Clock {
     final String legend;
     /** Nanoseconds in a tick. */
     final double nsPerTick;
-    /** Whether it counts for one thread only. */
-    final boolean perThread;
+    /** What its documentation says that it counts: "wall", "process-cpu" or "thread-cpu"; null for what reads nothing. */
+    final String counts;
 
-    Clock(String id, String label, String legend, double nsPerTick, boolean perThread) {
+    Clock(String id, String label, String legend, double nsPerTick, String counts) {
         this.id = id;
         this.label = label;
         this.legend = legend;
         this.nsPerTick = nsPerTick;
-        this.perThread = perThread;
+        this.counts = counts;
+    }
+
+    /** Whether it counts for one thread only, so that the readings of two cannot be compared. */
+    final boolean isPerThread() {
+        return "thread-cpu".equals(counts);
     }
 
     /** Makes the call and returns what it says, in ticks. */

@@ -43,19 +43,19 @@ final class Clocks {
     }
 
     static final class Nothing extends Clock {
-        Nothing() { super(FLOOR, "reads nothing", null, Double.NaN, false); }
+        Nothing() { super(FLOOR, "reads nothing", null, Double.NaN, null); }
         @Override public long read() { return 0; }
         @Override public void call() {}
     }
 
     static final class NanoTime extends Clock {
-        NanoTime() { super(REFERENCE, "System.nanoTime()", "NANO", 1, false); }
+        NanoTime() { super(REFERENCE, "System.nanoTime()", "NANO", 1, "wall"); }
         @Override public long read() { return System.nanoTime(); }
         @Override public void call() { kept = System.nanoTime(); }
     }
 
     static final class Millis extends Clock {
-        Millis() { super("currentTimeMillis", "System.currentTimeMillis()", "CTM", 1e6, false); }
+        Millis() { super("currentTimeMillis", "System.currentTimeMillis()", "CTM", 1e6, "wall"); }
         @Override public long read() { return System.currentTimeMillis(); }
         @Override public void call() { kept = System.currentTimeMillis(); }
     }
@@ -64,7 +64,7 @@ final class Clocks {
         private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
 
         ThreadCpu() {
-            super("getCurrentThreadCpuTime", "ThreadMXBean.getCurrentThreadCpuTime()", "CTCT", 1, true);
+            super("getCurrentThreadCpuTime", "ThreadMXBean.getCurrentThreadCpuTime()", "CTCT", 1, "thread-cpu");
             enable(BEAN);
         }
 
@@ -76,7 +76,7 @@ final class Clocks {
         private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
 
         ThreadUser() {
-            super("getCurrentThreadUserTime", "ThreadMXBean.getCurrentThreadUserTime()", "CTUT", 1, true);
+            super("getCurrentThreadUserTime", "ThreadMXBean.getCurrentThreadUserTime()", "CTUT", 1, "thread-cpu");
             enable(BEAN);
         }
 
@@ -96,7 +96,7 @@ final class Clocks {
             (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
         ProcessCpu() {
-            super("getProcessCpuTime", "OperatingSystemMXBean.getProcessCpuTime()", "PCT", 1, false);
+            super("getProcessCpuTime", "OperatingSystemMXBean.getProcessCpuTime()", "PCT", 1, "process-cpu");
             if (BEAN.getProcessCpuTime() < 0) {
                 throw new UnsupportedOperationException("this platform does not know the CPU time of a process");
             }
@@ -107,7 +107,7 @@ final class Clocks {
     }
 
     static final class Now extends Clock {
-        Now() { super("Instant.now", "Instant.now()", null, 1, false); }
+        Now() { super("Instant.now", "Instant.now()", null, 1, "wall"); }
         @Override public long read() { return ticks(Instant.now()); }
         @Override public void call() { keptObject = Instant.now(); }
     }
@@ -115,7 +115,7 @@ final class Clocks {
     static final class Utc extends Clock {
         private static final java.time.Clock CLOCK = java.time.Clock.systemUTC();
 
-        Utc() { super("Clock.systemUTC", "Clock.systemUTC().instant()", null, 1, false); }
+        Utc() { super("Clock.systemUTC", "Clock.systemUTC().instant()", null, 1, "wall"); }
         @Override public long read() { return ticks(CLOCK.instant()); }
         @Override public void call() { keptObject = CLOCK.instant(); }
     }

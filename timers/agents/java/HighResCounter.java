@@ -5,7 +5,7 @@ final class HighResCounter extends Clock {
     private static final Perf PERF = Perf.getPerf();
 
     HighResCounter() {
-        super("highResCounter", "jdk.internal.perf.Perf.highResCounter()", "HRC", 1e9 / PERF.highResFrequency(), false);
+        super("highResCounter", "jdk.internal.perf.Perf.highResCounter()", "HRC", 1e9 / PERF.highResFrequency(), "wall");
     }
 
     @Override public long read() { return PERF.highResCounter(); }

@@ -34,14 +34,14 @@ function fromDouble(read) {
   return { ns: 1e6 / 2 ** digits, ticks: steps };
 }
 
-// The call as text, so that each loop holds its own; how its values become ticks; nanoseconds in a tick.
+// The call as text, so that each loop holds its own; how its values become ticks; nanoseconds in a tick; what it counts.
 const CLOCKS = {
-  'hrtime.bigint': { call: 'process.hrtime.bigint()', ns: 1, ticks: (value) => value },
-  'performance.now': { call: 'performance.now()', ...fromDouble(() => performance.now()) },
-  hrtime: { call: 'process.hrtime()', ns: 1, ticks: ([s, ns]) => BigInt(s) * 1000000000n + BigInt(ns) },
-  'Date.now': { call: 'Date.now()', ns: 1e6, ticks: BigInt },
-  cpuUsage: { call: 'process.cpuUsage()', ns: 1e3, ticks: ({ user, system }) => BigInt(user + system) },
-  null: { call: '0', ns: null, ticks: BigInt },
+  'hrtime.bigint': { counts: 'wall', call: 'process.hrtime.bigint()', ns: 1, ticks: (value) => value },
+  'performance.now': { counts: 'wall', call: 'performance.now()', ...fromDouble(() => performance.now()) },
+  hrtime: { counts: 'wall', call: 'process.hrtime()', ns: 1, ticks: ([s, ns]) => BigInt(s) * 1000000000n + BigInt(ns) },
+  'Date.now': { counts: 'wall', call: 'Date.now()', ns: 1e6, ticks: BigInt },
+  cpuUsage: { counts: 'process-cpu', call: 'process.cpuUsage()', ns: 1e3, ticks: ({ user, system }) => BigInt(user + system) },
+  null: { counts: null, call: '0', ns: null, ticks: BigInt },
 };
 
 // Each call is kept where somebody might look for it. A loop is one function, so that the compiler sees all of it.
@@ -193,7 +193,8 @@ function differences(ticks, first, second) {
 function hello(request) {
   if (request.protocol !== 1) throw new Refusal(`this agent speaks protocol 1, not ${request.protocol}`);
   const timers = served.filter((id) => Object.hasOwn(CLOCKS, id)).map((id) => (
-    { id, label: id === FLOOR ? 'reads nothing' : CLOCKS[id].call, ns_per_tick: CLOCKS[id].ns, reference: id === REFERENCE }));
+    { id, label: id === FLOOR ? 'reads nothing' : CLOCKS[id].call, ns_per_tick: CLOCKS[id].ns, reference: id === REFERENCE,
+      counts: CLOCKS[id].counts }));
   return { protocol: 1, runtime: { name: 'Node.js', version: process.versions.node }, timers, ops: OPS };
 }
 

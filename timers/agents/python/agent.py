@@ -49,14 +49,14 @@ def whole(reading):
 
 
 class Clock:
-    """A clock: its call, and how what it returns becomes ticks."""
+    """A clock: its call, how what it returns becomes ticks, and what its documentation says that it counts."""
 
-    def __init__(self, call, label, ns_per_tick, ticks=whole, per_thread=False):
+    def __init__(self, call, label, ns_per_tick, ticks=whole, counts="wall"):
         self.call, self.label, self.ns_per_tick, self.ticks = call, label, ns_per_tick, ticks
-        self.per_thread = per_thread
+        self.counts = counts
 
 
-def of_floats(name, per_thread=False):
+def of_floats(name, counts):
     """A clock that returns seconds as a float. What it says is carried exactly: as nanoseconds where the float is the
     one nearest to a whole number of them, which can be had back from it; else in steps of its mantissa."""
     call = getattr(time, name)
@@ -78,14 +78,14 @@ def of_floats(name, per_thread=False):
         if 2.0**-digits < 0.5e-9:
             for _ in range(100):
                 nanoseconds(call())
-            return Clock(call, f"time.{name}()", 1.0, nanoseconds, per_thread)
+            return Clock(call, f"time.{name}()", 1.0, nanoseconds, counts)
     except ValueError:
         pass
-    return Clock(call, f"time.{name}()", 1e9 / 2.0**digits, steps, per_thread)
+    return Clock(call, f"time.{name}()", 1e9 / 2.0**digits, steps, counts)
 
 
-def of_integers(name, per_thread=False):
-    return Clock(getattr(time, name), f"time.{name}()", 1.0, whole, per_thread)
+def of_integers(name, counts):
+    return Clock(getattr(time, name), f"time.{name}()", 1.0, whole, counts)
 
 
 def of_dates():
@@ -98,13 +98,13 @@ def of_dates():
     return Clock(datetime.now, "datetime.now()", 1e3, microseconds)
 
 
-OPENERS = {REFERENCE: lambda: of_integers(REFERENCE)}
-for _name in ("time", "perf_counter", "monotonic", "process_time", "thread_time"):
-    _own = _name == "thread_time"
-    OPENERS[_name] = lambda name=_name, own=_own: of_floats(name, own)
-    OPENERS.setdefault(_name + "_ns", lambda name=_name + "_ns", own=_own: of_integers(name, own))
+COUNTS = {"time": "wall", "perf_counter": "wall", "monotonic": "wall", "process_time": "process-cpu", "thread_time": "thread-cpu"}
+OPENERS = {REFERENCE: lambda: of_integers(REFERENCE, "wall")}
+for _name, _counts in COUNTS.items():
+    OPENERS[_name] = lambda name=_name, counts=_counts: of_floats(name, counts)
+    OPENERS.setdefault(_name + "_ns", lambda name=_name + "_ns", counts=_counts: of_integers(name, counts))
 OPENERS["datetime.now"] = of_dates
-OPENERS[FLOOR] = lambda: Clock(None, "reads nothing", None)
+OPENERS[FLOOR] = lambda: Clock(None, "reads nothing", None, counts=None)
 
 opened, loops, collections = {}, {}, [0]
 served = list(OPENERS)
@@ -160,7 +160,7 @@ def fitting(readings):
 
 def handoffs(asked, count):
     """Two threads take turns: one reads and hands over, the other one reads. The roles alternate."""
-    if asked.per_thread or asked.call is None:
+    if asked.counts == "thread-cpu" or asked.call is None:
         raise ValueError(f"readings of {asked.label} by two threads cannot be compared")
     places, turn = [0] * (2 * count), [0]
 
@@ -217,7 +217,7 @@ def hello(protocol):
             missing.append({"id": name, "label": f"time.{name}()", "reason": words(why)})
             continue
         timers.append({"id": name, "label": shown.label, "ns_per_tick": shown.ns_per_tick,
-                       "reference": name == REFERENCE})
+                       "reference": name == REFERENCE, "counts": shown.counts})
     runtime = {"name": platform.python_implementation(), "version": platform.python_version()}
     return {"protocol": 1, "runtime": runtime, "timers": timers, "unavailable": missing,
             "ops": OPS}
