@@ -5,6 +5,7 @@ mod evidence;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 pub use evidence::{Claims, Counted, Evidence, Meanwhile, Moved, Order, Pair, Threads};
 
@@ -38,10 +39,21 @@ pub struct Reference {
     pub id: String,
     /// Nanoseconds in one of its ticks.
     pub ns_per_tick: f64,
-    /// Its resolution, in its ticks.
+    /// Its resolution, in its ticks; a single tick where it could not be determined.
     pub step: f64,
+    /// Where it could not be determined: what it is at most, in ticks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_at_most: Option<f64>,
     /// Nanoseconds in a unit of work.
     pub ns_per_work: f64,
+}
+
+impl Reference {
+    /// The longest that its step may be, in nanoseconds: what a reading of it is uncertain by.
+    #[must_use]
+    pub fn doubt_ns(&self) -> f64 {
+        self.step_at_most.unwrap_or(self.step) * self.ns_per_tick
+    }
 }
 
 /// Intervals with one amount of work between two reads, in ticks of the timer.
@@ -49,8 +61,8 @@ pub struct Reference {
 pub struct Intervals {
     /// Units of work.
     pub work: u64,
-    /// Second reading minus first.
-    pub deltas: Vec<i64>,
+    /// Second reading minus first. Most amounts are tried once, in hundreds of thousands: kept in place, not on the heap.
+    pub deltas: SmallVec<[i64; 2]>,
 }
 
 /// Batches of calls between two reads of the reference, in ticks of the reference.
@@ -104,9 +116,6 @@ pub struct Run {
     pub some: Batches,
     /// As many calls of a timer that reads nothing; empty where the host has none.
     pub floor: Batches,
-    /// Windows (one a question) that were dropped, by what disturbed them.
-    #[serde(default)]
-    pub dropped: BTreeMap<String, u32>,
     /// Windows that were kept although something disturbed them, as it did at each repetition.
     #[serde(default)]
     pub disturbed: u32,

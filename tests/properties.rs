@@ -126,7 +126,7 @@ mod resolution {
         let mut groups = vec![Intervals { work: 0, deltas: (0..100).map(|_| delta(0)).collect() }];
         let most = (4.0 / unit) as u64;
         let works: Vec<u64> = (0..400).map(|number| number * most / 400).collect();
-        groups.extend(works.iter().map(|&work| Intervals { work, deltas: vec![delta(work)] }));
+        groups.extend(works.iter().map(|&work| Intervals { work, deltas: vec![delta(work)].into() }));
         groups.push(Intervals { work: most / 2, deltas: (0..50).map(|_| delta(most / 2)).collect() });
         groups
     }
@@ -164,8 +164,9 @@ mod resolution {
         ];
         let work = prop_oneof![0..100_u64, any::<u64>()];
         let group = (work, prop::collection::vec(delta, 0..40));
-        prop::collection::vec(group, 0..30)
-            .prop_map(|groups| groups.into_iter().map(|(work, deltas)| Intervals { work, deltas }).collect())
+        prop::collection::vec(group, 0..30).prop_map(|groups| {
+            groups.into_iter().map(|(work, deltas)| Intervals { work, deltas: deltas.into() }).collect()
+        })
     }
 
     fn context() -> impl Strategy<Value = Context> {
@@ -200,7 +201,7 @@ mod resolution {
         fn the_order_of_groups_and_of_intervals_does_not_matter((_, groups) in case(), seed: u64) {
             let mut other = shuffled(&groups, seed);
             for group in &mut other {
-                group.deltas = shuffled(&group.deltas, seed);
+                group.deltas = shuffled(&group.deltas, seed).into();
             }
             let (before, after) = (step_of(&groups)?, step_of(&other)?);
             prop_assert!(near(after, before, 1e-6), "{after} instead of {before}");
@@ -258,7 +259,7 @@ mod resolution {
                 .map(|_| {
                     let absurd = random.random_bool(0.01);
                     let delta = if absurd { LARGEST - random.random_range(0..300_i64) } else { random.random_range(1..200) };
-                    Intervals { work: random.random_range(0..40), deltas: vec![delta] }
+                    Intervals { work: random.random_range(0..40), deltas: vec![delta].into() }
                 })
                 .collect();
             let _ = resolve(&groups, &[successive(&[0, 3, 5, 9])], &context);
@@ -270,7 +271,7 @@ mod resolution {
         #[test]
         fn what_stands_still_has_no_step(works in prop::collection::vec(0..1_000_u64, 0..40), repeat in 0..20_usize) {
             let groups: Vec<Intervals> =
-                works.into_iter().map(|work| Intervals { work, deltas: vec![0; repeat] }).collect();
+                works.into_iter().map(|work| Intervals { work, deltas: vec![0; repeat].into() }).collect();
             prop_assert_eq!(resolve(&groups, &[vec![0; repeat]], &Context::default()), Resolution::Unmoved);
         }
     }
@@ -375,7 +376,7 @@ mod rates {
         fn a_line_has_its_slope(
             slope in 1..1_000_i64, start in 0..1_000_i64, works in prop::collection::vec(0..10_000_u64, 2..20), seed: u64,
         ) {
-            let group = |&work: &u64| Intervals { work, deltas: vec![start + slope * work as i64; 3] };
+            let group = |&work: &u64| Intervals { work, deltas: vec![start + slope * work as i64; 3].into() };
             let groups: Vec<Intervals> = shuffled(&works, seed).iter().map(group).collect();
             let differ = works.iter().any(|work| *work != works[0]);
             match ticks_per_work(&groups) {
@@ -390,7 +391,7 @@ mod rates {
             timer: i64, clock: i64,
         ) {
             let groups: Vec<Intervals> =
-                groups.into_iter().map(|(work, deltas)| Intervals { work, deltas }).collect();
+                groups.into_iter().map(|(work, deltas)| Intervals { work, deltas: deltas.into() }).collect();
             prop_assert!(ticks_per_work(&groups).is_none_or(|found| found > 0.0 && found.is_finite()));
             match ns_per_tick(timer, clock, 1.0) {
                 Some(found) => prop_assert!(found > 0.0 && timer > 0 && clock > 0),

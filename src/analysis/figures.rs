@@ -287,10 +287,10 @@ mod tests {
         let interval = |work: u64, phase: i64| 25 * ((phase + 40 + 3 * work as i64) / 25);
         let random = (0..400_u64).map(|at| {
             let work = at * 7 % 80;
-            Intervals { work, deltas: vec![interval(work, at as i64 * 11 % 25)] }
+            Intervals { work, deltas: vec![interval(work, at as i64 * 11 % 25)].into() }
         });
         let run = Run {
-            intervals: random.chain([Intervals { work: 0, deltas: vec![50; 900] }]).collect(),
+            intervals: random.chain([Intervals { work: 0, deltas: vec![50; 900].into() }]).collect(),
             bracket: Batches { calls: 0, deltas: vec![20; 100], ..Batches::default() },
             singles: Batches {
                 calls: 1,
@@ -300,7 +300,8 @@ mod tests {
             batches: Batches { calls: 100, deltas: vec![4_020; 50], ..Batches::default() },
             ..Run::default()
         };
-        let reference = Reference { id: "r".into(), ns_per_tick: 0.5, step: 5.0, ns_per_work: 1.5 };
+        let reference =
+            Reference { id: "r".into(), ns_per_tick: 0.5, step: 5.0, step_at_most: None, ns_per_work: 1.5 };
         Trace { ns_per_tick: Some(1.0), declared: true, reference, runs: vec![run; 3], ..Trace::default() }
     }
 
@@ -349,7 +350,7 @@ mod tests {
             trace.runs.truncate(1);
             trace.runs[0].singles.deltas = deltas.iter().map(|&(_, delta)| delta).collect();
             trace.runs[0].intervals =
-                deltas.into_iter().map(|(work, delta)| Intervals { work, deltas: vec![delta] }).collect();
+                deltas.into_iter().map(|(work, delta)| Intervals { work, deltas: vec![delta].into() }).collect();
             let Figures { staircase, intervals, singles } = figures(&trace, step);
             prop_assert!(staircase.is_none_or(|figure| figure.work.len() <= 200));
             prop_assert!(intervals.is_none_or(|figure| figure.counts.len() <= 97));

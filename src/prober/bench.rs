@@ -58,8 +58,11 @@ fn gather(
     repeat: u32,
     mut question: impl FnMut(u32) -> Answer<Vec<i64>>,
 ) -> Answer<(Vec<i64>, Seen)> {
-    match watch {
-        Some(watch) => watch.gather(repeat, question),
-        None => Ok((question(repeat)?, Seen::default())),
-    }
+    let (mut values, seen) = match watch {
+        Some(watch) => watch.gather(repeat, question)?,
+        None => (question(repeat)?, Seen::default()),
+    };
+    // They are kept to the end of the campaign, millions of them.
+    values.shrink_to_fit();
+    Ok((values, seen))
 }

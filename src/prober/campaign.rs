@@ -1,8 +1,8 @@
 //! A campaign: every timer of every host, each in fresh processes of its own, in rounds.
 //!
 //! A round asks each timer once, in one process; the rounds are spread over the whole campaign, so that what one moment
-//! did to the machine does not fall on one timer. Timers whose steps are too long for that are left to the end, where they
-//! wait together.
+//! did to the machine does not fall on one timer. Timers whose steps are too long for that are watched meanwhile by
+//! processes that sleep, or wait together at the end.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -25,10 +25,10 @@ pub use crate::prober::host::{Host, Settings};
 use crate::prober::host::{acquaint, bench, connect};
 use crate::prober::plan::Plan;
 use crate::prober::protocol::HostedTimer;
-use crate::prober::trust::{Known, Session};
-use crate::prober::wait::wait;
+use crate::prober::trust::{Examination, Examinee, Known};
+use crate::prober::wait::{Slow, Vigil, Waited, together};
 use crate::prober::watch::{ProcessWatch, Watch};
-use crate::trace::{Claims, Intervals, Meanwhile, Moved, Reference, Trace};
+use crate::trace::{Reference, Trace};
 
 /// A timer of the campaign and what became of it.
 pub struct Subject {
@@ -42,15 +42,27 @@ pub struct Subject {
     slow: u32,
     /// What each process found its tick to be, in nanoseconds.
     rates: Vec<f64>,
-    /// The process that is asked whether the timer can be trusted.
-    session: Option<Session>,
+    /// Whether it can be trusted.
+    examination: Examination,
 }
 
 impl Subject {
     /// A timer that was not asked anything yet.
     #[must_use]
     pub fn new(host: usize, timer: HostedTimer) -> Self {
-        Self { host, timer, outcome: Ok(Trace::default()), slow: 0, rates: Vec::new(), session: None }
+        let examination = Examination::default();
+        Self { host, timer, outcome: Ok(Trace::default()), slow: 0, rates: Vec::new(), examination }
+    }
+
+    /// Whether its steps are too long for most of its processes.
+    fn is_slow(&self) -> bool {
+        self.outcome.as_ref().is_ok_and(|trace| 2 * self.slow > trace.runs.len() as u32)
+    }
+
+    /// For those who wait, unless it failed.
+    fn waiting(&self, hosts: &[Host]) -> Option<Slow> {
+        let reference = self.outcome.as_ref().ok()?.reference.clone();
+        Some(Slow { host: hosts[self.host].clone(), timer: self.timer.clone(), reference })
     }
 }
 
@@ -86,11 +98,24 @@ pub fn run(
             }
         }
     }
+    let mut vigil = Vigil::new(*settings, &cpus);
     for _ in 0..settings.plan.processes {
-        for subject in subjects.iter_mut().filter(|subject| subject.outcome.is_ok()) {
+        for (index, host) in hosts.iter().enumerate() {
+            clarify(
+                host,
+                subjects.iter_mut().filter(|subject| subject.host == index),
+                settings,
+                &mut random,
+            )?;
+        }
+        for (index, subject) in subjects.iter_mut().enumerate().filter(|(_, subject)| subject.outcome.is_ok())
+        {
             progress(&subject.timer.id);
             ask(&hosts[subject.host], subject, settings, &watch, random.random())?;
             glance(&hosts[subject.host], subject, settings)?;
+            if let Some(slow) = subject.waiting(hosts).filter(|_| subject.is_slow()) {
+                vigil.begin(index, slow, subject.timer.counts);
+            }
         }
     }
     let core_hz = range(watch.borrow().frequencies());
@@ -98,11 +123,22 @@ pub fn run(
         settle(subject, settings.plan.processes, core_hz.map(|hertz| hertz.value));
     }
     drop(apart);
-    wait_together(hosts, subjects, settings, &cpus, random.random(), progress)?;
-    for subject in subjects.iter_mut() {
-        progress(&subject.timer.id);
-        examine(&hosts[subject.host], subject, settings, &cpus)?;
+    // Meanwhile the slow ones are still watched.
+    let examine_those = |subjects: &mut [Subject], slow: bool| {
+        subjects.iter_mut().filter(|subject| subject.is_slow() == slow).try_for_each(|subject| {
+            progress(&subject.timer.id);
+            examine(&hosts[subject.host], subject, settings, &cpus)
+        })
+    };
+    examine_those(subjects, false)?;
+    progress("waiting for slow clocks");
+    for (index, waited) in vigil.end() {
+        if subjects[index].is_slow() {
+            keep(&mut subjects[index], waited)?;
+        }
     }
+    wait_together(hosts, subjects, settings, &cpus, random.random())?;
+    examine_those(subjects, true)?;
     Ok(core_hz)
 }
 
@@ -110,6 +146,35 @@ fn range(frequencies: &[f64]) -> Option<Estimate> {
     let sorted = sorted(frequencies);
     let at = |share| quantile(&sorted, share);
     Some(Estimate { value: at(0.5)?, low: at(0.05)?, high: at(0.95)?, samples: sorted.len() })
+}
+
+/// Looks at the reference of a host once more while its step is not known.
+fn clarify<'a>(
+    host: &Host,
+    subjects: impl Iterator<Item = &'a mut Subject>,
+    settings: &Settings,
+    random: &mut StdRng,
+) -> Result<(), Fault> {
+    let traces = subjects.filter_map(|subject| subject.outcome.as_mut().ok());
+    let mut vague: Vec<&mut Trace> = traces.filter(|trace| trace.reference.step_at_most.is_some()).collect();
+    if vague.is_empty() {
+        return Ok(());
+    }
+    match acquaint(host, settings, random) {
+        Ok(reference) => {
+            for trace in &mut vague {
+                // Another one would have another rate.
+                if trace.reference.id == reference.id && reference.step_at_most.is_none() {
+                    trace.reference.step = reference.step;
+                    trace.reference.step_at_most = None;
+                }
+            }
+            Ok(())
+        }
+        Err(Fault::Interrupted) => Err(Fault::Interrupted),
+        // It served before, so what came in between will pass.
+        Err(_) => Ok(()),
+    }
 }
 
 /// One process for one timer.
@@ -131,9 +196,9 @@ fn ask(
         Ok((found, bench.watch.take().map(ProcessWatch::end)))
     });
     match asked {
-        Ok((Exploration { run, ns_per_tick, slow }, watched)) => {
+        Ok((Exploration { run, ns_per_tick, slow, dropped: by_runtime }, watched)) => {
             let (dropped, valid) = watched.unwrap_or((BTreeMap::new(), true));
-            for (reason, count) in dropped.into_iter().chain(run.dropped.clone()) {
+            for (reason, count) in dropped.into_iter().chain(by_runtime) {
                 *trace.dropped.entry(reason).or_default() += count;
             }
             if !valid {
@@ -169,7 +234,7 @@ fn explore_undisturbed(
         let voided = connection.windows().voided - before.voided;
         if voided == 0 || turn == MOST {
             let windows = connection.windows();
-            exploration.run.dropped = windows.dropped.clone();
+            exploration.dropped.clone_from(&windows.dropped);
             exploration.run.disturbed = windows.disturbed + voided;
             return Ok(exploration);
         }
@@ -178,59 +243,19 @@ fn explore_undisturbed(
     }
 }
 
-/// A look at how far the timer and its reference have come, by a process that lives as long as the campaign. Hosts that cannot
-/// compare them are not asked, nor is a process that ended before.
 fn glance(host: &Host, subject: &mut Subject, settings: &Settings) -> Result<(), Fault> {
     let Ok(trace) = &mut subject.outcome else { return Ok(()) };
-    if !host.compares || trace.evidence.refusals.contains_key("comparisons") {
-        return Ok(());
-    }
-    let glanced = match &mut subject.session {
-        Some(session) => session.glance(&mut trace.evidence),
-        empty => session(host, &subject.timer, &trace.reference.id, settings)
-            .and_then(|session| empty.insert(session).glance(&mut trace.evidence)),
-    };
-    lost(glanced, "comparisons", &mut subject.session, trace)
+    subject.examination.glance(Examinee { host, timer: &subject.timer, settings }, trace)
 }
 
-/// All other questions about trust.
 fn examine(host: &Host, subject: &mut Subject, settings: &Settings, cpus: &[u32]) -> Result<(), Fault> {
+    let is_slow = subject.is_slow();
     let Ok(trace) = &mut subject.outcome else { return Ok(()) };
-    trace.evidence.claims =
-        Claims { counts: subject.timer.counts, resolution_ns: subject.timer.resolution_ns };
-    let session = match subject.session.take() {
-        Some(session) => Ok(session),
-        None => session(host, &subject.timer, &trace.reference.id, settings),
-    };
     // Only for slow ones does it matter how long they have to be watched.
-    let slow = 2 * subject.slow > trace.runs.len() as u32;
-    let step_ns = if slow { profile(trace).accuracy_ns().map_or(0.0, |step| step.value) } else { 0.0 };
+    let step_ns = if is_slow { profile(trace).accuracy_ns().map_or(0.0, |step| step.value) } else { 0.0 };
     let known = Known { plan: &settings.plan, cpus, cost_ns: rough_cost(trace), step_ns };
-    let reference = trace.reference.clone();
-    let examined = session.and_then(|mut session| session.examine(&known, &reference, &mut trace.evidence));
-    lost(examined, "process", &mut None, trace)
-}
-
-/// The end of the process that was to be asked is no end of its timer: the question stays open.
-fn lost(
-    asked: Result<(), Fault>,
-    question: &str,
-    session: &mut Option<Session>,
-    trace: &mut Trace,
-) -> Result<(), Fault> {
-    match asked {
-        Ok(()) => Ok(()),
-        Err(Fault::Interrupted) => Err(Fault::Interrupted),
-        Err(fault) => {
-            *session = None;
-            trace.evidence.refusals.insert(question.into(), fault.to_string());
-            Ok(())
-        }
-    }
-}
-
-fn session(host: &Host, timer: &HostedTimer, reference: &str, settings: &Settings) -> Result<Session, Fault> {
-    Ok(Session::new(connect(host, &[&timer.id], settings, None)?, &timer.id, reference))
+    let examination = std::mem::take(&mut subject.examination);
+    examination.complete(Examinee { host, timer: &subject.timer, settings }, &known, trace)
 }
 
 /// What a read costs in the process where it was cheapest, in nanoseconds.
@@ -265,75 +290,36 @@ fn too_much_interference(trace: &Trace, processes: u32) -> String {
     )
 }
 
-/// What a slow timer showed, and how far it moved while its process slept.
-type Waited = Result<(Vec<Intervals>, Option<Moved>), Fault>;
-
-/// All slow timers at once, each in a process of its own, on whatever CPUs there are.
+/// All slow timers that are not resolved yet.
 fn wait_together(
     hosts: &[Host],
     subjects: &mut [Subject],
     settings: &Settings,
     cpus: &[u32],
     seed: u64,
-    progress: &dyn Fn(&str),
 ) -> Result<(), Fault> {
-    let slow: Vec<(usize, &Trace)> = subjects
+    let (indices, slow): (Vec<usize>, Vec<Slow>) = subjects
         .iter()
         .enumerate()
-        .filter_map(|(index, subject)| Some((index, subject.outcome.as_ref().ok()?)))
-        .filter(|(index, trace)| 2 * subjects[*index].slow > trace.runs.len() as u32 && !is_resolved(trace))
-        .collect();
-    if slow.is_empty() {
-        return Ok(());
+        .filter(|(_, subject)| subject.is_slow() && !subject.outcome.as_ref().is_ok_and(is_resolved))
+        .filter_map(|(index, subject)| Some((index, subject.waiting(hosts)?)))
+        .unzip();
+    for (index, waited) in indices.into_iter().zip(together(&slow, settings, cpus, seed)) {
+        keep(&mut subjects[index], waited)?;
     }
-    progress("waiting for slow clocks");
-    let answers: Vec<(usize, Waited)> = std::thread::scope(|scope| {
-        let waiting: Vec<_> = slow
-            .iter()
-            .enumerate()
-            .map(|(turn, &(index, trace))| {
-                let (host, timer) = (&hosts[subjects[index].host], &subjects[index].timer);
-                let reference = trace.reference.id.as_str();
-                let cpu = cpus.get(turn % cpus.len().max(1)).copied();
-                let work = move || {
-                    let mut random = StdRng::seed_from_u64(seed.wrapping_add(index as u64));
-                    let connection = connect(host, &[&timer.id], settings, cpu)?;
-                    wait(
-                        &mut bench(&connection, timer, reference),
-                        &trace.reference,
-                        &settings.plan,
-                        &mut random,
-                    )
-                };
-                // Beside it another process sleeps all the time.
-                let sleep = move || {
-                    let milliseconds = (settings.plan.slow_ns * 1e-6) as u32;
-                    session(host, timer, reference, settings)?.advance(Meanwhile::Sleep, milliseconds)
-                };
-                (index, scope.spawn(work), scope.spawn(sleep))
-            })
-            .collect();
-        let lost = || Err(Fault::Lost("the thread that waited for it ended".into()));
-        waiting
-            .into_iter()
-            .map(|(index, waiter, sleeper)| {
-                // Not every host can sleep, and it is no loss where it cannot.
-                let moved = sleeper.join().ok().and_then(Result::ok);
-                let waited = waiter.join().unwrap_or_else(|_| lost());
-                (index, waited.map(|intervals| (intervals, moved)))
-            })
-            .collect()
-    });
-    for (index, answer) in answers {
-        match (answer, &mut subjects[index].outcome) {
-            (Ok((intervals, moved)), Ok(trace)) => {
-                trace.slow = intervals;
-                trace.evidence.advances.extend(moved);
-            }
-            (Err(Fault::Interrupted), _) => return Err(Fault::Interrupted),
-            (Err(fault), outcome) => *outcome = Err(fault.to_string()),
-            (Ok(_), Err(_)) => {}
+    Ok(())
+}
+
+/// What came of waiting.
+fn keep(subject: &mut Subject, waited: Waited) -> Result<(), Fault> {
+    let Ok(trace) = &mut subject.outcome else { return Ok(()) };
+    match waited {
+        Ok((intervals, moved)) => {
+            trace.slow.extend(intervals);
+            trace.evidence.advances.extend(moved);
         }
+        Err(Fault::Interrupted) => return Err(Fault::Interrupted),
+        Err(fault) => subject.outcome = Err(fault.to_string()),
     }
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! What one fresh process is asked about its timer.
 
+use std::collections::BTreeMap;
+
 use rand::RngExt;
 use rand::rngs::StdRng;
+use smallvec::SmallVec;
 use timers::Answer;
 
 use crate::analysis::cost;
@@ -21,6 +24,8 @@ pub struct Exploration {
     pub ns_per_tick: Option<f64>,
     /// Whether its steps are too long for a run like this one.
     pub slow: bool,
+    /// Windows that were dropped by the word of the runtime itself, by what disturbed them.
+    pub dropped: BTreeMap<String, u32>,
 }
 
 /// Most successive readings a process.
@@ -53,7 +58,7 @@ pub fn explore(
     let readings = (0.2 * plan.interval_ns / (cost_ns + 20.0)).clamp(500.0, READINGS);
     run.readings = bench.readings(readings as u32)?;
     let slow = ask_step(bench, reference, plan, cost_ns, ns_per_tick, &mut run.intervals, random)?;
-    Ok(Exploration { run, ns_per_tick, slow })
+    Ok(Exploration { run, ns_per_tick, slow, dropped: BTreeMap::new() })
 }
 
 /// Single calls and batches; returns the cost of a call, roughly, in nanoseconds.
@@ -100,7 +105,7 @@ fn ask_step(
     let repeat = (0.2 * plan.interval_ns / tight_ns).clamp(100.0, 2_000.0) as u32;
     let tight = bench.timer.intervals(&[0], repeat)?.pop().unwrap_or_default();
     let still = u64::from(median(&tight.iter().map(|&delta| delta as f64).collect::<Vec<_>>()) == Some(1.0));
-    groups.push(Intervals { work: 0, deltas: tight });
+    groups.push(Intervals { work: 0, deltas: tight.into() });
     let mut top_ns = (16.0 * work_ns).max(8.0 * ns_per_tick.unwrap_or(0.0).min(100.0));
     loop {
         let stage = random_work(bench, top_ns / work_ns, STAGE, random)?;
@@ -129,7 +134,7 @@ fn ask_step(
         let work = (scale * top_ns / work_ns) as u64 + random.random_range(0..4_u64);
         let repeat = (0.1 * plan.interval_ns / (cost_ns + scale * top_ns)).clamp(10.0, 100.0) as u32;
         let deltas = bench.timer.intervals(&[work], repeat)?.pop().unwrap_or_default();
-        groups.push(Intervals { work, deltas });
+        groups.push(Intervals { work, deltas: deltas.into() });
     }
     Ok(false)
 }
@@ -137,5 +142,9 @@ fn ask_step(
 fn random_work(bench: &mut Bench, most: f64, count: usize, random: &mut StdRng) -> Answer<Vec<Intervals>> {
     let work: Vec<u64> = (0..count).map(|_| random.random_range(0..=most as u64)).collect();
     let rows = bench.timer.intervals(&work, 1)?;
-    Ok(work.into_iter().zip(rows).map(|(work, deltas)| Intervals { work, deltas }).collect())
+    Ok(work
+        .into_iter()
+        .zip(rows)
+        .map(|(work, row)| Intervals { work, deltas: SmallVec::from_slice(&row) })
+        .collect())
 }

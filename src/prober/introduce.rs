@@ -2,6 +2,7 @@
 
 use rand::RngExt;
 use rand::rngs::StdRng;
+use smallvec::smallvec;
 use timers::{Answer, During, Fault, Subject};
 
 use crate::analysis::rate;
@@ -38,13 +39,46 @@ pub fn introduce(
     let useless = |why: &str| Fault::Refused(format!("{id} cannot serve as a reference: {why}"));
     let groups = growing(subject, ns_per_tick)?;
     let work_ticks = rate::ticks_per_work(&groups).ok_or_else(|| useless("it does not advance with work"))?;
+    let ns_per_work = work_ticks * ns_per_tick;
+    let mut bounds = Vec::new();
+    for _ in 0..LOOKS {
+        match look(subject, ns_per_tick, work_ticks, random)? {
+            Resolution::Resolved { step, .. } => {
+                return Ok(Reference {
+                    id: id.into(),
+                    ns_per_tick,
+                    step: step.value,
+                    step_at_most: None,
+                    ns_per_work,
+                });
+            }
+            Resolution::AtMost { bound, .. } => bounds.push(bound),
+            Resolution::Unmoved => return Err(useless("it stands still")),
+        }
+    }
+    let step_at_most = bounds.into_iter().reduce(f64::min);
+    Ok(Reference { id: id.into(), ns_per_tick, step: 1.0, step_at_most, ns_per_work })
+}
+
+/// How often the step of a reference is looked for: all that it times hangs on it, and one look may be disturbed.
+const LOOKS: u32 = 4;
+
+/// One look at the step of a reference.
+fn look(
+    subject: &mut dyn Subject,
+    ns_per_tick: f64,
+    work_ticks: f64,
+    random: &mut StdRng,
+) -> Answer<Resolution> {
     // Random work over a few hundred nanoseconds and over a few microseconds: steps up to about a microsecond show.
-    let mut all = vec![Intervals { work: 0, deltas: once(subject, &[0], 400)? }];
+    let mut all = vec![Intervals { work: 0, deltas: once(subject, &[0], 400)?.into() }];
     for span_ns in [120.0, 400.0, 4_000.0] {
         let most = (span_ns / (work_ticks * ns_per_tick)).max(8.0) as u64;
         let work: Vec<u64> = (0..400).map(|_| random.random_range(0..=most)).collect();
         let deltas = once(subject, &work, 1)?;
-        all.extend(work.into_iter().zip(deltas).map(|(work, delta)| Intervals { work, deltas: vec![delta] }));
+        all.extend(
+            work.into_iter().zip(deltas).map(|(work, delta)| Intervals { work, deltas: smallvec![delta] }),
+        );
     }
     // A reference is read in a fixed number of instructions: a nanosecond or two of variation are its own.
     let own = 1.0 / ns_per_tick;
@@ -56,24 +90,19 @@ pub fn introduce(
         ..Context::default()
     };
     let tight = successive(&subject.readings(1_000)?);
-    let step = match resolve(&all, &[tight], &context) {
-        Resolution::Resolved { step, .. } => step.value,
-        Resolution::AtMost { bound, .. } => bound,
-        Resolution::Unmoved => return Err(useless("it stands still")),
-    };
-    Ok(Reference { id: id.into(), ns_per_tick, step, ns_per_work: work_ticks * ns_per_tick })
+    Ok(resolve(&all, &[tight], &context))
 }
 
 /// Work that grows until the reference shows it clearly: at least 20 µs and 64 ticks.
 fn growing(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Intervals>> {
     let enough = (20_000.0 / ns_per_tick).max(64.0) as i64;
-    let mut groups = vec![Intervals { work: 0, deltas: once(subject, &[0], 9)? }];
+    let mut groups = vec![Intervals { work: 0, deltas: once(subject, &[0], 9)?.into() }];
     let mut work = 64_u64;
     loop {
         let deltas = once(subject, &[work], 9)?;
         let mut ordered = deltas.clone();
         ordered.sort_unstable();
-        groups.push(Intervals { work, deltas });
+        groups.push(Intervals { work, deltas: deltas.into() });
         if ordered[ordered.len() / 2] >= enough || work >= 1 << 26 {
             return Ok(groups);
         }

@@ -11,7 +11,7 @@ use crate::quality::quality;
 use crate::report::{
     Accuracy, AccuracyKind, Cost, Observations, Outcome, Status, TimerRow, Verdicts, Warning,
 };
-use crate::trace::Trace;
+use crate::trace::{Reference, Trace};
 use crate::units::{Cycles, Hertz, Nanos};
 
 impl TimerRow {
@@ -183,7 +183,7 @@ fn observations(trace: &Trace, profile: &Profile) -> Observations {
         batched_calls: runs.iter().map(|run| run.batches.calls * run.batches.deltas.len() as u64).sum(),
         single_calls: runs.iter().map(|run| run.singles.deltas.len() as u64).sum(),
         backward_steps: profile.backward.steps,
-        reference_accuracy_ns: Some(trace.reference.step * trace.reference.ns_per_tick),
+        reference_accuracy_ns: Some(trace.reference.doubt_ns()),
         resolution_rule: match &profile.resolution {
             Resolution::Resolved { rule, .. } => Some(rule.name().into()),
             _ => None,
@@ -196,6 +196,7 @@ fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Vec<W
         finer_unit(trace, profile),
         dearer_than_step(profile),
         unsteady_cost(profile),
+        vague_reference(trace),
         disturbed(profile, trace.runs.len()),
         below_one_cycle(profile, frequency),
         runtime_at_work(trace),
@@ -245,6 +246,19 @@ fn unsteady_cost(profile: &Profile) -> Option<Warning> {
             "keep the machine idle and repeat with --thorough; compare it with others only beyond this interval",
         )
     })?
+}
+
+fn vague_reference(trace: &Trace) -> Option<Warning> {
+    let Reference { id, step_at_most, ns_per_tick, .. } = &trace.reference;
+    let at_most = step_at_most.as_ref()? * ns_per_tick;
+    warning(
+        "vague-reference",
+        format!(
+            "the step of `{id}`, which timed it, could not be determined; it is at most {}",
+            time(at_most)
+        ),
+        "its cost holds, but do not rely on its spread nor its Quality: repeat when the machine is quiet",
+    )
 }
 
 fn disturbed(profile: &Profile, processes: usize) -> Option<Warning> {

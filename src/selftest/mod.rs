@@ -13,7 +13,7 @@ use crate::prober::bench::Bench;
 use crate::prober::explore::explore;
 use crate::prober::introduce::introduce;
 use crate::prober::plan::Plan;
-use crate::prober::wait::wait;
+use crate::prober::wait::at_work;
 use crate::quality::quality;
 use crate::trace::Trace;
 use crate::units::{Hertz, Nanos};
@@ -65,7 +65,7 @@ impl Case {
             trace.runs.push(found.run);
         }
         if 2 * slow > plan.processes {
-            trace.slow = wait(&mut bench, &trace.reference, plan, &mut random)?;
+            trace.slow = at_work(&mut bench, &trace.reference, plan, &mut random)?;
         }
         Ok(trace)
     }

@@ -157,6 +157,14 @@ pub struct Moved {
     pub reference: i64,
 }
 
+impl Moved {
+    /// Ticks of the timer, a tick of the reference.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.timer as f64 / (self.reference as f64).max(1.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,6 +18,9 @@ const SLEW: f64 = 500e-6;
 /// A clock that is slower than this, in millionths, did not move for most of the time.
 const STILL: f64 = -900_000.0;
 
+/// A rate that is not known better than this, in millionths, is not known.
+const WORTHLESS: f64 = 200_000.0;
+
 /// The timer was read at this time of the reference, give or take; both in nanoseconds from their beginning.
 #[derive(Clone, Copy, Debug)]
 struct Comparison {
@@ -29,7 +32,7 @@ struct Comparison {
 pub(super) fn judge(case: &Case) -> Stable {
     let series = comparisons(case, &case.evidence().series);
     let glances = comparisons(case, &case.evidence().glances);
-    let doubt = 2.0 * reference_step(case) + case.step_ns().unwrap_or(0.0);
+    let doubt = 2.0 * case.trace.reference.doubt_ns() + case.step_ns().unwrap_or(0.0);
     let mut found = Found::default();
     // Steps of unknown length look like jumps and freezes.
     if matches!(case.profile.resolution, Resolution::Resolved { .. }) {
@@ -86,6 +89,9 @@ fn of_wall_time(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
             "it stood still or fell behind its reference {}, by up to {most}",
             times(stable.freezes.into())
         )
+    } else if doubt > WORTHLESS {
+        let finding = format!("its steps are too long for the {window} that it was watched");
+        return (Outcome::NotTested, finding, stable);
     } else if case.trace.declared && offset < STILL {
         format!("it stood still or fell behind its reference over {window}")
     } else if case.trace.declared && offset.abs() - doubt > SLEW * 1e6 {
@@ -127,7 +133,7 @@ const COLD_NS: f64 = 1e5;
 fn by_advances(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
     let spun = case.evidence().advances.iter().filter(|moved| moved.meanwhile == Meanwhile::Spin);
     let reference_ns = case.trace.reference.ns_per_tick;
-    let step = case.step_ns().unwrap_or(f64::INFINITY) + reference_step(case);
+    let step = case.step_ns().unwrap_or(f64::INFINITY) + case.trace.reference.doubt_ns();
     let cost = case.profile.cost.map_or(0.0, |cost| cost.value);
     let rates = spun.filter_map(|moved| {
         let passed = moved.reference as f64 * reference_ns;
@@ -135,7 +141,8 @@ fn by_advances(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
         Some((offset * 1e6, (step + 2.0 * cost + COLD_NS) / passed * 1e6, passed)).filter(|_| passed > 0.0)
     });
     let best = rates.min_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((offset, doubt, window)) = best.filter(|(_, doubt, _)| doubt.is_finite() && *doubt < 2e5) else {
+    let Some((offset, doubt, window)) = best.filter(|(_, doubt, _)| doubt.is_finite() && *doubt < WORTHLESS)
+    else {
         let why = case.refusal("advance").or(case.refusal("comparisons"));
         let why = why.unwrap_or("it moves too slowly for the time that it was watched");
         return (Outcome::NotTested, format!("its rate could not be watched: {why}"), stable);
@@ -216,10 +223,6 @@ fn usual_rate(run: &[Comparison]) -> f64 {
         (passed > 0.0).then(|| (pair[1].timer - pair[0].timer) / passed)
     });
     median(&rates.collect::<Vec<_>>()).unwrap_or(1.0)
-}
-
-fn reference_step(case: &Case) -> f64 {
-    case.trace.reference.step * case.trace.reference.ns_per_tick
 }
 
 fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {

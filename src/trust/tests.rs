@@ -7,12 +7,19 @@ use crate::trace::{Claims, Intervals, Meanwhile, Moved, Order, Pair, Reference, 
 
 /// A clock of 1 ns that is compared with a reference of 1 ns, its step resolved; evidence as given.
 fn trace(evidence: Evidence) -> Trace {
-    let intervals = (0..400).map(|work| Intervals { work, deltas: vec![20 + 3 * work as i64] }).collect();
+    let intervals =
+        (0..400).map(|work| Intervals { work, deltas: vec![20 + 3 * work as i64].into() }).collect();
     let run = crate::trace::Run { intervals, ..crate::trace::Run::default() };
     Trace {
         ns_per_tick: Some(1.0),
         declared: true,
-        reference: Reference { id: "reference".into(), ns_per_tick: 1.0, step: 1.0, ns_per_work: 3.0 },
+        reference: Reference {
+            id: "reference".into(),
+            ns_per_tick: 1.0,
+            step: 1.0,
+            step_at_most: None,
+            ns_per_work: 3.0,
+        },
         runs: vec![run],
         evidence,
         ..Trace::default()

@@ -3,6 +3,7 @@
 //! A process of its own is asked, which lives as long as the campaign where the host can compare a timer with its
 //! reference: so its rate is seen over windows from a millisecond to the whole run.
 
+mod examination;
 mod mover;
 mod rounds;
 
@@ -11,6 +12,7 @@ use std::rc::Rc;
 
 use timers::{Answer, During, Fault, Subject};
 
+pub use self::examination::{Examination, Examinee};
 use self::mover::Mover;
 use self::rounds::rounds;
 use crate::analysis::order::Backward;
@@ -31,6 +33,9 @@ const CHUNK: u32 = 50_000;
 const SPACING_NS: f64 = 1e6;
 /// The longest time that a timer is watched for what it counts; slower ones are watched while all slow ones wait.
 const LONGEST_NATURE_MS: u32 = 60;
+/// How long it is watched beside a busy thread where it stands still asleep: the kernel adds what a running thread used up to
+/// the time of its process once a tick, of 10 ms at most (`thread_group_cputime` in its `kernel/sched/cputime.c`).
+const BESIDE_BUSY_MS: u32 = 30;
 /// Steps of a timer in that time at least.
 const NATURE_STEPS: f64 = 6.0;
 
@@ -96,27 +101,35 @@ impl Session {
         let spans = (NATURE_STEPS * known.step_ns * 1e-6).ceil() as u32;
         let span = known.plan.nature_ms.max(spans);
         if span <= LONGEST_NATURE_MS {
-            for meanwhile in [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin] {
-                let moved = self.advance(meanwhile, span);
-                let moved = noted("advance", moved, evidence)?;
-                evidence.advances.extend(moved);
-            }
+            let spun = self.advance(Meanwhile::Spin, span, evidence)?;
+            let slept = self.advance(Meanwhile::Sleep, span, evidence)?;
+            let stood = spun.zip(slept).is_some_and(|(spun, slept)| slept.rate() < 0.5 * spun.rate());
+            let beside = if stood { span.max(BESIDE_BUSY_MS) } else { span };
+            self.advance(Meanwhile::OtherSpin, beside, evidence)?;
         }
         Ok(())
     }
 
-    /// How far the timer moves.
-    ///
-    /// # Errors
-    /// As the subject.
-    pub fn advance(&mut self, meanwhile: Meanwhile, milliseconds: u32) -> Answer<Moved> {
+    /// How far the timer moves, added to the evidence.
+    fn advance(
+        &mut self,
+        meanwhile: Meanwhile,
+        milliseconds: u32,
+        evidence: &mut Evidence,
+    ) -> Answer<Option<Moved>> {
         let during = match meanwhile {
             Meanwhile::Spin => During::Spin,
             Meanwhile::Sleep => During::Sleep,
             Meanwhile::OtherSpin => During::OtherSpin,
         };
-        let moved = self.timer.advance(&self.reference, during, milliseconds)?;
-        Ok(Moved { meanwhile, timer: moved.timer, reference: moved.reference })
+        let advance = self.timer.advance(&self.reference, during, milliseconds);
+        let moved = noted("advance", advance, evidence)?.map(|moved| Moved {
+            meanwhile,
+            timer: moved.timer,
+            reference: moved.reference,
+        });
+        evidence.advances.extend(moved);
+        Ok(moved)
     }
 
     fn order(&mut self, known: &Known) -> Answer<Order> {

@@ -1,17 +1,15 @@
-//! Waiting for slow clocks: those whose steps are longer than the work a run can afford. All of them wait together.
+//! Watching a slow timer while its thread works: all that can be done where it counts the time of a CPU.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
-use timers::{Answer, Fault, Subject};
+use timers::Answer;
+
+use super::steps::{Steps, last};
 
 use crate::prober::bench::Bench;
 use crate::prober::plan::Plan;
 use crate::trace::{Intervals, Reference};
 
-/// Steps after which nothing more is learned.
-const ENOUGH_STEPS: usize = 48;
-/// Steps of exactly one tick after which nothing more is learned: a step cannot be shorter than a tick.
-const ENOUGH_TICKS: usize = 3;
 /// Length of an interval, in nanoseconds: far below any step that comes here.
 const INTERVAL_NS: f64 = 60_000.0;
 /// Intervals in a question.
@@ -21,14 +19,14 @@ const REPEAT: u32 = 25;
 ///
 /// # Errors
 /// As the subjects on the bench.
-pub fn wait(
+pub fn at_work(
     bench: &mut Bench,
     reference: &Reference,
     plan: &Plan,
     random: &mut StdRng,
 ) -> Answer<Vec<Intervals>> {
     let mut groups = Vec::new();
-    let (mut steps, mut ticks, mut zeros) = (0, 0, 0);
+    let mut steps = Steps::default();
     let start = last(bench.reference.as_mut())?;
     let mut before = last(bench.timer.as_mut())?;
     // Should the reference stand still, the work itself says how much time has passed.
@@ -42,21 +40,12 @@ pub fn wait(
         let missed = reading.wrapping_sub(before).wrapping_sub(shown);
         deltas.extend((missed > 0).then_some(missed));
         before = reading;
-        steps += deltas.iter().filter(|&&delta| delta > 0).count();
-        ticks += deltas.iter().filter(|&&delta| delta == 1).count();
-        zeros += deltas.iter().filter(|&&delta| delta == 0).count();
-        groups.push(Intervals { work, deltas });
+        steps.count(&deltas);
+        groups.push(Intervals { work, deltas: deltas.into() });
         let elapsed_ns = last(bench.reference.as_mut())?.wrapping_sub(start) as f64 * reference.ns_per_tick;
-        let only_ticks = ticks == steps && ticks >= ENOUGH_TICKS && zeros > ticks;
         let over = elapsed_ns >= plan.slow_ns || groups.len() >= most_questions;
-        // Readings made unique move by one tick at every read, which is no step.
-        let enough = steps - ticks.min(steps) >= ENOUGH_STEPS || (zeros > 0 && steps >= ENOUGH_STEPS);
-        if enough || only_ticks || over {
+        if over || steps.are_enough() {
             return Ok(groups);
         }
     }
-}
-
-fn last(subject: &mut dyn Subject) -> Answer<i64> {
-    subject.readings(1)?.pop().ok_or_else(|| Fault::Lost("it gave no reading".into()))
 }

@@ -11,7 +11,7 @@ use crate::units::Hertz;
 fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
     let batches = |calls| Batches { calls, deltas: deltas.clone(), ..Batches::default() };
     let run = Run {
-        intervals: vec![Intervals { work: 3, deltas: deltas.clone() }],
+        intervals: vec![Intervals { work: 3, deltas: deltas.clone().into() }],
         readings: crate::trace::Readings { values: deltas.clone(), ..Default::default() },
         singles: batches(1),
         batches: batches(100),
@@ -19,7 +19,13 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
     };
     let trace = Trace {
         ns_per_tick: Some(figure),
-        reference: Reference { id: "rdtsc".into(), ns_per_tick: figure, step: 26.0, ns_per_work: 1.0 / 3.0 },
+        reference: Reference {
+            id: "rdtsc".into(),
+            ns_per_tick: figure,
+            step: 26.0,
+            step_at_most: None,
+            ns_per_work: 1.0 / 3.0,
+        },
         runs: vec![run],
         ..Trace::default()
     };

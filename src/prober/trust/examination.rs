@@ -1,0 +1,84 @@
+//! The examination of one timer: the process that is asked, kept as long as it lives, and what its end means.
+
+use timers::Fault;
+
+use super::{Known, Session};
+use crate::prober::host::{Host, Settings, connect};
+use crate::prober::protocol::HostedTimer;
+use crate::trace::{Claims, Trace};
+
+/// Whom to examine, and how.
+#[derive(Clone, Copy)]
+pub struct Examinee<'a> {
+    /// Where the timer lives.
+    pub host: &'a Host,
+    /// The timer.
+    pub timer: &'a HostedTimer,
+    /// How the campaign is run.
+    pub settings: &'a Settings,
+}
+
+/// One timer's.
+#[derive(Default)]
+pub struct Examination {
+    session: Option<Session>,
+}
+
+impl Examination {
+    /// A look at how far the timer and its reference have come, by a process that lives as long as the campaign. Hosts that
+    /// cannot compare them are not asked, nor is a process that ended before.
+    ///
+    /// # Errors
+    /// Only [`Fault::Interrupted`].
+    pub fn glance(&mut self, whom: Examinee, trace: &mut Trace) -> Result<(), Fault> {
+        if !whom.host.compares || trace.evidence.refusals.contains_key("comparisons") {
+            return Ok(());
+        }
+        let session = match self.session.take() {
+            Some(session) => Ok(session),
+            None => whom.session(trace),
+        };
+        let glanced = session.and_then(|mut session| {
+            session.glance(&mut trace.evidence)?;
+            Ok(session)
+        });
+        self.session = unless_lost(glanced, "comparisons", trace)?;
+        Ok(())
+    }
+
+    /// All other questions.
+    ///
+    /// # Errors
+    /// Only [`Fault::Interrupted`].
+    pub fn complete(self, whom: Examinee, known: &Known, trace: &mut Trace) -> Result<(), Fault> {
+        trace.evidence.claims = Claims { counts: whom.timer.counts, resolution_ns: whom.timer.resolution_ns };
+        let session = match self.session {
+            Some(session) => Ok(session),
+            None => whom.session(trace),
+        };
+        let reference = trace.reference.clone();
+        let examined =
+            session.and_then(|mut session| session.examine(known, &reference, &mut trace.evidence));
+        unless_lost(examined, "process", trace)?;
+        Ok(())
+    }
+}
+
+impl Examinee<'_> {
+    fn session(&self, trace: &Trace) -> Result<Session, Fault> {
+        let connection = connect(self.host, &[&self.timer.id], self.settings, None)?;
+        Ok(Session::new(connection, &self.timer.id, &trace.reference.id))
+    }
+}
+
+/// The end of the process that was to be asked is no end of its timer: the question stays open.
+fn unless_lost<T>(asked: Result<T, Fault>, question: &str, trace: &mut Trace) -> Result<Option<T>, Fault> {
+    match asked {
+        Ok(answer) => Ok(Some(answer)),
+        Err(Fault::Interrupted) => Err(Fault::Interrupted),
+        Err(fault) => {
+            trace.evidence.refusals.insert(question.into(), fault.to_string());
+            Ok(None)
+        }
+    }
+}

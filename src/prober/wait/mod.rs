@@ -1,0 +1,131 @@
+//! Waiting for slow timers: those whose steps are longer than the work a run can afford.
+//!
+//! Those that claim to count wall time are watched while the campaign goes on, by processes that sleep ([`Vigil`]). What is not
+//! resolved by that waits at its end, all together, and works meanwhile ([`together`]).
+
+mod asleep;
+mod at_work;
+mod steps;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use timers::Fault;
+
+pub use at_work::at_work;
+
+use self::asleep::asleep;
+use super::host::{Host, Settings, bench, connect};
+use super::protocol::HostedTimer;
+use crate::trace::{Counted, Intervals, Moved, Reference};
+
+/// What a slow timer showed, and how far it moved while its process slept.
+pub type Waited = Result<(Vec<Intervals>, Option<Moved>), Fault>;
+
+/// A slow timer.
+#[derive(Clone)]
+pub struct Slow {
+    /// Its host.
+    pub host: Host,
+    /// The timer.
+    pub timer: HostedTimer,
+    /// What is known of its reference.
+    pub reference: Reference,
+}
+
+/// Processes that sleep beside the campaign and look at slow clocks now and then.
+pub struct Vigil {
+    settings: Settings,
+    /// A CPU that the campaign does not measure on.
+    cpu: Option<u32>,
+    over: Arc<AtomicBool>,
+    watchers: BTreeMap<usize, JoinHandle<Waited>>,
+}
+
+impl Vigil {
+    /// Nobody is watched yet. Watchers keep off the CPU that measures; where there is no other one, nobody will be watched.
+    #[must_use]
+    pub fn new(settings: Settings, cpus: &[u32]) -> Self {
+        let measuring = settings.cpu;
+        let cpu = measuring.and_then(|measuring| cpus.iter().copied().find(|&cpu| cpu != measuring));
+        Self { settings, cpu, over: Arc::default(), watchers: BTreeMap::new() }
+    }
+
+    /// Begins to watch a timer, unless it is watched already or does not claim to count wall time.
+    pub fn begin(&mut self, index: usize, slow: Slow, claims: Option<Counted>) {
+        let Some(cpu) = self.cpu else { return };
+        if claims != Some(Counted::Wall) || self.watchers.contains_key(&index) {
+            return;
+        }
+        let (slow, settings, over) = (slow, self.settings, Arc::clone(&self.over));
+        let watch = move || {
+            let Slow { host, timer, reference } = slow;
+            let mut random = StdRng::seed_from_u64(settings.seed.wrapping_add(index as u64));
+            let connection = connect(&host, &[&timer.id], &settings, Some(cpu))?;
+            let mut bench = bench(&connection, &timer, &reference.id);
+            let (intervals, moved) = asleep(&mut bench, &reference, &settings.plan, &mut random, &over)?;
+            Ok((intervals, Some(moved)))
+        };
+        // Without a thread it waits with the others at the end.
+        if let Ok(watcher) = thread::Builder::new().name("vigil".into()).spawn(watch) {
+            self.watchers.insert(index, watcher);
+        }
+    }
+
+    /// Waits for all that are still watched.
+    #[must_use]
+    pub fn end(mut self) -> BTreeMap<usize, Waited> {
+        let watchers = std::mem::take(&mut self.watchers);
+        watchers
+            .into_iter()
+            .map(|(index, watcher)| (index, watcher.join().unwrap_or_else(|_| lost())))
+            .collect()
+    }
+}
+
+impl Drop for Vigil {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// All at once, each in a process of its own, on whatever `cpus` there are, in the order given. Beside each another process
+/// sleeps as long as it works.
+#[must_use]
+pub fn together(slow: &[Slow], settings: &Settings, cpus: &[u32], seed: u64) -> Vec<Waited> {
+    let one = |turn: usize, slow: &Slow| {
+        let Slow { host, timer, reference } = slow;
+        let cpu = cpus.get(turn % cpus.len().max(1)).copied();
+        let mut random = StdRng::seed_from_u64(seed.wrapping_add(turn as u64));
+        let mut naps = StdRng::seed_from_u64(random.random());
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let sleeper = scope.spawn(|| {
+                let connection = connect(host, &[&timer.id], settings, None)?;
+                let mut bench = bench(&connection, timer, &reference.id);
+                asleep(&mut bench, reference, &settings.plan, &mut naps, &over)
+            });
+            let worked = connect(host, &[&timer.id], settings, cpu).and_then(|connection| {
+                let mut bench = bench(&connection, timer, &reference.id);
+                at_work(&mut bench, reference, &settings.plan, &mut random)
+            });
+            over.store(true, Ordering::Relaxed);
+            // What the sleeper saw of the steps is nothing new; and it is no loss when it ended early.
+            let moved = sleeper.join().ok().and_then(Result::ok).map(|(_, moved)| moved);
+            Ok((worked?, moved))
+        })
+    };
+    thread::scope(|scope| {
+        let waiting: Vec<_> =
+            slow.iter().enumerate().map(|(turn, slow)| scope.spawn(move || one(turn, slow))).collect();
+        waiting.into_iter().map(|waiter| waiter.join().unwrap_or_else(|_| lost())).collect()
+    })
+}
+
+fn lost<T>() -> Result<T, Fault> {
+    Err(Fault::Lost("the thread that waited for it ended".into()))
+}
