@@ -37,6 +37,7 @@ pub fn adaptive(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> Res
 fn one_by_one(trial: &mut Trial) -> Result<Measured, TrialError> {
     let single = |trial: &mut Trial| {
         trial.timed.set_up();
+        trial.timed.warm_up(0);
         trial.timed.window(1) - trial.floor_ns
     };
     let pilot: Vec<f64> = (0..5).map(|_| single(trial)).collect();
@@ -136,6 +137,7 @@ pub fn discrete(
     let groups = u64::from(goal.samples.max(2));
     let mut mean_of = |count: u64, calls: u64| {
         let mut total = 0.0;
+        trial.timed.warm_up(calls);
         for _ in 0..count {
             pass(random.random_range(0.0..wait));
             if calls > 0 && trial.timed.needs_set_up() {

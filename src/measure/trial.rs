@@ -131,6 +131,8 @@ impl<'a> Trial<'a> {
 
     pub(super) fn take(&mut self, calls: u64) -> Sample {
         let watch = Watch::begin();
+        // Of a single call, the first may be what is wanted.
+        self.timed.warm_up(if calls == 1 { 0 } else { calls });
         let ns = self.timed.window(calls) - self.floor_ns;
         Sample { weight: calls, ns_per_call: ns / calls as f64, disturbed: watch.end() }
     }
