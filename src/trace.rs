@@ -46,6 +46,12 @@ pub struct Reference {
     pub step_at_most: Option<f64>,
     /// Nanoseconds in a unit of work.
     pub ns_per_work: f64,
+    /// The rate of a raw counter is true to within this share of it; zero where the unit is declared.
+    #[serde(default)]
+    pub rate_doubt: f64,
+    /// How far a raw counter strayed from the clock of the kernel during the campaign, in nanoseconds, beyond all doubt.
+    #[serde(default)]
+    pub strayed_ns: f64,
 }
 
 impl Reference {

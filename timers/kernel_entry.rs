@@ -4,6 +4,7 @@
 //! (CPUID, which traps on Intel VT-x always and on AMD-V wherever the hypervisor says so, as all do). How it lies: on bare
 //! metal CPUID does not trap and takes some 100 cycles.
 
+use crate::affinity::Pinned;
 use crate::posix::MonotonicSyscall;
 use crate::{Timer, work};
 
@@ -12,18 +13,26 @@ use crate::{Timer, work};
 pub struct KernelEntry {
     /// A system call that does nothing (`getppid`, which looks at one word).
     pub system_call_ns: f64,
+    /// A read of `CLOCK_MONOTONIC` by its system call.
+    pub clock_call_ns: f64,
     /// An instruction that traps to the hypervisor. `None` without a hypervisor or another architecture.
     pub trap_ns: Option<f64>,
 }
 
-/// Times both, in about a millisecond. `None` where the monotonic clock cannot be read.
+/// Times all of them on `cpu`, in about a millisecond. `None` where the monotonic clock cannot be read.
 #[must_use]
-pub fn kernel_entry() -> Option<KernelEntry> {
+pub fn kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
+    // Where it cannot be pinned it is timed where it is.
+    let _pinned = cpu.and_then(Pinned::to);
+    let clock = MonotonicSyscall::open().ok()?;
+    let clock_call_ns = each(64, || {
+        work::opaque(clock.ticks(clock.read()).0);
+    })?;
     let system_call_ns = each(64, || {
         // SAFETY: no arguments, no preconditions.
         work::opaque(unsafe { libc::syscall(libc::SYS_getppid) } as u64);
     })?;
-    Some(KernelEntry { system_call_ns, trap_ns: trap() })
+    Some(KernelEntry { system_call_ns, clock_call_ns, trap_ns: trap() })
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -68,8 +77,8 @@ mod tests {
 
     #[test]
     fn leaving_user_mode_takes_time() {
-        if let Some(entry) = kernel_entry() {
-            assert!(entry.system_call_ns > 0.0, "{entry:?}");
+        if let Some(entry) = kernel_entry(None) {
+            assert!(entry.system_call_ns > 0.0 && entry.clock_call_ns > 0.0, "{entry:?}");
             assert!(entry.trap_ns.is_none_or(|ns| ns > 0.0), "{entry:?}");
         }
     }

@@ -102,6 +102,12 @@ impl<T: Timer> Subject for Native<T> {
 
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
         let this: &Self = self;
+        let allowed = cpus_before_pinning();
+        if let Some(cpu) = cpus.iter().flatten().find(|cpu| !allowed.contains(cpu)) {
+            return Err(Fault::Refused(format!(
+                "a thread cannot be pinned to CPU {cpu}: it is offline or not allowed"
+            )));
+        }
         thread::scope(|scope| {
             let pairs: Vec<_> = cpus
                 .iter()

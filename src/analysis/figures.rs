@@ -300,8 +300,14 @@ mod tests {
             batches: Batches { calls: 100, deltas: vec![4_020; 50], ..Batches::default() },
             ..Run::default()
         };
-        let reference =
-            Reference { id: "r".into(), ns_per_tick: 0.5, step: 5.0, step_at_most: None, ns_per_work: 1.5 };
+        let reference = Reference {
+            id: "r".into(),
+            ns_per_tick: 0.5,
+            step: 5.0,
+            step_at_most: None,
+            ns_per_work: 1.5,
+            ..Reference::default()
+        };
         Trace { ns_per_tick: Some(1.0), declared: true, reference, runs: vec![run; 3], ..Trace::default() }
     }
 

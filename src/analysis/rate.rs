@@ -3,6 +3,46 @@
 use crate::analysis::statistics::median;
 use crate::trace::Intervals;
 
+/// The rate of a counter, from how it and a clock moved between looks at both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// Nanoseconds in a tick.
+    pub ns_per_tick: f64,
+    /// It is true to within this share.
+    pub doubt: f64,
+    /// How far one look lay from where the others say that it should lie, in nanoseconds, at most; beyond its own doubt and
+    /// that of the rate.
+    pub strayed_ns: f64,
+}
+
+/// The rate of a counter by looks `[counter, clock, counter]`, in ticks; `clock_ns` are nanoseconds in a tick of the clock.
+/// Each look knows the counter at the moment of the clock to within half of what lies between its two reads. The middle of the
+/// slopes between looks half the campaign apart counts: a single look that was interrupted says little and spoils nothing.
+#[must_use]
+pub fn by_looks(looks: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
+    let (&[origin, start, _], half) = (looks.first()?, looks.len().div_ceil(2));
+    let at = |&[before, clock, after]: &[i64; 3]| {
+        let ticks = |reading: i64| reading.wrapping_sub(origin) as f64;
+        let middle = f64::midpoint(ticks(before), ticks(after));
+        (middle, clock.wrapping_sub(start) as f64 * clock_ns, (ticks(after) - middle).abs())
+    };
+    let looks: Vec<(f64, f64, f64)> = looks.iter().map(at).collect();
+    let slopes = looks.iter().zip(&looks[half.min(looks.len() - 1)..]).filter_map(|(first, last)| {
+        let (ticks, ns) = (last.0 - first.0, last.1 - first.1);
+        (ticks > 0.0 && ns > 0.0).then_some((ns / ticks, (first.2 + last.2) / ticks))
+    });
+    let slopes: Vec<(f64, f64)> = slopes.collect();
+    let ns_per_tick = median(&slopes.iter().map(|slope| slope.0).collect::<Vec<_>>())?;
+    let doubt = median(&slopes.iter().map(|slope| slope.1).collect::<Vec<_>>())?;
+    let offsets: Vec<f64> = looks.iter().map(|look| look.1 - look.0 * ns_per_tick).collect();
+    let usual = median(&offsets)?;
+    let strayed = looks.iter().zip(&offsets).map(|(look, offset)| {
+        let doubts = look.2 * ns_per_tick + doubt * look.1.abs();
+        (offset - usual).abs() - 2.0 * doubts
+    });
+    Some(Rate { ns_per_tick, doubt, strayed_ns: strayed.fold(0.0, f64::max) })
+}
+
 /// Ticks in a unit of work: the slope between the group with the least and the one with the most work. `None` unless the
 /// intervals grow with the work.
 #[must_use]
@@ -23,4 +63,53 @@ fn typical(group: &Intervals) -> Option<f64> {
 #[must_use]
 pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
     (timer > 0 && clock > 0).then(|| clock as f64 * clock_ns / timer as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks at a counter of 0.5 ns a tick, 0.7 s apart, the clock read somewhere between its two reads.
+    fn looks() -> Vec<[i64; 3]> {
+        (0..9_i64)
+            .map(|turn| {
+                let (before, wide) = (1_400_000_000 * turn + 17, 300 + 40 * (turn % 3));
+                [before, (before + wide * (1 + turn % 4) / 5) / 2, before + wide]
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_rate_is_known_to_within_its_doubt() {
+        let rate = by_looks(&looks(), 1.0).unwrap();
+        assert!((rate.ns_per_tick / 0.5 - 1.0).abs() <= rate.doubt, "{rate:?}");
+        assert!(rate.doubt < 1e-7 && rate.strayed_ns == 0.0, "{rate:?}");
+        let of_coarser_ticks = by_looks(&looks(), 10.0).unwrap();
+        assert!((of_coarser_ticks.ns_per_tick / rate.ns_per_tick - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_interrupted_look_spoils_nothing() {
+        let mut all = looks();
+        all[3][2] += 6_000_000;
+        let rate = by_looks(&all, 1.0).unwrap();
+        assert!((rate.ns_per_tick / 0.5 - 1.0).abs() < 1e-6 && rate.strayed_ns == 0.0, "{rate:?}");
+    }
+
+    #[test]
+    fn a_counter_that_halts_strays() {
+        let mut all = looks();
+        for look in &mut all[5..] {
+            look[0] -= 40_000_000;
+            look[2] -= 40_000_000;
+        }
+        assert!(by_looks(&all, 1.0).unwrap().strayed_ns > 1e6);
+    }
+
+    #[test]
+    fn few_looks_tell_little() {
+        assert_eq!(by_looks(&[], 1.0), None);
+        assert_eq!(by_looks(&looks()[..1], 1.0), None);
+        assert!(by_looks(&looks()[..2], 1.0).is_some());
+    }
 }

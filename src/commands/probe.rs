@@ -62,7 +62,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
         tool: Tool::this(),
         created: created.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         frequency: frequency::Parts { before, after: frequency::effective(cpu), during, tsc, nominal },
-        yardsticks: yardsticks(&platform),
+        yardsticks: yardsticks(&platform, cpu),
         platform,
         cycles_from: args.cycles,
         settings: described(&settings),
@@ -133,10 +133,11 @@ fn progress_bar(steps: u64, quiet: bool) -> ProgressBar {
 }
 
 /// What the read paths of this machine are held against.
-fn yardsticks(platform: &Platform) -> Yardsticks {
-    let entry = timers::kernel_entry();
+fn yardsticks(platform: &Platform, cpu: Option<u32>) -> Yardsticks {
+    let entry = timers::kernel_entry(cpu);
     Yardsticks {
         system_call_ns: entry.map(|entry| entry.system_call_ns),
+        clock_call_ns: entry.map(|entry| entry.clock_call_ns),
         trap_ns: entry.and_then(|entry| entry.trap_ns),
         clock_source: platform.clocksource.current.clone(),
     }

@@ -16,9 +16,11 @@ use timers::{Fault, KeptOff};
 use crate::analysis::Estimate;
 use crate::analysis::cost;
 use crate::analysis::profile::profile;
+use crate::analysis::rate::Rate;
 use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::{median, quantile, sorted};
 use crate::prober::bench::Bench;
+use crate::prober::calibration::Calibration;
 use crate::prober::connection::Connection;
 use crate::prober::explore::{Exploration, explore};
 pub use crate::prober::host::{Host, Settings};
@@ -57,6 +59,19 @@ impl Subject {
     /// Whether its steps are too long for most of its processes.
     fn is_slow(&self) -> bool {
         self.outcome.as_ref().is_ok_and(|trace| 2 * self.slow > trace.runs.len() as u32)
+    }
+
+    /// Tells all its times at the rate of the reference that was found in the end.
+    fn at(&mut self, rate: Rate) {
+        let Ok(Trace { reference, .. }) = &mut self.outcome else { return };
+        let by = rate.ns_per_tick / reference.ns_per_tick;
+        reference.ns_per_tick = rate.ns_per_tick;
+        reference.ns_per_work *= by;
+        reference.rate_doubt = rate.doubt;
+        reference.strayed_ns = rate.strayed_ns;
+        if self.timer.ns_per_tick.is_none() {
+            self.rates.iter_mut().for_each(|ns| *ns *= by);
+        }
     }
 
     /// For those who wait, unless it failed.
@@ -98,15 +113,16 @@ pub fn run(
             }
         }
     }
+    let mut calibrations: Vec<Option<Calibration>> = hosts
+        .iter()
+        .enumerate()
+        .map(|(index, host)| calibrate(host, references_of(subjects, index), settings, &cpus))
+        .collect::<Result<_, Fault>>()?;
     let mut vigil = Vigil::new(*settings, &cpus);
     for _ in 0..settings.plan.processes {
         for (index, host) in hosts.iter().enumerate() {
-            clarify(
-                host,
-                subjects.iter_mut().filter(|subject| subject.host == index),
-                settings,
-                &mut random,
-            )?;
+            clarify(host, references_of(subjects, index), settings, &mut random)?;
+            look(&mut calibrations[index])?;
         }
         for (index, subject) in subjects.iter_mut().enumerate().filter(|(_, subject)| subject.outcome.is_ok())
         {
@@ -116,6 +132,12 @@ pub fn run(
             if let Some(slow) = subject.waiting(hosts).filter(|_| subject.is_slow()) {
                 vigil.begin(index, slow, subject.timer.counts);
             }
+        }
+    }
+    for (index, calibration) in calibrations.iter_mut().enumerate() {
+        look(calibration)?;
+        if let Some(rate) = calibration.take().and_then(|calibration| calibration.rate()) {
+            subjects.iter_mut().filter(|subject| subject.host == index).for_each(|subject| subject.at(rate));
         }
     }
     let core_hz = range(watch.borrow().frequencies());
@@ -148,26 +170,57 @@ fn range(frequencies: &[f64]) -> Option<Estimate> {
     Some(Estimate { value: at(0.5)?, low: at(0.05)?, high: at(0.95)?, samples: sorted.len() })
 }
 
+/// What the timers of a host know of their reference.
+fn references_of(subjects: &mut [Subject], host: usize) -> impl Iterator<Item = &mut Reference> {
+    let subjects = subjects.iter_mut().filter(move |subject| subject.host == host);
+    subjects.filter_map(|subject| Some(&mut subject.outcome.as_mut().ok()?.reference))
+}
+
+/// Who watches the rate of the reference. Without one it stays what a first look found.
+fn calibrate<'a>(
+    host: &Host,
+    mut references: impl Iterator<Item = &'a mut Reference>,
+    settings: &Settings,
+    cpus: &[u32],
+) -> Result<Option<Calibration>, Fault> {
+    let Some(reference) = references.next() else { return Ok(None) };
+    match Calibration::of(host, reference, settings, cpus) {
+        Err(Fault::Interrupted) => Err(Fault::Interrupted),
+        calibration => Ok(calibration.ok().flatten()),
+    }
+}
+
+/// One more look; a process that is lost looks no more.
+fn look(calibration: &mut Option<Calibration>) -> Result<(), Fault> {
+    match calibration.as_mut().map(Calibration::look) {
+        Some(Err(Fault::Interrupted)) => Err(Fault::Interrupted),
+        Some(Err(_)) => {
+            *calibration = None;
+            Ok(())
+        }
+        Some(Ok(())) | None => Ok(()),
+    }
+}
+
 /// Looks at the reference of a host once more while its step is not known.
 fn clarify<'a>(
     host: &Host,
-    subjects: impl Iterator<Item = &'a mut Subject>,
+    references: impl Iterator<Item = &'a mut Reference>,
     settings: &Settings,
     random: &mut StdRng,
 ) -> Result<(), Fault> {
-    let traces = subjects.filter_map(|subject| subject.outcome.as_mut().ok());
-    let mut vague: Vec<&mut Trace> = traces.filter(|trace| trace.reference.step_at_most.is_some()).collect();
+    let vague: Vec<&mut Reference> = references.filter(|known| known.step_at_most.is_some()).collect();
     if vague.is_empty() {
         return Ok(());
     }
     match acquaint(host, settings, random) {
-        Ok(reference) => {
-            for trace in &mut vague {
-                // Another one would have another rate.
-                if trace.reference.id == reference.id && reference.step_at_most.is_none() {
-                    trace.reference.step = reference.step;
-                    trace.reference.step_at_most = None;
-                }
+        Ok(found) => {
+            // Another one would have another rate.
+            for known in
+                vague.into_iter().filter(|known| known.id == found.id && found.step_at_most.is_none())
+            {
+                known.step = found.step;
+                known.step_at_most = None;
             }
             Ok(())
         }

@@ -48,8 +48,8 @@ pub fn introduce(
                     id: id.into(),
                     ns_per_tick,
                     step: step.value,
-                    step_at_most: None,
                     ns_per_work,
+                    ..Reference::default()
                 });
             }
             Resolution::AtMost { bound, .. } => bounds.push(bound),
@@ -57,7 +57,8 @@ pub fn introduce(
         }
     }
     let step_at_most = bounds.into_iter().reduce(f64::min);
-    Ok(Reference { id: id.into(), ns_per_tick, step: 1.0, step_at_most, ns_per_work })
+    let step = 1.0;
+    Ok(Reference { id: id.into(), ns_per_tick, step, step_at_most, ns_per_work, ..Reference::default() })
 }
 
 /// How often the step of a reference is looked for: all that it times hangs on it, and one look may be disturbed.

@@ -1,8 +1,8 @@
 //! The only code that spends time: it questions timers and keeps what they answer.
 
 pub mod bench;
+mod calibration;
 pub mod campaign;
-
 pub mod children;
 pub mod conformance;
 pub mod connection;

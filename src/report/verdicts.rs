@@ -157,7 +157,7 @@ pub struct Stable {
     pub jumps: u32,
     /// Windows in which it lost more than that.
     pub freezes: u32,
-    /// The largest of either, in nanoseconds.
+    /// The largest of the jumps, or of the freezes where there is no jump, in nanoseconds.
     pub largest_ns: Option<f64>,
     /// Whether it is known to run on the oscillator of its reference, so that their agreement says nothing of that.
     pub shares_oscillator: Option<bool>,

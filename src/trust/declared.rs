@@ -3,12 +3,15 @@
 use super::Case;
 use crate::analysis::resolution::Resolution;
 use crate::report::figures::{significant, time};
-use crate::report::{Declared, Outcome};
+use crate::report::{Declared, Outcome, Stable};
 
 /// Steps that are longer than declared by less than this are as declared: units are rounded.
 const AS_DECLARED: f64 = 1.5;
 
-pub(super) fn judge(case: &Case) -> Declared {
+/// How much a declared tick may be off, in millionths, beyond what is not known of it: the most that the kernel slews a clock.
+const OFF: f64 = 500.0;
+
+pub(super) fn judge(case: &Case, stable: &Stable) -> Declared {
     let unit = case.trace.declared.then_some(case.profile.ns_per_tick).flatten();
     let system = case.evidence().claims.resolution_ns;
     let declared = system.or(unit);
@@ -18,6 +21,17 @@ pub(super) fn judge(case: &Case) -> Declared {
     };
     let times_coarser = declared.zip(found).map(|(declared, found)| found / declared);
     let by = if system.is_some() { "the system declares" } else { "its unit declares" };
+    let off_by = stable.offset_ppm.zip(stable.offset_uncertainty_ppm).filter(|(ppm, doubt)| {
+        case.trace.declared && stable.outcome == Outcome::Fail && ppm.abs() - doubt > OFF
+    });
+    if let (Some(unit), Some((ppm, doubt))) = (unit, off_by) {
+        let (unit, lasts) = (time(Some(unit)), significant(1.0 / (1.0 + ppm * 1e-6), 6));
+        let doubt = significant(doubt, 2);
+        let finding = format!(
+            "its unit declares ticks of {unit}, but they last {lasts} of that (± {doubt} millionths)"
+        );
+        return Declared { outcome: Outcome::Fail, finding, resolution_ns: declared, times_coarser };
+    }
     let (outcome, finding) = match (declared, found, times_coarser) {
         (None, _, _) => (Outcome::NotApplicable, "nothing is declared of a raw counter".into()),
         (Some(_), None, _) | (_, _, None) => (

@@ -32,13 +32,14 @@ pub struct Case<'a> {
 /// The verdicts.
 #[must_use]
 pub fn judge(case: &Case) -> Verdicts {
+    let stable = stability::judge(case);
     Verdicts {
         monotonic: order::judge(case),
         thread_safe: threads::judge(case),
-        stable: stability::judge(case),
         counts: nature::judge(case),
-        declared: declared::judge(case),
+        declared: declared::judge(case, &stable),
         read_path: path::judge(case),
+        stable,
     }
 }
 

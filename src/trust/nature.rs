@@ -20,7 +20,7 @@ pub(super) fn judge(case: &Case) -> Nature {
         told(beside)
     );
     let (outcome, finding) = match (found, claimed) {
-        (None, _) => (Outcome::NotTested, unknown(case)),
+        (None, _) => (Outcome::NotTested, unknown(case, &seen, spinning.or(sleeping).is_some())),
         (Some(found), Some(claimed)) if found != claimed => {
             let (found, claimed) = (found.in_words(), claimed.in_words());
             (Outcome::Fail, format!("it counts {found}, not {claimed}: {seen}"))
@@ -31,9 +31,10 @@ pub(super) fn judge(case: &Case) -> Nature {
     Nature { outcome, finding, found, claimed, spinning, sleeping, beside_busy_thread: beside }
 }
 
-fn unknown(case: &Case) -> String {
+fn unknown(case: &Case, seen: &str, was_watched: bool) -> String {
     match (case.refusal("advance"), case.step_ns()) {
         (Some(why), _) => format!("what it counts could not be watched: {why}"),
+        (None, Some(_)) if was_watched => format!("what it counts cannot be told: {seen}"),
         (None, Some(step)) => {
             format!("its step of up to {} is too long for the time that it was watched", time(Some(step)))
         }
@@ -75,9 +76,15 @@ fn found(
             Some(Counted::ThreadCycles)
         }
         (Some(true) | None, Some(true), Some(true) | None) => Some(Counted::Wall),
+        // Whoever claims to count CPU time and got little of it while it computed was kept from its CPU.
+        (Some(false), Some(false), _) if claims_cpu_time(case) => None,
         (Some(true), Some(false), Some(true)) => Some(Counted::ProcessCpu),
         (Some(true), Some(false), Some(false)) => Some(Counted::ThreadCpu),
         (Some(_), Some(_), Some(_)) => Some(Counted::SomethingElse),
         _ => None,
     }
+}
+
+fn claims_cpu_time(case: &Case) -> bool {
+    matches!(case.claimed(), Some(Counted::ProcessCpu | Counted::ThreadCpu | Counted::ThreadCycles))
 }

@@ -24,6 +24,8 @@ pub(super) fn judge(case: &Case) -> Monotonic {
                 times(backward)
             ),
         )
+    } else if readings == 0 {
+        (Outcome::NotTested, "there were no readings".into())
     } else if let (0, Some(why)) = (order.readings, case.refusal("readings")) {
         (Outcome::NotTested, format!("no long series of readings could be had: {why}"))
     } else {

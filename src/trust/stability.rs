@@ -34,16 +34,15 @@ pub(super) fn judge(case: &Case) -> Stable {
     let glances = comparisons(case, &case.evidence().glances);
     let doubt = 2.0 * case.trace.reference.doubt_ns() + case.step_ns().unwrap_or(0.0);
     let mut found = Found::default();
-    // Steps of unknown length look like jumps and freezes.
-    if matches!(case.profile.resolution, Resolution::Resolved { .. }) {
+    if knows_steps(case) {
         for run in [&series, &glances] {
-            let rate = usual_rate(run);
+            let rate = most_rate(case).unwrap_or_else(|| usual_rate(run));
             run.windows(2).for_each(|pair| found.look(pair[0], pair[1], doubt, rate));
         }
         found.look_at_work(case);
     }
     let longest = longest(&series, &glances);
-    let offset = longest.map(|(first, last)| rate(first, last, doubt));
+    let offset = longest.map(|(first, last)| rate(first, last, doubt, case.trace.reference.rate_doubt));
     let stable = Stable {
         outcome: Outcome::Pass,
         finding: String::new(),
@@ -53,11 +52,12 @@ pub(super) fn judge(case: &Case) -> Stable {
         allan: allan(&series, &glances),
         jumps: found.jumps,
         freezes: found.freezes,
-        largest_ns: (found.largest > 0.0).then_some(found.largest),
+        largest_ns: Some(found.largest()).filter(|&largest| largest > 0.0),
         shares_oscillator: shares_oscillator(case),
     };
     let (outcome, finding, stable) = match case.claimed() {
         Some(Counted::ProcessCpu | Counted::ThreadCpu | Counted::ThreadCycles) => of_cpu_time(stable),
+        _ if case.trace.reference.strayed_ns > 0.0 => by_stray(case, stable),
         _ if offset.is_none() => by_advances(case, stable),
         _ => of_wall_time(case, stable),
     };
@@ -92,6 +92,11 @@ fn of_wall_time(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
     } else if doubt > WORTHLESS {
         let finding = format!("its steps are too long for the {window} that it was watched");
         return (Outcome::NotTested, finding, stable);
+    } else if !knows_steps(case) && offset.abs() - doubt <= SLEW * 1e6 {
+        let finding = format!(
+            "it keeps its rate over {window}, but jumps cannot be told from its steps, whose length was not found"
+        );
+        return (Outcome::NotTested, finding, stable);
     } else if case.trace.declared && offset < STILL {
         format!("it stood still or fell behind its reference over {window}")
     } else if case.trace.declared && offset.abs() - doubt > SLEW * 1e6 {
@@ -123,6 +128,38 @@ fn steady(case: &Case, stable: &Stable, window: &str) -> String {
         _ => "",
     };
     format!("{rate} over {window}, without jumps{allan}{shared}")
+}
+
+/// Steps of unknown length look like jumps and freezes.
+fn knows_steps(case: &Case) -> bool {
+    matches!(case.profile.resolution, Resolution::Resolved { .. })
+}
+
+/// CPU time moves with wall time at most; that of a process on all its CPUs at once. What is usual says nothing of it: a thread
+/// that is often interrupted runs for half of most windows, and for all of some.
+fn most_rate(case: &Case) -> Option<f64> {
+    match case.claimed()? {
+        Counted::ProcessCpu => Some(case.evidence().order.map_or(1.0, |order| f64::from(order.cpus.max(1)))),
+        Counted::ThreadCpu => Some(1.0),
+        Counted::Wall | Counted::ThreadCycles | Counted::SomethingElse => None,
+    }
+}
+
+/// The reference itself left the clock of the kernel, which nothing but slewing moves: nobody can be held against it, and
+/// counters like it fail with it.
+fn by_stray(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
+    let strayed = time(Some(case.trace.reference.strayed_ns));
+    let unknown = Stable { offset_ppm: None, offset_uncertainty_ppm: None, allan: Vec::new(), ..stable };
+    if case.trace.declared {
+        let finding = format!(
+            "it could be held against `{}` only, which itself strayed from the clock of the kernel by {strayed}",
+            case.trace.reference.id
+        );
+        return (Outcome::NotTested, finding, unknown);
+    }
+    let finding =
+        format!("counters of its kind strayed from the clock of the kernel by {strayed} during the campaign");
+    (Outcome::Fail, finding, unknown)
 }
 
 /// What the first reads of a runtime may take between one clock and the other, before their code is compiled: some ten
@@ -174,10 +211,16 @@ fn by_advances(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
 struct Found {
     jumps: u32,
     freezes: u32,
-    largest: f64,
+    largest_jump: f64,
+    largest_freeze: f64,
 }
 
 impl Found {
+    /// Of those that are told: jumps, if there are any.
+    fn largest(&self) -> f64 {
+        if self.jumps > 0 { self.largest_jump } else { self.largest_freeze }
+    }
+
     /// Intervals that hardly moved though much work was done in them: interruptions only make them longer, so the clock stood
     /// still meanwhile. Some runtimes compile the work anew and do it several times as fast, but not a hundred times.
     fn look_at_work(&mut self, case: &Case) {
@@ -193,7 +236,7 @@ impl Found {
                 let missing = expected - delta as f64 * ns;
                 if expected >= shortest && delta as f64 * ns <= STILL * step {
                     self.freezes += 1;
-                    self.largest = self.largest.max(missing);
+                    self.largest_freeze = self.largest_freeze.max(missing);
                 }
             }
         }
@@ -208,11 +251,12 @@ impl Found {
             return;
         }
         if off > 0.0 {
-            self.jumps += 1
+            self.jumps += 1;
+            self.largest_jump = self.largest_jump.max(off);
         } else {
-            self.freezes += 1
+            self.freezes += 1;
+            self.largest_freeze = self.largest_freeze.max(-off);
         }
-        self.largest = self.largest.max(off.abs());
     }
 }
 
@@ -250,10 +294,10 @@ fn longest(series: &[Comparison], glances: &[Comparison]) -> Option<(Comparison,
 }
 
 /// How much faster than the reference, and give or take how much, in millionths.
-fn rate(first: Comparison, last: Comparison, doubt: f64) -> (f64, f64) {
+fn rate(first: Comparison, last: Comparison, doubt: f64, rate_doubt: f64) -> (f64, f64) {
     let passed = last.reference - first.reference;
     let offset = (last.timer - first.timer) / passed - 1.0;
-    (offset * 1e6, (first.doubt + last.doubt + doubt) / passed * 1e6)
+    (offset * 1e6, ((first.doubt + last.doubt + doubt) / passed + rate_doubt) * 1e6)
 }
 
 /// Short windows from the series, long ones from the glances.
@@ -270,9 +314,9 @@ fn allan(series: &[Comparison], glances: &[Comparison]) -> Vec<AllanPoint> {
 fn shares_oscillator(case: &Case) -> Option<bool> {
     let by_tsc = case.trace.reference.id.starts_with("rdtsc");
     match case.yardsticks.clock_source.as_deref() {
-        Some("tsc" | "kvm-clock") if by_tsc => Some(true),
+        // All of them are made of the counter; of others (hpet, acpi_pm) it is not known what they run on.
+        Some("tsc" | "kvm-clock" | "xen" | "hyperv_clocksource_tsc_page") if by_tsc => Some(true),
         _ if by_tsc && !case.trace.declared => Some(true),
-        Some(_) if by_tsc => Some(false),
         _ => None,
     }
 }

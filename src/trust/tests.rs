@@ -19,6 +19,7 @@ fn trace(evidence: Evidence) -> Trace {
             step: 1.0,
             step_at_most: None,
             ns_per_work: 3.0,
+            ..Reference::default()
         },
         runs: vec![run],
         evidence,
@@ -179,25 +180,109 @@ fn one_step_back_is_enough() {
     assert!(found.finding.contains("once in 250000 readings"), "{}", found.finding);
 }
 
+/// The clock, or a raw counter, costs 30 ns.
+fn path(yardsticks: &Yardsticks, twin: Option<Twin>, declared: bool) -> crate::report::ReadPath {
+    let mut trace = trace(Evidence { claims: claiming(Counted::Wall), ..Evidence::default() });
+    trace.declared = declared;
+    let mut profile = profile(&trace);
+    profile.cost = Some(crate::analysis::Estimate { value: 30.0, low: 30.0, high: 30.0, samples: 1 });
+    judge(&Case { id: "clock", trace: &trace, profile: &profile, yardsticks, twin }).read_path
+}
+
 #[test]
 fn the_path_is_told_from_the_cost() {
-    let yard = |source: &str| Yardsticks {
-        system_call_ns: Some(90.0),
-        trap_ns: Some(1_500.0),
+    use crate::report::Path;
+    let yard = |source: &str, call: f64, clock_call: f64, trap: f64| Yardsticks {
+        system_call_ns: Some(call),
+        clock_call_ns: Some(clock_call),
+        trap_ns: Some(trap),
         clock_source: Some(source.into()),
     };
     let twin = |cost_ns| Some(Twin { id: "clock-syscall", cost_ns });
-    let evidence = || Evidence { claims: claiming(Counted::Wall), ..Evidence::default() };
-    let found = verdicts_beside(evidence(), &yard("tsc"), twin(170.0)).read_path;
-    assert_eq!((found.outcome, found.path), (Outcome::Pass, Some(crate::report::Path::UserMode)));
-    let found = verdicts_beside(evidence(), &yard("hpet"), twin(31.0)).read_path;
-    assert_eq!(found.outcome, Outcome::Fail);
+    let quick = yard("tsc", 90.0, 170.0, 1_500.0);
+    for (yardsticks, twin, declared, outcome, path_found) in [
+        (&quick, twin(170.0), true, Outcome::Pass, Path::UserMode),
+        (&quick, None, true, Outcome::Pass, Path::UserMode),
+        (&quick, None, false, Outcome::Pass, Path::UserMode),
+        (&yard("hpet", 12.0, 31.0, 1_500.0), None, true, Outcome::Fail, Path::SystemCall),
+        (&yard("hpet", 12.0, 90.0, 1_500.0), twin(31.0), true, Outcome::Fail, Path::SystemCall),
+        (&yard("tsc", 2.0, 31.0, 35.0), None, true, Outcome::Fail, Path::Trapped),
+        (&yard("tsc", 2.0, 31.0, 35.0), None, false, Outcome::Fail, Path::Trapped),
+        (&yard("tsc", 2.0, 90.0, 65.0), None, false, Outcome::Pass, Path::SystemCall),
+        (&yard("tsc", 40.0, 90.0, 1_500.0), None, true, Outcome::Pass, Path::SystemCall),
+    ] {
+        let found = path(yardsticks, twin, declared);
+        let told = (found.outcome, found.path);
+        assert_eq!(told, (outcome, Some(path_found)), "{yardsticks:?}: {}", found.finding);
+    }
+    let found = path(&yard("hpet", 12.0, 90.0, 1_500.0), twin(31.0), true);
     assert!(
         found.finding.contains("costs as much as its system call")
             && found.finding.ends_with("the vDSO is not used, because the clock source is hpet"),
         "{}",
         found.finding
     );
+}
+
+#[test]
+fn a_reference_that_strays_condemns_counters_like_it_and_nobody_else() {
+    for (declared, outcome) in [(true, Outcome::NotTested), (false, Outcome::Fail)] {
+        let series = series(1.0, |k, timer| if k >= 20 { timer + 50_000 } else { timer });
+        let evidence = Evidence { claims: claiming(Counted::Wall), series, ..Evidence::default() };
+        let mut trace = Trace { declared, ..trace(evidence) };
+        trace.reference.strayed_ns = 5e6;
+        let profile = profile(&trace);
+        let yardsticks = Yardsticks::default();
+        let case =
+            Case { id: "clock", trace: &trace, profile: &profile, yardsticks: &yardsticks, twin: None };
+        let found = judge(&case).stable;
+        assert_eq!(found.outcome, outcome, "{}", found.finding);
+    }
+}
+
+#[test]
+fn what_is_not_known_of_the_rate_of_the_reference_is_doubt() {
+    let evidence = || Evidence {
+        claims: claiming(Counted::Wall),
+        series: series(1.0 + 600e-6, |_, timer| timer),
+        ..Evidence::default()
+    };
+    let judged = |rate_doubt| {
+        let mut trace = trace(evidence());
+        trace.reference.rate_doubt = rate_doubt;
+        let mut profile = profile(&trace);
+        let step = crate::analysis::Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 1 };
+        profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Unit };
+        let yardsticks = Yardsticks::default();
+        judge(&Case { id: "clock", trace: &trace, profile: &profile, yardsticks: &yardsticks, twin: None })
+    };
+    assert_eq!(judged(0.0).stable.outcome, Outcome::Fail);
+    assert_eq!(judged(0.0).declared.outcome, Outcome::Fail, "{}", judged(0.0).declared.finding);
+    assert_eq!(judged(200e-6).stable.outcome, Outcome::Pass);
+}
+
+#[test]
+fn cpu_time_that_is_often_interrupted_is_no_clock_that_jumps() {
+    // Of every two milliseconds the thread got one or two.
+    let mut ran = 0;
+    let series = (0..40)
+        .map(|k: i64| {
+            ran += if k % 3 == 0 { 1_000_000 } else { 450_000 };
+            [1_000_000 * k, ran, 1_000_000 * k + 60]
+        })
+        .collect();
+    let evidence = Evidence { claims: claiming(Counted::ThreadCpu), series, ..Evidence::default() };
+    let found = verdicts(evidence).stable;
+    assert_eq!(found.outcome, Outcome::NotApplicable, "{}", found.finding);
+}
+
+#[test]
+fn a_busy_machine_does_not_turn_cpu_time_into_something_else() {
+    let claims = claiming(Counted::ThreadCpu);
+    let found =
+        verdicts(Evidence { claims, advances: advances(0.2, 0.0, 0.0), ..Evidence::default() }).counts;
+    assert_eq!((found.outcome, found.found), (Outcome::NotTested, None), "{}", found.finding);
+    assert!(found.finding.contains("20 %"), "{}", found.finding);
 }
 
 #[test]

@@ -56,6 +56,23 @@ fn the_tsc_is_forbidden() {
     assert!(Connection::start(&command, None, std::time::Duration::from_secs(60)).is_ok());
 }
 
+/// A host that may not read the counter any more dies of it, and its timer says so.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn a_host_is_forbidden_to_read_the_tsc() {
+    let _alone = alone();
+    let source = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    if !there_is("python3") || source.is_ok_and(|source| !["tsc", "kvm-clock"].contains(&source.trim())) {
+        return;
+    }
+    let agent = format!("forbidden=python3 '{}'", super::folder().join("forbidden.py").display());
+    let (report, output) = probe(&[], &["--agent", &agent, "forbidden:clock"], &[]);
+    let failed = row(&report, "forbidden:clock");
+    assert_eq!(failed["status"], "failed", "{failed}");
+    assert!(failed["reason"].to_string().contains("SIGSEGV"), "{failed}");
+    assert!(output.status.code().is_some(), "{output:?}");
+}
+
 #[test]
 fn one_cpu_only() {
     let _alone = alone();
@@ -85,7 +102,8 @@ fn all_cpus_are_busy() {
                 }
             });
         }
-        let (report, output) = probe(&[], &["monotonic", "rdtsc", "gettimeofday"], &[]);
+        let timers = ["monotonic", "rdtsc", "gettimeofday", "thread-cputime", "process-cputime"];
+        let (report, output) = probe(&[], &timers, &[]);
         over.store(true, Ordering::Relaxed);
         assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
         sane(&report);
@@ -93,7 +111,9 @@ fn all_cpus_are_busy() {
             let reason = row["reason"].as_str().unwrap_or_default();
             let crowded = row["status"] == "failed" && reason.contains("too much interference");
             assert!(row["status"] != "failed" || crowded, "{row}");
-            assert!(row["verdicts"].is_null() || outcome(row, "monotonic") != "fail", "{row}");
+            for verdict in ["monotonic", "thread_safe", "stable", "counts"] {
+                assert!(row["verdicts"].is_null() || outcome(row, verdict) != "fail", "{verdict}: {row}");
+            }
         }
     });
 }
@@ -172,5 +192,6 @@ fn libc_steps_back() {
     std::fs::remove_dir_all(&folder).expect("it is ours");
     sane(&report);
     let distorted = row(&report, "realtime");
+    assert_eq!(outcome(distorted, "monotonic"), "fail", "{distorted}");
     assert!(distorted["quality"].is_null() || distorted["quality"] == 0.0, "{distorted}");
 }

@@ -19,7 +19,7 @@ use crate::analysis::order::Backward;
 use crate::analysis::spread::successive;
 use crate::prober::connection::{Connection, subject};
 use crate::prober::plan::Plan;
-use crate::trace::{Evidence, Meanwhile, Moved, Order, Pair, Reference, Threads};
+use crate::trace::{Counted, Evidence, Meanwhile, Moved, Order, Pair, Reference, Threads};
 
 /// Rounds of pairs of CPUs at most. Up to 64 CPUs every pair meets.
 const MOST_ROUNDS: usize = 63;
@@ -29,10 +29,14 @@ const FEW_HANDOFFS: u32 = 200;
 const GLANCE: u32 = 7;
 /// Readings in one answer.
 const CHUNK: u32 = 50_000;
+/// Answers beyond the plan, where there are so many CPUs that not all were visited by its end.
+const MOST_CHUNKS: u32 = 40;
 /// Time between two comparisons of a series, in nanoseconds.
 const SPACING_NS: f64 = 1e6;
 /// The longest time that a timer is watched for what it counts; slower ones are watched while all slow ones wait.
-const LONGEST_NATURE_MS: u32 = 60;
+const LONGEST_NATURE_MS: u32 = 64;
+/// How often the busy thread is tried, for twice as long each time: where other programs want all CPUs it may not run for a while.
+const BUSY_TRIES: u32 = 3;
 /// How long it is watched beside a busy thread where it stands still asleep: the kernel adds what a running thread used up to
 /// the time of its process once a tick, of 10 ms at most (`thread_group_cputime` in its `kernel/sched/cputime.c`).
 const BESIDE_BUSY_MS: u32 = 30;
@@ -104,8 +108,15 @@ impl Session {
             let spun = self.advance(Meanwhile::Spin, span, evidence)?;
             let slept = self.advance(Meanwhile::Sleep, span, evidence)?;
             let stood = spun.zip(slept).is_some_and(|(spun, slept)| slept.rate() < 0.5 * spun.rate());
-            let beside = if stood { span.max(BESIDE_BUSY_MS) } else { span };
-            self.advance(Meanwhile::OtherSpin, beside, evidence)?;
+            let mut beside = if stood { span.max(BESIDE_BUSY_MS) } else { span };
+            for _ in 0..BUSY_TRIES {
+                let moved = self.advance(Meanwhile::OtherSpin, beside, evidence)?;
+                let still = moved.zip(spun).is_some_and(|(moved, spun)| moved.rate() < 0.5 * spun.rate());
+                if !(still && evidence.claims.counts == Some(Counted::ProcessCpu)) {
+                    break;
+                }
+                beside *= 2;
+            }
         }
         Ok(())
     }
@@ -137,9 +148,15 @@ impl Session {
         let mut left = known.plan.order_readings.min(affordable as u32);
         let mover = Mover::start(self.connection.borrow().process(), known.cpus);
         let (mut found, mut readings, mut last) = (Backward::default(), 0, None);
-        while left > 0 {
-            let count = left.min(CHUNK);
-            left -= count;
+        let mut longer = MOST_CHUNKS;
+        loop {
+            let everywhere = mover.as_ref().is_none_or(Mover::has_been_everywhere);
+            if left == 0 && (everywhere || longer == 0) {
+                break;
+            }
+            longer -= u32::from(left == 0);
+            let count = if left == 0 { affordable.min(f64::from(CHUNK)) as u32 } else { left.min(CHUNK) };
+            left -= count.min(left);
             let chunk = self.timer.readings(count)?;
             readings += chunk.len() as u64;
             found = found.and(Backward::among(successive(&chunk)));
@@ -148,8 +165,7 @@ impl Session {
             found = found.and(Backward::among(gap));
             last = chunk.last().copied();
         }
-        let moves = mover.map_or(0, Mover::stop);
-        let cpus = known.cpus.len() as u32;
+        let (moves, cpus) = mover.map_or((0, 1), Mover::stop);
         Ok(Order { readings, backward: found.steps, largest: found.largest, moves, cpus })
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -12,7 +12,9 @@ const STAY: Duration = Duration::from_micros(300);
 /// A thread that moves all threads of a process from CPU to CPU until this is stopped or dropped.
 pub(super) struct Mover {
     over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<u32>>,
+    moves: Arc<AtomicU32>,
+    cpus: u32,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Mover {
@@ -21,32 +23,38 @@ impl Mover {
         if cpus.len() < 2 {
             return None;
         }
-        let over = Arc::new(AtomicBool::new(false));
-        let (watched, cpus) = (Arc::clone(&over), cpus.to_vec());
+        let (over, moves) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));
+        let (watched, counted, all) = (Arc::clone(&over), Arc::clone(&moves), cpus.to_vec());
         let work = move || {
-            let mut moves = 0;
-            for cpu in cpus.iter().cycle() {
+            for cpu in all.iter().cycle() {
                 if watched.load(Ordering::Relaxed) {
                     break;
                 }
-                moves += u32::from(move_all(process, &[*cpu]));
+                counted.fetch_add(u32::from(move_all(process, &[*cpu])), Ordering::Relaxed);
                 thread::sleep(STAY);
             }
-            move_all(process, &cpus);
-            moves
+            move_all(process, &all);
         };
         let thread = thread::Builder::new().name("mover".into()).spawn(work).ok()?;
-        Some(Self { over, thread: Some(thread) })
+        Some(Self { over, moves, cpus: cpus.len() as u32, thread: Some(thread) })
     }
 
-    /// Ends and gives the process back all its CPUs; returns how often it was moved.
-    pub(super) fn stop(mut self) -> u32 {
-        self.end()
+    /// Whether the process was on every CPU. They are visited in turn.
+    pub(super) fn has_been_everywhere(&self) -> bool {
+        self.moves.load(Ordering::Relaxed) >= self.cpus
     }
 
-    fn end(&mut self) -> u32 {
+    /// Ends and gives the process back all its CPUs; returns how often it was moved, and among how many CPUs.
+    pub(super) fn stop(mut self) -> (u32, u32) {
+        self.end();
+        let moves = self.moves.load(Ordering::Relaxed);
+        (moves, moves.min(self.cpus))
+    }
+
+    fn end(&mut self) {
         self.over.store(true, Ordering::Relaxed);
-        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or(0)
+        // It only sleeps and moves, and has nothing to say.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 

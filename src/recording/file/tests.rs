@@ -25,6 +25,7 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
             step: 26.0,
             step_at_most: None,
             ns_per_work: 1.0 / 3.0,
+            ..Reference::default()
         },
         runs: vec![run],
         ..Trace::default()
