@@ -47,7 +47,7 @@ struct Outcome {
     left_out: Vec<(String, String)>,
 }
 
-/// Runs the command. Returns whether at least 95 % of the promises were kept.
+/// Runs the command. Returns whether something was promised and at least 95 % of it was kept.
 ///
 /// # Errors
 /// When something is asked for that makes no sense, or nothing could be probed.
@@ -55,6 +55,12 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
     Wish::new(Nanos(1.0), args.error, args.confidence)
         .map_err(|error| CommandError::Usage(error.to_string()))?;
     let entry = measure::entry(&args.operation)?;
+    if operations::needs_set_up(entry.name) == Some(true) {
+        return Err(CommandError::Usage(format!(
+            "--op {}: each call needs a set-up before it, so that no two fit between two reads; rehearse one that needs none",
+            entry.name
+        )));
+    }
     let cpu = trial::cpu(args.cpu)?;
     let report = trial::report(args.from.as_deref(), &[])?;
     let ids: Vec<&str> =
@@ -100,7 +106,7 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
         }
     }
     output.flush()?;
-    Ok(20 * outcome.kept >= 19 * (outcome.kept + outcome.broken))
+    Ok(outcome.kept > 0 && 20 * outcome.kept >= 19 * (outcome.kept + outcome.broken))
 }
 
 /// The size of the operation: for single calls long enough for the clock if that is possible, so that there is something to
@@ -158,7 +164,11 @@ fn rehearse(
             Some((_, Err(reason))) => promise.reason = Some(reason),
             None => promise.reason = Some("nothing was answered".into()),
         },
-        Reply::Failed(reason) => promise.reason = Some(reason),
+        // It was promised, and did not come true.
+        Reply::Failed(reason) => {
+            promise.kept = Some(false);
+            promise.reason = Some(reason);
+        }
         Reply::Measured(_) | Reply::Allocated { .. } => {
             promise.reason = Some("its process answered something else".into())
         }
@@ -190,20 +200,19 @@ fn columns(outcome: &Outcome, separator: &str) -> String {
 
 fn page(outcome: &Outcome, style: Style) -> String {
     let mut out = format!(
-        "# plans for {} % at {} % confidence; {} by long classic runs is the truth; promised holds what samples vary by\n\n",
+        "# plans for {} % at {} % confidence; {} by long classic runs is the truth; promised holds what it varies by itself\n\n",
         outcome.error * 100.0,
         outcome.confidence * 100.0,
         outcome.operation
     );
     let header = ["clock", "method", "calls", "truth", "found", "error %", "promised %", "of it clock %", ""];
     let mut table = super::plain_table(&header, 2);
-    let mut reasons: Vec<(String, String)> = Vec::new();
+    let (mut failed, mut refused) = (Vec::new(), Vec::new());
     for promise in &outcome.promises {
         let Some(found) = &promise.outcome else {
-            reasons.push((
-                format!("{} {}", promise.clock, promise.method),
-                promise.reason.clone().unwrap_or_default(),
-            ));
+            let reasons = if promise.kept.is_some() { &mut failed } else { &mut refused };
+            let who = format!("{} {}", promise.clock, promise.method);
+            reasons.push((who, promise.reason.clone().unwrap_or_default()));
             continue;
         };
         table.add_row([
@@ -226,9 +235,12 @@ fn page(outcome: &Outcome, style: Style) -> String {
     let share =
         if total == 0 { NOTHING.to_owned() } else { percent(Some(outcome.kept as f64 / total as f64)) };
     out += &format!("\n{} of {total} promises were kept ({share} %)\n", outcome.kept);
-    if !reasons.is_empty() || !outcome.left_out.is_empty() {
-        out += "\nnothing was promised\n";
-        for (who, why) in reasons.iter().chain(&outcome.left_out) {
+    refused.extend(outcome.left_out.iter().cloned());
+    for (title, reasons) in [("promised, and failed", failed), ("nothing was promised", refused)] {
+        if !reasons.is_empty() {
+            out += &format!("\n{title}\n");
+        }
+        for (who, why) in reasons {
             crate::report::text::hang(&mut out, "  ", "    ", &format!("{who} — {why}"), style.columns());
         }
     }

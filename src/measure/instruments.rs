@@ -27,32 +27,55 @@ pub fn adaptive(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> Res
         return one_by_one(&mut trial);
     }
     let target_ns = trial.shortest_ns();
-    let (calls, ns_per_call) = trial.calibrate(target_ns)?;
-    let samples = trial.collect(|trial| trial.take(calls))?;
-    let budget = trial.budget(calls as f64 * ns_per_call.max(f64::MIN_POSITIVE), calls == 1);
-    trial.sum_up(calls, samples, &budget)
+    let (mut calls, _) = trial.calibrate(target_ns)?;
+    loop {
+        let samples = trial.collect(|trial| trial.take(calls))?;
+        // Not what it seemed to take at first, but what it took.
+        let window_ns = valid_mean(&samples) * calls as f64;
+        if window_ns >= 0.9 * target_ns || trial.is_over() {
+            let budget = trial.budget(window_ns.max(f64::MIN_POSITIVE), calls == 1);
+            return trial.sum_up(calls, samples, &budget);
+        }
+        calls = (calls as f64 * (1.1 * target_ns / window_ns.max(1e-3)).clamp(1.1, 1e6)) as u64 + 1;
+    }
+}
+
+/// The mean of the samples that count, in nanoseconds a call.
+fn valid_mean(samples: &[Sample]) -> f64 {
+    let valid: Vec<f64> =
+        samples.iter().filter(|sample| sample.disturbed.is_none()).map(|sample| sample.ns_per_call).collect();
+    mean(&valid).unwrap_or(0.0)
 }
 
 /// Groups of single calls, each after its set-up; what an empty interval shows is taken off.
 fn one_by_one(trial: &mut Trial) -> Result<Measured, TrialError> {
-    let single = |trial: &mut Trial| {
+    let mut random = StdRng::seed_from_u64(trial.goal.seed);
+    let mut single = |trial: &mut Trial| {
         trial.timed.set_up();
+        // So that calls do not keep in step with the clock.
+        pass(random.random_range(0.0..trial.clock.step_ns.clamp(1.0, 1e5)));
         trial.timed.warm_up(0);
         trial.timed.window(1) - trial.floor_ns
     };
-    let pilot: Vec<f64> = (0..5).map(|_| single(trial)).collect();
-    let one_ns = mean(&pilot).unwrap_or(0.0).max(1.0);
+    let one_ns = pilot(trial, &mut single)?;
     // The mean of n calls is off by what one is, by the root of n, and by what the floor is.
     let z = normal_quantile(trial.goal.confidence);
     let scatter_ns = trial.clock.step_ns.hypot(trial.floor_error_ns) / 2.0;
     let needed = (z * scatter_ns / (one_ns * (trial.goal.error - DRIFT))).powi(2);
-    let group = (needed / f64::from(trial.goal.samples)).ceil().clamp(1.0, 1e9) as u64;
+    let affordable = trial.goal.limit.as_nanos() as f64 / 4.0 / (one_ns + trial.clock.cost_ns);
+    let each = f64::from(trial.goal.samples.max(1));
+    // What the limit does not allow is told by the error that is promised.
+    let group = (needed.min(affordable) / each).ceil().clamp(1.0, 1e9) as u64;
     let samples = trial.collect(|trial| {
         let watch = Watch::begin();
         let total: f64 = (0..group).map(|_| single(trial)).sum();
         Sample { weight: group, ns_per_call: total / group as f64, disturbed: watch.end() }
     })?;
     let n = (group as f64 * samples.len() as f64).sqrt();
+    let one_ns = valid_mean(&samples);
+    if one_ns <= 0.0 {
+        return Err(TrialError::Unseen);
+    }
     let share = |ns: f64| z * ns / 2.0 / n / one_ns;
     let budget = Budget {
         quantisation: share(trial.clock.step_ns),
@@ -63,11 +86,29 @@ fn one_by_one(trial: &mut Trial) -> Result<Measured, TrialError> {
     trial.sum_up(group, samples, &budget)
 }
 
+/// Roughly what a call takes: of twice as many calls each time, until the clock saw several steps of them.
+fn pilot(trial: &mut Trial, single: &mut impl FnMut(&mut Trial) -> f64) -> Result<f64, TrialError> {
+    /// Steps that make a rough figure.
+    const STEPS: f64 = 8.0;
+    let mut calls = 4_u32;
+    loop {
+        let total: f64 = (0..calls).map(|_| single(trial)).sum();
+        if total >= STEPS * trial.clock.step_ns {
+            return Ok(total / f64::from(calls));
+        }
+        if trial.is_over() || calls > 1 << 24 {
+            return Err(TrialError::Unseen);
+        }
+        calls *= 2;
+    }
+}
+
 /// How often in a given time (Kabutz): as many calls as should fill `span`, timed as one; counts a second. A run whose
-/// length misses the span by more than 2 % and a step is repeated up to three times, then the trial has failed.
+/// length misses the span by more than 2 % and a step is repeated up to three times; from then on misses count, and the
+/// deviation tells of them.
 ///
 /// # Errors
-/// When the clock is too coarse for the span, or no run hits it.
+/// When the clock is too coarse for the span.
 pub fn throughput(
     timed: &mut dyn Timed,
     clock: &ClockFigures,
@@ -202,10 +243,15 @@ pub fn micro(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> Result
     let samples = trial.collect(|trial| {
         let varied = (1.0 + VARIED * gaussian(&mut random)).clamp(0.5, 2.0);
         let calls = (varied * target_ns / one_ns).ceil().max(1.0) as u64;
-        fewest = fewest.min(calls);
-        let sample = trial.take(calls);
+        let mut sample = trial.take(calls);
         if sample.disturbed.is_none() && sample.ns_per_call > 0.0 {
             one_ns = f64::midpoint(one_ns, sample.ns_per_call);
+            // The operation became faster than it seemed at first: the next one takes more calls.
+            let is_short = sample.ns_per_call * (calls as f64) < trial.shortest_ns();
+            sample.disturbed = is_short.then(|| "too short for the clock".into());
+        }
+        if sample.disturbed.is_none() {
+            fewest = fewest.min(calls);
         }
         sample
     })?;

@@ -1,31 +1,39 @@
-//! Whether something disturbed a window: the one place that knows the signs.
+//! Whether something disturbed a window: by the signs that a probe looks at, of this very process.
+
+use std::path::Path;
+
+use crate::prober::watch::{Counters, Disturbance, counted, stolen};
 
 /// What is looked at before and after a window.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Watch {
-    involuntary: Option<u64>,
+    counters: Option<Counters>,
+    /// The CPU that it runs on, with the time that a hypervisor had taken from it.
+    stolen: Option<(u32, u64)>,
 }
 
 impl Watch {
     /// Before the window.
     #[must_use]
     pub fn begin() -> Self {
-        Self { involuntary: involuntary_switches() }
+        let counters = Counters::of(proc(), std::process::id());
+        let cpu = counters.as_ref().and_then(|counters| counters.cpus.first().copied());
+        Self { counters, stolen: cpu.and_then(|cpu| Some((cpu, stolen(proc(), cpu)?))) }
     }
 
-    /// After it: what disturbed it, if anything did.
+    /// After it: what disturbed it, if anything did. Nothing is known where the system does not tell.
     #[must_use]
     pub fn end(self) -> Option<String> {
-        let (before, after) = (self.involuntary?, involuntary_switches()?);
-        (after > before).then(|| format!("the CPU was given to somebody else {} times", after - before))
+        let after = Counters::of(proc(), std::process::id())?;
+        let taken = self.stolen.and_then(|(cpu, before)| Some(stolen(proc(), cpu)? > before));
+        let disturbance = counted(&self.counters?, &after, 0)
+            .or_else(|| taken.filter(|&taken| taken).map(|_| Disturbance::StolenTime))?;
+        Some(disturbance.name().into())
     }
 }
 
-/// How often the scheduler took the CPU from this thread (`proc_pid_status(5)`); `None` where it does not tell.
-fn involuntary_switches() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/thread-self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?;
-    line.trim().parse().ok()
+fn proc() -> &'static Path {
+    Path::new("/proc")
 }
 
 #[cfg(test)]
@@ -33,10 +41,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn switches_are_counted_where_the_system_tells() {
-        match (involuntary_switches(), involuntary_switches()) {
-            (Some(first), Some(second)) => assert!(second >= first),
-            _ => eprintln!("skipped: /proc does not tell"),
+    fn what_the_system_tells_is_seen() {
+        let watch = Watch::begin();
+        assert_eq!(watch.counters.is_some(), proc().join("self/stat").exists());
+        let mut disturbed = watch.clone();
+        if let Some(counters) = &mut disturbed.counters {
+            counters.cpus = Vec::new();
+            counters.major_faults = u64::MAX;
+            counters.switches = 0;
+            // Whatever else happened: fewer switches than now are a disturbance, if there was any at all.
+            let any = Counters::of(proc(), std::process::id()).is_some_and(|now| now.switches > 0);
+            assert_eq!(disturbed.end().as_deref(), any.then_some("context-switch"));
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Promise against outcome: an operation measured by a clock and a method, beside long classic runs that tell the truth.
 //!
-//! Single calls are compared with calls that fences keep apart, batches with calls in a row, which overlap in the core.
-//! The two take turns, as the frequency of the core wanders; each sample is compared with the run beside it. The
-//! promise is made before: by the plan, from the figures of the clock. What the ratios vary by among themselves is
-//! added, as it is no fault of the clock.
+//! Single calls are compared with calls that fences keep apart, batches with calls in a row, which overlap in the core. The two
+//! take turns, as the frequency of the core wanders; each sample is compared with the runs beside it. The promise is made
+//! before: by the plan, from the figures of the clock. What is added to it has nothing to do with that clock: how much the
+//! operation itself varies from window to window, as a clock that is known to be good sees it.
 
 use serde::{Deserialize, Serialize};
 use timers::Deadline;
@@ -12,7 +12,7 @@ use super::instruments::pass;
 use super::interference::Watch;
 use super::trial::{Goal, TrialError};
 use super::window::Timed;
-use crate::analysis::statistics::{mean, mean_but, median, standard_deviation, student_quantile};
+use crate::analysis::statistics::{mean_but, median, quantile, sorted, student_quantile};
 use crate::method::plan::{self, Plan};
 use crate::method::{ClockFigures, Method, Wish};
 use crate::units::Nanos;
@@ -32,7 +32,7 @@ pub struct Rehearsed {
     pub error: f64,
     /// What the plan promised of clock and method.
     pub clock_error: f64,
-    /// What the samples vary by among themselves.
+    /// What the operation itself varies by, as the clock that tells the truth sees windows as long as these.
     pub variation: f64,
     /// All that was promised.
     pub promised: f64,
@@ -59,12 +59,10 @@ pub enum Kind {
 
 /// Classic runs of the same operation, by a clock that is known to be good.
 pub struct Truth<'a> {
-    /// Calls in a row.
-    pub in_a_row: &'a mut dyn Timed,
-    /// Calls that are kept apart by fences, as two reads keep a single one apart from what stands around it.
-    pub apart: &'a mut dyn Timed,
-    /// The fences without the calls.
-    pub fences: &'a mut dyn Timed,
+    /// The operation under that clock.
+    pub timed: &'a mut dyn Timed,
+    /// The figures of the clock.
+    pub clock: &'a ClockFigures,
 }
 
 /// Measures with the clock under rehearsal and with the one that tells the truth, in turns.
@@ -75,17 +73,14 @@ pub fn rehearse(
     timed: &mut dyn Timed,
     clock: &ClockFigures,
     truth: &mut Truth,
-    true_clock: &ClockFigures,
     kind: Kind,
     goal: &Goal,
 ) -> Result<Rehearsed, TrialError> {
     let calls = truth.prepare(kind);
     let duration_ns = truth.ns_per_call(kind, calls).max(1e-3);
-    let classic_ns = duration_ns * calls as f64;
-    let true_error = (true_clock.step_ns + 2.0 * true_clock.cost_error_ns) / classic_ns.max(1.0);
     let plan = plan(clock, goal, kind, duration_ns)?;
     let floor = floor_of(timed, clock);
-    let (mut ratios, mut truths) = (Vec::new(), Vec::new());
+    let (mut ratios, mut truths, mut short) = (Vec::new(), Vec::new(), Vec::new());
     let deadline = Deadline::after(4 * goal.limit);
     while ratios.len() < goal.samples.max(3) as usize {
         if deadline.remaining().is_none() {
@@ -100,21 +95,25 @@ pub fn rehearse(
         let before = truth.ns_per_call(kind, calls);
         let found = sample(timed, clock, &plan, goal, floor, ratios.len() as u64);
         let after = truth.ns_per_call(kind, calls);
+        let alike = truth.alike(&plan);
         // What takes long is disturbed now and then, and its mean bears it.
         if watch.end().is_none() || plan.campaign_ns > 5e6 {
             let beside = f64::midpoint(before, after);
             truths.push(beside);
             ratios.push(found / beside);
+            short.push(alike / beside);
         }
     }
     let count = ratios.len() as f64;
-    let deviation =
-        standard_deviation(&ratios).unwrap_or(0.0) * student_quantile(goal.confidence, ratios.len() - 1);
-    // Of single calls one is looked at, the first; of the others the mean.
-    let (ratio, variation) = match kind {
-        Kind::Single => (ratios[0], deviation * (1.0 + 1.0 / count).sqrt()),
-        _ => (mean(&ratios).unwrap_or(f64::NAN), deviation / count.sqrt()),
+    let quantile = student_quantile(goal.confidence, ratios.len() - 1);
+    // Of single calls one is looked at, the first; of the others the middle one, whose error is a quarter more than that of a mean.
+    let (ratio, by) = match kind {
+        Kind::Single => (ratios[0], (1.0 + 1.0 / count).sqrt()),
+        _ => (median(&ratios).unwrap_or(f64::NAN), 1.25 / count.sqrt()),
     };
+    let variation = quantile * by * scatter(&short);
+    let classic_ns = duration_ns * calls as f64;
+    let true_error = (truth.clock.step_ns + 2.0 * truth.clock.cost_error_ns) / classic_ns.max(1.0);
     let clock_error = plan.error + true_error;
     let truth_ns = median(&truths).unwrap_or(f64::NAN);
     Ok(Rehearsed {
@@ -133,6 +132,14 @@ pub fn rehearse(
     })
 }
 
+/// The standard deviation of figures that are normal but for a few: from what the middle half lies between.
+fn scatter(figures: &[f64]) -> f64 {
+    const OF_NORMAL: f64 = 1.349;
+    let sorted = sorted(figures);
+    let at = |share| quantile(&sorted, share).unwrap_or(0.0);
+    (at(0.75) - at(0.25)) / OF_NORMAL
+}
+
 impl Truth<'_> {
     /// As many calls as fill a quarter of a millisecond: a thousandfold of any step, and short enough not to be interrupted
     /// each time.
@@ -145,13 +152,27 @@ impl Truth<'_> {
         calls
     }
 
-    /// A classic run: of calls in a row for batches, else of calls that fences keep apart, less the fences.
+    /// A classic run: of calls in a row for batches, else of calls that fences keep apart.
     fn ns_per_call(&mut self, kind: Kind, calls: u64) -> f64 {
         let ns = match kind {
-            Kind::Batch => self.in_a_row.window(calls) - self.in_a_row.window(0),
-            Kind::Single | Kind::EdgeCrossing => self.apart.window(calls) - self.fences.window(calls),
+            Kind::Batch => self.timed.window(calls) - self.timed.window(0),
+            Kind::Single | Kind::EdgeCrossing => self.timed.apart(calls),
         };
         ns / calls as f64
+    }
+
+    /// Nanoseconds a call by a window like those of the plan. Of single calls that are averaged the mean of as many.
+    fn alike(&mut self, plan: &Plan) -> f64 {
+        /// More of them tell no more.
+        const MOST: u64 = 64;
+        let (calls, times) = match plan.method {
+            Method::Single => (1, 1),
+            Method::Batch { calls } => (calls, 1),
+            Method::EdgeCrossing { samples, .. } => (1, samples.min(MOST)),
+        };
+        self.timed.warm_up(calls);
+        let total: f64 = (0..times).map(|_| self.timed.window(calls) - self.timed.window(0)).sum();
+        total / (times * calls) as f64
     }
 }
 

@@ -59,19 +59,31 @@ pub trait Timed {
     /// Nanoseconds between two reads around that many calls. With none it is the floor: the same path without a call.
     fn window(&mut self, calls: u64) -> f64;
 
+    /// Nanoseconds that so many calls take when fences keep each apart from what stands around it, as two reads keep a
+    /// single one; the fences themselves are taken off.
+    fn apart(&mut self, calls: u64) -> f64;
+
     /// Whether each call needs a set-up, so that no two calls fit between two reads.
     fn needs_set_up(&self) -> bool;
 
     /// Puts things back.
     fn set_up(&mut self);
 
-    /// Walks the path of the next window once, unmeasured: what ran before left it cold, and a first read through the
-    /// kernel then takes up to a microsecond longer than those whose cost is known. An operation that needs a set-up is left
-    /// alone, as is one of which no `calls` are wanted.
+    /// Walks the path of the next window, unmeasured: what ran before left it cold, and the first reads through the kernel
+    /// then take up to a microsecond longer than those whose cost is known, until its branches are predicted again. An
+    /// operation that needs a set-up is left alone, as is one of which no `calls` are wanted.
     fn warm_up(&mut self, calls: u64) {
         const FEW: u64 = 8;
+        const WINDOWS: u32 = 16;
+        const LONG_NS: f64 = 2e4;
         let calls = if self.needs_set_up() { 0 } else { calls.min(FEW) };
-        self.window(calls);
+        let mut passed = 0.0;
+        for _ in 0..WINDOWS {
+            passed += self.window(calls);
+            if passed > LONG_NS {
+                break;
+            }
+        }
     }
 }
 
@@ -86,6 +98,19 @@ pub struct Pair<'c, C, O> {
 impl<C: Clock, O: Operation> Timed for Pair<'_, C, O> {
     fn window(&mut self, calls: u64) -> f64 {
         timed_region(self.clock, &mut self.operation, calls)
+    }
+
+    fn apart(&mut self, calls: u64) -> f64 {
+        let mut apart = || {
+            timers::fence();
+            black_box(self.operation.call());
+            timers::fence();
+        };
+        let mut fences = || {
+            timers::fence();
+            timers::fence();
+        };
+        timed_region(self.clock, &mut apart, calls) - timed_region(self.clock, &mut fences, calls)
     }
 
     fn needs_set_up(&self) -> bool {

@@ -156,10 +156,13 @@ impl<C: super::clock::Clock> operations::Visitor for WithOperation<'_, C> {
 
 fn answer_with(request: &Request, timed: &mut dyn super::Timed) -> Reply {
     let Instrument::Rehearse { kinds, truth } = &request.instrument else { return measure(request, timed) };
-    let Ok(monotonic) = Registered::<Monotonic>::open() else {
+    if timed.needs_set_up() {
+        return Reply::Failed("operations that need a set-up before each call cannot be rehearsed".into());
+    }
+    let Ok(clock) = Registered::<Monotonic>::open() else {
         return Reply::Failed("CLOCK_MONOTONIC, which tells the truth, cannot be read".into());
     };
-    let rehearsal = Rehearsal { request, timed, monotonic, kinds, truth, in_a_row: None };
+    let rehearsal = Rehearsal { request, timed, clock, kinds, truth };
     operations::visit(&request.operation, request.size, rehearsal)
         .unwrap_or_else(|| Reply::Failed(format!("there is no operation `{}`", request.operation)))
 }
@@ -195,11 +198,36 @@ fn measure(request: &Request, timed: &mut dyn super::Timed) -> Reply {
     rows.map_or_else(|error| Reply::Failed(error.to_string()), Reply::Measured)
 }
 
-/// Classic first: its result tells how many single calls are needed.
+/// Classic first: its result tells how many single calls are needed. A single call begins when all before it has ended, and
+/// calls in a row overlap; so the classic run that edge-crossing has to agree with is the one that keeps its calls apart.
 fn both(timed: &mut dyn super::Timed, clock: &ClockFigures, goal: &Goal) -> Result<Vec<Row>, TrialError> {
-    let classic = instruments::adaptive(timed, clock, goal)?;
-    let (_, discrete) = instruments::discrete(timed, clock, goal, classic.summary.mean_ns)?;
-    Ok(vec![Row::of("classic", classic), Row::of("edge-crossing", discrete)])
+    let in_a_row = instruments::adaptive(timed, clock, goal)?;
+    let apart = instruments::adaptive(&mut Apart(timed), clock, goal)?;
+    let (_, discrete) = instruments::discrete(timed, clock, goal, apart.summary.mean_ns)?;
+    let rows = [("classic", in_a_row), ("classic, apart", apart), ("edge-crossing", discrete)];
+    Ok(rows.into_iter().map(|(way, found)| Row::of(way, found)).collect())
+}
+
+/// The same with calls that fences keep apart. Where each call needs a set-up they are apart anyway.
+struct Apart<'a>(&'a mut dyn super::Timed);
+
+impl super::Timed for Apart<'_> {
+    fn window(&mut self, calls: u64) -> f64 {
+        let floor = self.0.window(0);
+        if calls == 0 || self.0.needs_set_up() { self.0.window(calls) } else { self.0.apart(calls) + floor }
+    }
+
+    fn apart(&mut self, calls: u64) -> f64 {
+        self.0.apart(calls)
+    }
+
+    fn needs_set_up(&self) -> bool {
+        self.0.needs_set_up()
+    }
+
+    fn set_up(&mut self) {
+        self.0.set_up();
+    }
 }
 
 impl Request {
@@ -214,60 +242,23 @@ impl Request {
     }
 }
 
+/// The same operation once more, under the clock that tells the truth.
 struct Rehearsal<'a> {
     request: &'a Request,
     timed: &'a mut dyn super::Timed,
-    monotonic: Registered<Monotonic>,
+    clock: Registered<Monotonic>,
     kinds: &'a [Kind],
     truth: &'a ClockFigures,
-    /// The operation in a row, when there is one already.
-    in_a_row: Option<&'a mut dyn super::Timed>,
 }
 
 impl operations::Visitor for Rehearsal<'_> {
     type Output = Reply;
 
-    fn visit<O: Operation>(self, mut operation: O) -> Reply {
-        if O::SET_UP {
-            return Reply::Failed(
-                "operations that need a set-up before each call cannot be rehearsed".into(),
-            );
-        }
-        let Some(in_a_row) = self.in_a_row else {
-            // Once more, for the calls that are kept apart.
-            let in_a_row: &mut dyn super::Timed = &mut Pair { clock: &self.monotonic, operation };
-            let Ok(monotonic) = Registered::<Monotonic>::open() else {
-                return Reply::Failed("CLOCK_MONOTONIC cannot be read any more".into());
-            };
-            let Request { operation: name, size, .. } = self.request;
-            let again = Rehearsal {
-                request: self.request,
-                timed: self.timed,
-                monotonic,
-                kinds: self.kinds,
-                truth: self.truth,
-                in_a_row: Some(in_a_row),
-            };
-            return operations::visit(name, *size, again)
-                .unwrap_or_else(|| Reply::Failed("it is gone".into()));
-        };
-        let apart = || {
-            timers::fence();
-            std::hint::black_box(operation.call());
-            timers::fence();
-        };
-        let fences = || {
-            timers::fence();
-            timers::fence();
-        };
-        let mut truth = Truth {
-            in_a_row,
-            apart: &mut Pair { clock: &self.monotonic, operation: apart },
-            fences: &mut Pair { clock: &self.monotonic, operation: fences },
-        };
+    fn visit<O: Operation>(self, operation: O) -> Reply {
+        let mut truth = Truth { timed: &mut Pair { clock: &self.clock, operation }, clock: self.truth };
         let goal = self.request.goal();
         let mut one = |kind| {
-            rehearse(self.timed, &self.request.clock, &mut truth, self.truth, kind, &goal)
+            rehearse(self.timed, &self.request.clock, &mut truth, kind, &goal)
                 .map_err(|error| error.to_string())
         };
         Reply::Rehearsed(self.kinds.iter().map(|&kind| (kind, one(kind))).collect())

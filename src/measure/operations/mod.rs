@@ -77,6 +77,20 @@ operations! {
     "heapsort", "heap sort of shuffled numbers", SORTS, |size| sorting::heap(size);
 }
 
+/// Whether each call needs something put back before it; `None` when there is no such operation.
+#[must_use]
+pub fn needs_set_up(name: &str) -> Option<bool> {
+    struct NeedsSetUp;
+    impl Visitor for NeedsSetUp {
+        type Output = bool;
+
+        fn visit<O: Operation>(self, _operation: O) -> bool {
+            O::SET_UP
+        }
+    }
+    visit(name, 1, NeedsSetUp)
+}
+
 /// The entry of that name.
 #[must_use]
 pub fn find(name: &str) -> Option<Entry> {

@@ -18,7 +18,7 @@ use timers::Pace;
 use crate::analysis::statistics::mean;
 
 use self::core::Core;
-use self::counters::{Counters, stolen};
+pub use self::counters::{Counters, stolen};
 
 /// What disturbs a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -281,7 +281,9 @@ impl ProcessWatch {
     }
 }
 
-fn counted(before: &Counters, after: &Counters, own_switches: u64) -> Option<Disturbance> {
+/// What the counters say of a window: what grew by more than `own_switches`, or moved, disturbed it.
+#[must_use]
+pub fn counted(before: &Counters, after: &Counters, own_switches: u64) -> Option<Disturbance> {
     if after.switches > before.switches + own_switches {
         Some(Disturbance::ContextSwitch)
     } else if before.cpus.len() == after.cpus.len() && before.cpus != after.cpus {
