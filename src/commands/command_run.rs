@@ -1,11 +1,10 @@
 //! A command as an operation of `measure`: each run is a sample.
 
-use std::process::{Command, Stdio};
-
 use timers::Timer;
 
 use super::CommandError;
 use super::measure::{Measurement, Outcome};
+use super::run_of_command::Runner;
 use crate::cli::measure::{InstrumentName, MeasureArgs};
 use crate::measure::window::Pair;
 use crate::measure::worker::Row;
@@ -16,7 +15,11 @@ use crate::method::{ClockFigures, Counts};
 ///
 /// # Errors
 /// When the clock cannot count it, or the command does not exist or fails.
-pub fn measure(args: &MeasureArgs, clock: &ClockFigures) -> Result<Measurement, CommandError> {
+pub fn measure(
+    args: &MeasureArgs,
+    clock: &ClockFigures,
+    cpu: Option<u32>,
+) -> Result<Measurement, CommandError> {
     if !matches!(args.instrument, InstrumentName::Adaptive | InstrumentName::Macro) {
         return Err(CommandError::Usage(
             "--instrument: runs of a command are single calls; use macro".into(),
@@ -28,7 +31,7 @@ pub fn measure(args: &MeasureArgs, clock: &ClockFigures) -> Result<Measurement, 
             clock.id
         )));
     }
-    let visited = timers::visit(&clock.id, WithClock { args, clock });
+    let visited = timers::visit(&clock.id, WithClock { args, clock, cpu });
     let unreadable = |why: String| CommandError::Failed(format!("--clock {}: {why}", clock.id));
     match visited {
         None => Err(unreadable("this program does not host it".into())),
@@ -40,20 +43,23 @@ pub fn measure(args: &MeasureArgs, clock: &ClockFigures) -> Result<Measurement, 
 struct WithClock<'a> {
     args: &'a MeasureArgs,
     clock: &'a ClockFigures,
+    cpu: Option<u32>,
 }
 
 impl timers::Visitor for WithClock<'_> {
     type Output = Result<Measurement, CommandError>;
 
     fn visit<T: Timer>(self, timer: T) -> Self::Output {
-        let Self { args, clock } = self;
+        let Self { args, clock, cpu } = self;
         let watch = Registered::of(timer).map_err(|error| CommandError::Failed(error.to_string()))?;
         let name = shell_words::join(&args.command);
         // Once without a clock: a command that cannot run is told before it is measured.
-        once(&args.command).map_err(CommandError::Failed)?;
+        let limit = std::time::Duration::from_secs(args.limit);
+        let runner = Runner::new(&args.command, cpu, limit).map_err(CommandError::Failed)?;
+        runner.once().map_err(CommandError::Failed)?;
         let mut failure = None;
         let operation = || {
-            if let Err(why) = once(&args.command) {
+            if let Err(why) = runner.once() {
                 failure.get_or_insert(why);
             }
         };
@@ -61,7 +67,7 @@ impl timers::Visitor for WithClock<'_> {
             error: args.error,
             confidence: args.confidence,
             samples: args.samples,
-            limit: std::time::Duration::from_secs(args.limit),
+            limit,
             seed: args.seed,
         };
         let mut pair = Pair { clock: &watch, operation };
@@ -75,20 +81,4 @@ impl timers::Visitor for WithClock<'_> {
         };
         Ok(Measurement { operation: crate::report::text::clipped(&name, 60), size: None, outcome })
     }
-}
-
-fn once(command: &[String]) -> Result<(), String> {
-    let (program, arguments) = command.split_first().ok_or("there is no command behind `--`")?;
-    let status = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .map_err(|error| format!("`{}` cannot be run: {error}", crate::report::text::clipped(program, 60)))?;
-    if status.success() {
-        return Ok(());
-    }
-    let shown = crate::report::text::clipped(&shell_words::join(command), 80);
-    Err(format!("`{shown}` failed ({status}): what fails is not worth timing; run it by hand to see why"))
 }

@@ -61,7 +61,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let measurements = if args.command.is_empty() {
         operate(args, &entries, &clock, cpu)?
     } else {
-        vec![command_run::measure(args, &clock)?]
+        vec![command_run::measure(args, &clock, cpu)?]
     };
     let shown = Shown { args, report: &report, clock: &clock, measurements: &measurements };
     match args.format {

@@ -17,6 +17,7 @@ pub mod probe;
 pub mod publish;
 pub mod rehearse;
 pub mod report;
+mod run_of_command;
 pub mod score;
 pub mod selftest;
 pub mod table;

@@ -25,7 +25,7 @@ pub fn interrupted() -> bool {
 }
 
 /// Makes a group known that was just started.
-pub(super) fn register(group: Pid) {
+pub fn register(group: Pid) {
     let mut groups = groups();
     groups.push(group);
     if interrupted() {
@@ -34,7 +34,7 @@ pub(super) fn register(group: Pid) {
 }
 
 /// Ends a group and forgets it. Its leader is not waited for yet, so the number is still its own.
-pub(super) fn end(group: Pid) {
+pub fn end(group: Pid) {
     let mut groups = groups();
     kill(group);
     groups.retain(|&other| other != group);

@@ -48,6 +48,7 @@ fn measurements_that_make_no_sense() {
     refused(&["measure", "multiply", "--error", "0"], 2, "0 %");
     refused(&["measure", "clone", "--sizes", "0"], 2, "--sizes");
     refused(&["measure", "--clock", "monotonic", "--", "/no/such/command"], 1, "/no/such/command");
+    refused(&["measure", "--clock", "monotonic", "--limit", "1", "--", "sleep", "100"], 1, "--limit");
     refused(&["measure", "--clock", "monotonic", "--", "false"], 1, "failed");
     refused(&["measure", "--clock", "thread-cputime", "--", "true"], 1, "does not see");
     refused(&["rehearse", "--op", "chains"], 2, "`chain`");

@@ -25,14 +25,22 @@ impl Counters {
         let mut all = Self::default();
         for thread in threads {
             // A thread may end between the look at the folder and the look at it.
-            let Ok(status) = fs::read_to_string(thread.join("status")) else { continue };
-            let Ok(stat) = fs::read_to_string(thread.join("stat")) else { continue };
-            all.switches += switches(&status)?;
-            let (faults, cpu) = faults_and_cpu(&stat)?;
-            all.major_faults += faults;
-            all.cpus.push(cpu);
+            if let Some(one) = Self::of_thread(&thread) {
+                all.switches += one.switches;
+                all.major_faults += one.major_faults;
+                all.cpus.extend(one.cpus);
+            }
         }
         Some(all)
+    }
+
+    /// Those of the thread whose folder in procfs this is.
+    #[must_use]
+    pub fn of_thread(folder: &Path) -> Option<Self> {
+        let status = fs::read_to_string(folder.join("status")).ok()?;
+        let stat = fs::read_to_string(folder.join("stat")).ok()?;
+        let (major_faults, cpu) = faults_and_cpu(&stat)?;
+        Some(Self { switches: switches(&status)?, major_faults, cpus: vec![cpu] })
     }
 }
 

@@ -1,0 +1,96 @@
+//! One run of a command that is measured: on a CPU, in a process group of its own, not for longer than the limit.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use timers::Deadline;
+
+use crate::prober::children;
+use crate::report::text::clipped;
+
+/// How often one looks whether the limit has passed.
+const LOOK: Duration = Duration::from_millis(50);
+
+type Running = Arc<Mutex<Option<(Pid, Deadline)>>>;
+
+/// Runs a command again and again.
+pub struct Runner<'a> {
+    command: &'a [String],
+    limit: Duration,
+    running: Running,
+    /// Closed when the runner goes: then nobody watches any more.
+    _watched: mpsc::Sender<()>,
+}
+
+impl<'a> Runner<'a> {
+    /// Runs of `command` on `cpu`, if one is given, each for `limit` at most.
+    ///
+    /// # Errors
+    /// Says why the CPU or a thread cannot be had.
+    pub fn new(command: &'a [String], cpu: Option<u32>, limit: Duration) -> Result<Self, String> {
+        let running = Running::default();
+        let (_watched, over) = mpsc::channel::<()>();
+        let seen = Arc::clone(&running);
+        // Before this thread is bound to a CPU, as threads and children inherit that.
+        thread::Builder::new()
+            .name("limit".into())
+            .spawn(move || {
+                while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                    end_if_late(&seen);
+                }
+            })
+            .map_err(|error| format!("no thread to watch the limit: {error}"))?;
+        if let Some(cpu) = cpu {
+            timers::pin_to(cpu).map_err(|error| format!("--cpu {cpu}: {error}"))?;
+        }
+        Ok(Self { command, limit, running, _watched })
+    }
+
+    /// One run; what it prints is thrown away.
+    ///
+    /// # Errors
+    /// When it cannot be started, fails, or goes on for longer than the limit.
+    pub fn once(&self) -> Result<(), String> {
+        let (program, arguments) = self.command.split_first().ok_or("there is no command behind `--`")?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .map_err(|error| format!("`{}` cannot be run: {error}", clipped(program, 60)))?;
+        let group = Pid::from_child(&child);
+        let deadline = Deadline::after(self.limit);
+        children::register(group);
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some((group, deadline));
+        // It keeps its number until its status is taken: only then is nobody else's group ended.
+        let _ = waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        let was_late = self.running.lock().unwrap_or_else(PoisonError::into_inner).take().is_none();
+        children::end(group);
+        let status = child.wait().map_err(|error| error.to_string())?;
+        let shown = clipped(&shell_words::join(self.command), 80);
+        if was_late {
+            let limit = self.limit.as_secs();
+            return Err(format!(
+                "`{shown}` went on for longer than the limit of {limit} s: allow more with --limit"
+            ));
+        }
+        if status.success() {
+            return Ok(());
+        }
+        Err(format!("`{shown}` failed ({status}): what fails is not worth timing; run it by hand to see why"))
+    }
+}
+
+fn end_if_late(running: &Running) {
+    let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((group, _)) = running.take_if(|(_, deadline)| deadline.remaining().is_none()) {
+        children::end(group);
+    }
+}
