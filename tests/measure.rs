@@ -60,7 +60,7 @@ impl Clock for Virtual {
 const CLOCKS: [(f64, f64); 4] = [(10.0, 22.0), (1e3, 22.0), (4e6, 4.0), (1e7, 550.0)];
 
 fn goal(error: f64) -> Goal {
-    Goal { error, limit: Duration::from_secs(30), ..Goal::default() }
+    Goal { error, limit: Duration::from_secs(30), watched: false, ..Goal::default() }
 }
 
 #[test]
@@ -86,6 +86,45 @@ fn the_coarser_the_clock_the_longer_the_batch() {
     };
     // 50 ns for what fills and drains at the ends of a batch are part of every budget.
     assert!(calls(10.0) * 10 < calls(1e3) && calls(1e3) * 1_000 < calls(4e6));
+}
+
+/// An operation of 80 ns whose first call takes a thousand times as long, and each window of which may be interrupted.
+#[test]
+fn a_cold_first_call_fools_nobody() {
+    for error in [0.01, 0.2] {
+        let clock = Virtual::new(10.0, 22.0);
+        let calls = Cell::new(0_u32);
+        let operation = || {
+            calls.set(calls.get() + 1);
+            clock.pass(if calls.get() == 1 { 80_000.0 } else { 80.0 });
+        };
+        let goal = goal(error);
+        for measured in [clock.watch().adaptive(operation, &goal), clock.watch().micro(operation, &goal)] {
+            let measured = measured.expect("it can be measured");
+            let summary = &measured.summary;
+            assert!((summary.mean_ns / 80.0 - 1.0).abs() < error, "{error}: {summary:?}");
+            assert!(summary.clock_error <= 1.3 * error && measured.calls > 1, "{error}: {summary:?}");
+            calls.set(0);
+        }
+    }
+}
+
+#[test]
+fn calls_that_need_a_set_up_are_seen_under_a_coarse_clock() {
+    let clock = Virtual::new(1e6, 22.0);
+    let turn = Cell::new(0.0_f64);
+    let sort = WithSetUp {
+        data: (),
+        set_up: |_: &mut ()| {
+            turn.set((turn.get() + 0.618_034).fract());
+            clock.pass(turn.get() * 1e6);
+        },
+        call: |_: &mut ()| clock.pass(40_000.0),
+    };
+    let measured = clock.watch().adaptive(sort, &goal(0.05)).expect("measured");
+    let summary = &measured.summary;
+    assert!((summary.mean_ns / 40_000.0 - 1.0).abs() < summary.error, "{summary:?}");
+    assert!(summary.clock_error < 0.06, "{summary:?}");
 }
 
 #[test]

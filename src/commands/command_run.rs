@@ -69,6 +69,7 @@ impl timers::Visitor for WithClock<'_> {
             samples: args.samples,
             limit,
             seed: args.seed,
+            watched: true,
         };
         let mut pair = Pair { clock: &watch, operation };
         let measured = instruments::macro_trial(&mut pair, clock, &goal);

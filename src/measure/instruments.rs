@@ -67,9 +67,9 @@ fn one_by_one(trial: &mut Trial) -> Result<Measured, TrialError> {
     // What the limit does not allow is told by the error that is promised.
     let group = (needed.min(affordable) / each).ceil().clamp(1.0, 1e9) as u64;
     let samples = trial.collect(|trial| {
-        let watch = Watch::begin();
+        let watch = trial.watch();
         let total: f64 = (0..group).map(|_| single(trial)).sum();
-        Sample { weight: group, ns_per_call: total / group as f64, disturbed: watch.end() }
+        Sample { weight: group, ns_per_call: total / group as f64, disturbed: watch.and_then(Watch::end) }
     })?;
     let n = (group as f64 * samples.len() as f64).sqrt();
     let one_ns = valid_mean(&samples);

@@ -238,6 +238,7 @@ impl Request {
             samples: self.samples,
             limit: Duration::from_nanos(self.limit_ns),
             seed: self.seed,
+            watched: true,
         }
     }
 }
