@@ -1,4 +1,6 @@
-//! The hosts of other runtimes, each as far as its runtime is installed: `eprintln` says which was not tested.
+//! The hosts of other runtimes, each as far as its runtime is installed; what is skipped is said aloud.
+
+mod skipping;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,6 +12,8 @@ use timermeter::prober::connection::{Command, Connection, subject};
 use timermeter::prober::runtimes::{Ready, Runtime};
 use timers::During;
 
+use skipping::skipped;
+
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The host of a runtime, and the folder that it lives in.
@@ -18,7 +22,7 @@ fn prepare(runtime: Runtime) -> Option<(TempDir, Vec<Ready>)> {
     match runtime.prepare(folder.path()) {
         Ok(ready) => Some((folder, ready)),
         Err(why) => {
-            eprintln!("not tested: {}: {why}", runtime.prefix());
+            skipped(format!("{}: {}", runtime.prefix(), why.reason), &why.remedy);
             None
         }
     }
@@ -143,7 +147,10 @@ fn the_example_agents_speak_the_protocol() {
     for (program, agent) in [("python3", "minimal.py"), ("perl", "clocks.pl")] {
         let found = std::process::Command::new(program).arg("--version").output();
         if !found.is_ok_and(|output| output.status.success()) {
-            eprintln!("not tested: there is no {program}");
+            skipped(
+                format!("{agent}: there is no `{program}`"),
+                &format!("install it, as in `apt install {program}`"),
+            );
             continue;
         }
         let path = format!("{}/examples/agents/{agent}", env!("CARGO_MANIFEST_DIR"));
