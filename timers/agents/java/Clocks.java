@@ -31,7 +31,13 @@ final class Clocks {
         ALL.put(FLOOR, new Opener() { public Clock open() { return new Nothing(); } });
     }
 
-    /** Keeps what calls return, so that they cannot be left out. */
+    /*
+     * Keep what calls return. A plain store is enough: the compiler may put it behind the loop, but not the call. A call of
+     * a native method is opaque to C1 and C2, and so are nanoTime and currentTimeMillis, which they know: C2 makes each a
+     * call of the runtime that hangs on the flow of control and not on its inputs, so that two are never taken for one, and
+     * none is moved or dropped though nobody looks at what it returns (LibraryCallKit::inline_native_time_funcs). All other
+     * methods here end in one of these. A volatile store would cost a fence a call.
+     */
     static long kept;
     static Object keptObject;
 
