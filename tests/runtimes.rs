@@ -206,6 +206,21 @@ fn the_mantissa_of_a_float_clock_is_carried_exactly() {
 }
 
 #[test]
+fn a_counter_that_this_java_lacks_is_missed_with_a_remedy() {
+    let Some((folder, hosts)) = prepare(Runtime::Java) else { return };
+    let compiled = folder.path().join("java/HighResCounter.class");
+    if compiled.exists() {
+        std::fs::remove_file(compiled).expect("it is ours");
+    }
+    let hello = start(&hosts[0], None).borrow().hello().clone();
+    assert!(hello.timers.iter().all(|timer| timer.id != "highResCounter"), "{hello:?}");
+    let missing =
+        hello.unavailable.iter().find(|missing| missing.id == "highResCounter").expect("it is known");
+    assert!(missing.reason.contains("jdk.internal.perf"), "{missing:?}");
+    assert!(missing.remedy.as_ref().is_some_and(|remedy| remedy.contains("--add-exports")), "{missing:?}");
+}
+
+#[test]
 fn windows_that_a_collection_disturbed_are_taken_again() {
     let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["readings"]}"#;
     let script = format!(

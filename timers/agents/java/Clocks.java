@@ -45,7 +45,15 @@ final class Clocks {
 
     /** In a file of its own that is left out where the compiler does not know the class. */
     private static Clock perf() throws Exception {
-        return (Clock) Class.forName("HighResCounter").getDeclaredConstructor().newInstance();
+        try {
+            return (Clock) Class.forName("HighResCounter").getDeclaredConstructor().newInstance();
+        } catch (ReflectiveOperationException | LinkageError why) {
+            throw new NotHere(
+                "this JDK does not let jdk.internal.perf.Perf be used (" + why + ')',
+                "probe with an OpenJDK, 11 or later, which has the package; a host started by hand needs --add-exports"
+                    + " java.base/jdk.internal.perf=ALL-UNNAMED; the sun.misc.Perf of JDK 8 is not supported",
+                why);
+        }
     }
 
     static final class Nothing extends Clock {
