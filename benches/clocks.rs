@@ -1,13 +1,19 @@
 //! The same operations by three clocks: `cargo bench --bench clocks --features criterion`. The bare counter, CPU time of the
-//! thread, and the clock that `timermeter pick --duration 20ns --error 1%` names on most machines.
+//! thread, and the clock that is picked for them on this machine, by the report that `TIMERMETER_REPORT` names or, without
+//! it, by a quick probe.
 
+use std::error::Error;
 use std::hint::black_box;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use criterion::Criterion;
 use timermeter::measure::criterion::ClockTime;
 use timermeter::measure::{Clock, Registered};
-use timers::Timer;
-use timers::clocks::{Rdtsc, RdtscLfence, ThreadCputime};
+use timermeter::method::{Wish, choose};
+use timermeter::report::Report;
+use timermeter::units::Nanos;
+use timers::{Timer, Visitor};
 
 fn operations<C: Clock + 'static>(criterion: &mut Criterion<ClockTime<C>>, clock: &str) {
     let mut group = criterion.benchmark_group(clock);
@@ -19,19 +25,48 @@ fn operations<C: Clock + 'static>(criterion: &mut Criterion<ClockTime<C>>, clock
     group.finish();
 }
 
-fn with<T: Timer>() {
-    match Registered::<T>::open() {
-        Ok(clock) => {
-            let mut criterion = Criterion::default().with_measurement(ClockTime(clock)).configure_from_args();
-            operations(&mut criterion, T::INFO.id);
-            criterion.final_summary();
-        }
-        Err(error) => eprintln!("skipped: {error}"),
+/// Runs the operations by whichever timer it is handed.
+struct By {
+    title: String,
+}
+
+impl Visitor for By {
+    type Output = Result<(), Box<dyn Error>>;
+
+    fn visit<T: Timer>(self, timer: T) -> Self::Output {
+        let clock = ClockTime(Registered::of(timer)?);
+        let mut criterion = Criterion::default().with_measurement(clock).configure_from_args();
+        operations(&mut criterion, &self.title);
+        criterion.final_summary();
+        Ok(())
     }
 }
 
+/// By a timer of the registry.
+fn by(id: &str, title: String) -> Result<(), Box<dyn Error>> {
+    timers::visit(id, By { title }).ok_or_else(|| format!("there is no timer `{id}`"))??
+}
+
+/// The clock for operations of some 20 ns, where 1 % off is good enough.
+fn picked() -> Result<String, Box<dyn Error>> {
+    let report = match std::env::var_os("TIMERMETER_REPORT") {
+        Some(path) => Report::read(Path::new(&path))?,
+        None => probe()?,
+    };
+    let choice = choose(&report, &Wish::new(Nanos(20.0), 0.01, 0.95)?)?;
+    Ok(choice.picked.or(choice.nearest).ok_or("no clock can be measured with")?.id)
+}
+
+fn probe() -> Result<Report, Box<dyn Error>> {
+    let mut probe = Command::new(env!("CARGO_BIN_EXE_timermeter"));
+    let done = probe.args(["probe", "--quick", "--format", "json"]).stderr(Stdio::inherit()).output()?;
+    Ok(Report::parse(&String::from_utf8(done.stdout)?, "probe")?)
+}
+
 fn main() {
-    with::<Rdtsc>();
-    with::<ThreadCputime>();
-    with::<RdtscLfence>();
+    for id in ["rdtsc", "thread-cputime"] {
+        by(id, id.into()).unwrap_or_else(|error| eprintln!("skipped: {id}: {error}"));
+    }
+    let found = picked().and_then(|id| by(&id, format!("picked ({id})")));
+    found.unwrap_or_else(|error| eprintln!("skipped: the picked clock: {error}"));
 }

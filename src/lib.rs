@@ -25,3 +25,8 @@ pub mod tabulation;
 pub mod trace;
 pub mod trust;
 pub mod units;
+
+/// The examples of README.md, which are compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

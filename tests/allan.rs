@@ -1,5 +1,7 @@
 //! The Allan deviation against an independent implementation, allantools. Without it there is nothing to test.
 
+mod skipping;
+
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -31,7 +33,10 @@ fn python(script: &str) -> Command {
 #[test]
 fn as_allantools_computes_it() {
     if !python("import allantools").output().is_ok_and(|output| output.status.success()) {
-        eprintln!("not tested: python3 has no allantools (pip install --target target/python allantools)");
+        skipping::skipped(
+            "`python3` has no allantools",
+            "python3 -m pip install --target target/python allantools",
+        );
         return;
     }
     let mut random = StdRng::seed_from_u64(7);

@@ -1,5 +1,7 @@
 //! The example in `examples/agents` as the prober meets it. Without Python there is nothing to test.
 
+mod skipping;
+
 use std::cell::RefCell;
 use std::process::{Command as Process, Stdio};
 use std::rc::Rc;
@@ -15,7 +17,10 @@ fn it_answers_every_question_it_offers() {
     let python =
         Process::new("python3").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !python.is_ok_and(|status| status.success()) {
-        eprintln!("not tested: there is no python3");
+        skipping::skipped(
+            "there is no `python3`",
+            "install Python 3.8 or later, as in `apt install python3`",
+        );
         return;
     }
     let command = Command { name: "minimal".into(), program: "python3".into(), args: vec![AGENT.into()] };

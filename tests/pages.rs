@@ -1,6 +1,7 @@
 //! The pages: what they escape, and what they do in a real browser (headless Chromium, where there is one).
 
 mod sample;
+mod skipping;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -138,7 +139,10 @@ fn a_folder_that_is_no_site_is_left_alone() {
 /// Loads a page with a script of the test in it, and returns what stands in the document afterwards.
 fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<String> {
     let Some(browser) = browser() else {
-        eprintln!("skipped: {name}: there is no Chromium here (apt-get install chromium)");
+        skipping::skipped(
+            format!("{name}: there is no Chromium"),
+            "install it, as in `apt install chromium`",
+        );
         return None;
     };
     let folder = folder();

@@ -1,4 +1,6 @@
-//! The hosts of other runtimes, each as far as its runtime is installed: `eprintln` says which was not tested.
+//! The hosts of other runtimes, each as far as its runtime is installed; what is skipped is said aloud.
+
+mod skipping;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,6 +12,8 @@ use timermeter::prober::connection::{Command, Connection, subject};
 use timermeter::prober::runtimes::{Ready, Runtime};
 use timers::During;
 
+use skipping::skipped;
+
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The host of a runtime, and the folder that it lives in.
@@ -18,7 +22,7 @@ fn prepare(runtime: Runtime) -> Option<(TempDir, Vec<Ready>)> {
     match runtime.prepare(folder.path()) {
         Ok(ready) => Some((folder, ready)),
         Err(why) => {
-            eprintln!("not tested: {}: {why}", runtime.prefix());
+            skipped(format!("{}: {}", runtime.prefix(), why.reason), &why.remedy);
             None
         }
     }
@@ -62,27 +66,54 @@ fn least_until<const N: usize>(
     Err(all)
 }
 
-/// That nothing was optimised away or moved: what is asked for more often takes longer, as often as it is asked for.
+fn twice(few: i64, many: i64) -> bool {
+    (1.5..2.7).contains(&(many as f64 / few as f64))
+}
+
+/// That no timer's calls were optimised away, and none was taken out of its loop: what is asked for more often takes longer,
+/// as often as it is asked for, and longer than the loop with nothing in it.
+fn keeps_its_calls(ready: &Ready) {
+    const REPEAT: u32 = 11;
+    let connection = start(ready, None);
+    let (reference, ids) = timers(&connection);
+    let hello = connection.borrow().hello().clone();
+    let ns_per_tick = hello.timers.iter().find_map(|timer| timer.ns_per_tick.filter(|_| timer.reference));
+    let ns_per_tick = ns_per_tick.expect("the reference has a unit");
+    let mut floor = subject(&connection, timers::FLOOR_ID);
+    for id in ids {
+        let mut timer = subject(&connection, &id);
+        let mut batch = |calls| timer.batches(&reference, calls, REPEAT).expect("batches");
+        let calls = affordable(&mut batch, ns_per_tick);
+        let told = least_until(
+            |[few, many, without]| twice(few, many) && without < many / 2,
+            || {
+                let [few, many] = [calls, 2 * calls].map(&mut batch);
+                [few, many, floor.batches(&reference, 2 * calls, REPEAT).expect("batches")]
+            },
+        );
+        assert_eq!(told, Ok(()), "{}:{id}: {calls} calls, twice as many, and none at all", ready.prefix);
+    }
+}
+
+/// As many calls as take some hundred microseconds, or many where calls seem to cost nothing.
+fn affordable(mut batch: impl FnMut(u64) -> Vec<i64>, ns_per_tick: f64) -> u64 {
+    const SPAN_NS: f64 = 300e3;
+    const FEW: u64 = 50;
+    let [none, few] = [0, FEW].map(|calls| least(&batch(calls)));
+    let cost_ns = (few - none) as f64 * ns_per_tick / FEW as f64;
+    (SPAN_NS / cost_ns).clamp(20.0, 4_000.0) as u64
+}
+
+/// That neither read around the work was moved, and the work is done: what is more takes longer, as much as it is more.
 fn keeps_its_reads(ready: &Ready) {
     let (reference, _) = timers(&start(ready, None));
     let connection = start(ready, Some(&reference));
     let mut timer = subject(&connection, &reference);
-    let mut floor = subject(&connection, timers::FLOOR_ID);
-    let twice = |few: i64, many: i64| (1.5..2.7).contains(&(many as f64 / few as f64));
     let told = least_until(
         |[none, some, more]| twice(some - none, more - none),
         || timer.intervals(&[0, 20_000, 40_000], 15).expect("intervals").try_into().expect("three rows"),
     );
     assert_eq!(told, Ok(()), "{}: intervals do not take as long as their work", ready.prefix);
-    let told = least_until(
-        |[few, many, without]| twice(few, many) && without < many / 2,
-        || {
-            let mut batch = |calls| timer.batches(&reference, calls, 25).expect("batches");
-            let [few, many] = [2_000, 4_000].map(&mut batch);
-            [few, many, floor.batches(&reference, 4_000, 25).expect("batches")]
-        },
-    );
-    assert_eq!(told, Ok(()), "{}: 2000 calls, 4000, and none at all", ready.prefix);
     let readings = timer.readings(300).expect("readings");
     let moved = readings.windows(2).filter(|pair| pair[1] > pair[0]).count();
     assert!(moved >= 30, "{}: it moved {moved} times in 299", ready.prefix);
@@ -112,6 +143,7 @@ fn speaks_the_protocol(command: &Command) {
 fn all_of(runtime: Runtime) {
     let Some((_folder, hosts)) = prepare(runtime) else { return };
     for ready in &hosts {
+        keeps_its_calls(ready);
         keeps_its_reads(ready);
         reads_all_its_timers(ready);
         speaks_the_protocol(&ready.command);
@@ -143,7 +175,10 @@ fn the_example_agents_speak_the_protocol() {
     for (program, agent) in [("python3", "minimal.py"), ("perl", "clocks.pl")] {
         let found = std::process::Command::new(program).arg("--version").output();
         if !found.is_ok_and(|output| output.status.success()) {
-            eprintln!("not tested: there is no {program}");
+            skipped(
+                format!("{agent}: there is no `{program}`"),
+                &format!("install it, as in `apt install {program}`"),
+            );
             continue;
         }
         let path = format!("{}/examples/agents/{agent}", env!("CARGO_MANIFEST_DIR"));
@@ -168,6 +203,21 @@ fn the_mantissa_of_a_float_clock_is_carried_exactly() {
         readings.windows(2).any(|pair| pair[1] - pair[0] == 1),
         "its steps are single ticks: {readings:?}"
     );
+}
+
+#[test]
+fn a_counter_that_this_java_lacks_is_missed_with_a_remedy() {
+    let Some((folder, hosts)) = prepare(Runtime::Java) else { return };
+    let compiled = folder.path().join("java/HighResCounter.class");
+    if compiled.exists() {
+        std::fs::remove_file(compiled).expect("it is ours");
+    }
+    let hello = start(&hosts[0], None).borrow().hello().clone();
+    assert!(hello.timers.iter().all(|timer| timer.id != "highResCounter"), "{hello:?}");
+    let missing =
+        hello.unavailable.iter().find(|missing| missing.id == "highResCounter").expect("it is known");
+    assert!(missing.reason.contains("jdk.internal.perf"), "{missing:?}");
+    assert!(missing.remedy.as_ref().is_some_and(|remedy| remedy.contains("--add-exports")), "{missing:?}");
 }
 
 #[test]

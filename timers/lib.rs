@@ -8,6 +8,9 @@
 //!
 //! [Kuperberg, Krogmann, Reussner 2011]: https://doi.org/10.1145/1958746.1958776
 
+// So that a timer reads the same in this crate and in another one.
+extern crate self as timers;
+
 mod affinity;
 pub mod agents;
 #[cfg(feature = "allocations")]

@@ -1,4 +1,46 @@
 //! Any clock as a measurement of criterion.
+//!
+//! One that is known when the benchmark is written is opened by its type:
+//!
+//! ```
+//! use criterion::Criterion;
+//! use timermeter::measure::Registered;
+//! use timermeter::measure::criterion::ClockTime;
+//! use timers::clocks::ThreadCputime;
+//!
+//! # fn main() -> Result<(), timermeter::measure::ClockError> {
+//! let clock = Registered::<ThreadCputime>::open()?;
+//! let criterion = Criterion::default().with_measurement(ClockTime(clock));
+//! # let _ = criterion;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Any other of the registry, as one that was picked, is visited by its id ([`timers::visit`]); what the visitor does is
+//! compiled for each timer, so that no read is a dynamic call. `benches/clocks.rs` is a whole benchmark.
+//!
+//! ```
+//! use criterion::Criterion;
+//! use timermeter::measure::{ClockError, Registered};
+//! use timermeter::measure::criterion::ClockTime;
+//! use timers::{Timer, Visitor};
+//!
+//! struct Benchmarks;
+//!
+//! impl Visitor for Benchmarks {
+//!     type Output = Result<(), ClockError>;
+//!
+//!     fn visit<T: Timer>(self, timer: T) -> Self::Output {
+//!         let mut criterion = Criterion::default().with_measurement(ClockTime(Registered::of(timer)?));
+//!         // criterion.bench_function(…)
+//!         # let _ = &mut criterion;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let outcome = timers::visit("monotonic", Benchmarks).expect("somebody is called so").expect("it can be read");
+//! assert_eq!(outcome, Ok(()));
+//! ```
 
 use criterion::Throughput;
 use criterion::measurement::{Measurement, ValueFormatter};

@@ -6,6 +6,10 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 use super::PROGRAM;
+use super::skipping::skipped;
+
+/// What lets an ordinary user hide files from a program, and limit it.
+const NAMESPACES: &str = "it takes util-linux, and a kernel that lets users make namespaces";
 
 /// What has to work on any machine, and the exit statuses it may have there. Nothing can be a problem, where nothing is
 /// shown, but the clock may be steered hard.
@@ -35,11 +39,12 @@ fn works(wrapper: &[&str]) -> bool {
     match tried {
         Ok(ended) if ended.status.success() => true,
         Ok(ended) => {
-            eprintln!("skipped: {wrapper:?}: {}", String::from_utf8_lossy(&ended.stderr));
+            let told = String::from_utf8_lossy(&ended.stderr);
+            skipped(format!("{wrapper:?} does not work: {told}"), NAMESPACES);
             false
         }
         Err(error) => {
-            eprintln!("skipped: {first}: {error}");
+            skipped(format!("{first} cannot be started: {error}"), NAMESPACES);
             false
         }
     }

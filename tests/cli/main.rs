@@ -9,6 +9,8 @@ mod many;
 mod measuring;
 mod reports;
 mod runtimes;
+#[path = "../skipping/mod.rs"]
+mod skipping;
 mod usage;
 
 use std::time::Duration;

@@ -1,10 +1,11 @@
-//! `--runtime` where the runtimes are not installed, and `agent-check`.
+//! `--runtime` where runtimes are installed, as far as they are, and where they are not; and `agent-check`.
 
 use assert_cmd::Command;
 use predicates::prelude::*;
 use serde_json::Value;
 
-use super::{PATIENCE, PROGRAM, timermeter};
+use super::skipping::skipped;
+use super::{PATIENCE, PROGRAM, json, row, rows, timermeter};
 
 /// A run that finds no program at all.
 fn without_programs(args: &[&str]) -> assert_cmd::assert::Assert {
@@ -25,8 +26,76 @@ fn a_runtime_that_is_missing_is_one_line_that_says_how_to_get_it() {
     let probe = ["probe", "--quick", "--format", "json", "--runtime", "java,node", "java:nanoTime"];
     let report = without_programs(&probe).code(3);
     let report: Value = serde_json::from_slice(&report.get_output().stdout).expect("JSON");
-    assert_eq!(super::row(&report, "java:*")["status"], "unavailable");
-    assert_eq!(super::rows(&report).len(), 2, "{report}");
+    assert_eq!(row(&report, "java:*")["status"], "unavailable");
+    assert_eq!(rows(&report).len(), 2, "{report}");
+}
+
+/// The report of a quick probe of these timers, by id and legend. `None` where the runtime is not installed.
+#[track_caller]
+fn probed(runtime: &str, timers: &[(&str, Option<&str>)]) -> Option<Value> {
+    let mut args = vec!["probe", "--quick", "--format", "json", "--runtime", runtime];
+    args.extend(timers.iter().map(|(id, _)| *id));
+    // 3: the machine is too restless, or the runtime is not there.
+    let report = json(&timermeter(&args).code(predicate::in_iter([0, 3])));
+    let all = format!("{runtime}:*");
+    if let Some(missing) = rows(&report).iter().find(|row| row["id"] == *all) {
+        let said = |key: &str| missing[key].as_str().unwrap_or_else(|| panic!("no {key}: {missing}"));
+        skipped(format!("{runtime}: {}", said("reason")), said("remedy"));
+        return None;
+    }
+    assert_eq!(rows(&report).len(), timers.len(), "{report}");
+    for (id, legend) in timers {
+        let row = row(&report, id);
+        assert_eq!(row["legend"].as_str(), *legend, "{row}");
+        holds_together(row);
+    }
+    Some(report)
+}
+
+/// What is true of a hosted timer on any machine: it was asked, and its row says by whom and what came of it.
+#[track_caller]
+fn holds_together(row: &Value) {
+    let (name, version) = row["runtime"].as_str().and_then(|runtime| runtime.rsplit_once(' ')).expect("both");
+    assert!(!name.is_empty() && version.starts_with(|c: char| c.is_ascii_digit()), "{row}");
+    let above_zero = |value: &Value| value.as_f64().is_some_and(|value| value > 0.0);
+    match row["status"].as_str() {
+        Some("ok") => {
+            assert!(above_zero(&row["accuracy"]["ns"]) && above_zero(&row["cost"]["median_ns"]), "{row}");
+            assert!(row["quality"].as_f64().is_some_and(|quality| (0.0..=1.0).contains(&quality)), "{row}");
+        }
+        Some("unresolved" | "failed") => assert!(row["reason"].is_string(), "{row}"),
+        _ => panic!("{row}"),
+    }
+}
+
+#[test]
+fn java_is_probed() {
+    probed("java", &[("java:nanoTime", Some("NANO")), ("java:currentTimeMillis", Some("CTM"))]);
+}
+
+#[test]
+fn dotnet_is_probed() {
+    probed("dotnet", &[("dotnet:Stopwatch", Some(".STO"))]);
+}
+
+#[test]
+fn python_is_probed() {
+    let Some(report) = probed("python", &[("python:perf_counter_ns", None), ("python:time", None)]) else {
+        return;
+    };
+    let time = row(&report, "python:time");
+    // Seconds since 1970 as a double, until 2038: it moves by steps of the mantissa, one or more.
+    const MANTISSA_NS: f64 = 1e9 / (1 << 22) as f64;
+    assert_eq!(time["ns_per_tick"], MANTISSA_NS, "{time}");
+    if time["status"] == "ok" {
+        let steps = time["accuracy"]["ns"].as_f64().expect("it has an accuracy") / MANTISSA_NS;
+        assert!(steps.round() >= 1.0 && (steps - steps.round()).abs() < 0.01, "{steps} steps: {time}");
+    }
+}
+
+#[test]
+fn node_is_probed() {
+    probed("node", &[("node:hrtime.bigint", None)]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
+use super::skipping::skipped;
 use super::{json, printed, timermeter};
 
 /// The run ends with status 2, prints nothing on standard output and says all of `words`.
@@ -61,7 +62,10 @@ fn nominal_cycles_where_the_machine_declares_none() {
     if nominal.is_null() {
         refused(&["probe", "--quick", "--cycles", "nominal", "monotonic"], &["nominal", "2.8GHz"]);
     } else {
-        eprintln!("skipped: this machine declares a nominal frequency, {nominal} Hz");
+        skipped(
+            format!("this machine declares a nominal frequency, {nominal} Hz"),
+            "run it on one that does not",
+        );
     }
 }
 

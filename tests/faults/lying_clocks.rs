@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
+use super::skipping::skipped;
 use super::{alone, folder, outcome, probe, probe_fully, row, there_is};
 
 fn probed(fault: &str) -> Option<Value> {
     let _alone = alone();
-    if !there_is("python3") {
+    if !there_is("python3", "python3") {
         return None;
     }
     let agent = format!("faulty=python3 '{}'", folder().join("clocks.py").display());
@@ -51,7 +52,7 @@ fn a_step_back_in_a_hundred_thousand_readings() {
 #[test]
 fn a_clock_that_is_behind_on_one_cpu() {
     if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-        eprintln!("not tested: there is one CPU only");
+        skipped("there is one CPU only", "run it on two");
         return;
     }
     let Some(row) = probed("behind") else { return };

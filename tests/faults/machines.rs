@@ -5,6 +5,7 @@ use std::thread;
 
 use serde_json::Value;
 
+use super::skipping::skipped;
 use super::{alone, outcome, probe, row, there_is};
 
 /// Every row ended in a known way, and none that has a Quality lacks what it follows from.
@@ -46,7 +47,7 @@ fn the_tsc_is_forbidden() {
         child
     });
     let Some(output) = started.join().expect("it does not panic") else {
-        eprintln!("not tested: the kernel does not let the counter be forbidden");
+        skipped("the kernel does not let the counter be forbidden", "it takes PR_SET_TSC, on x86-64");
         return;
     };
     use std::os::unix::process::ExitStatusExt;
@@ -76,7 +77,7 @@ fn a_host_is_forbidden_to_read_the_tsc() {
 #[test]
 fn one_cpu_only() {
     let _alone = alone();
-    if !there_is("taskset") {
+    if !there_is("taskset", "util-linux") {
         return;
     }
     let cpu = timers::allowed_cpus().expect("some CPU")[0].to_string();
@@ -125,7 +126,7 @@ fn faketime() -> Option<String> {
     let found = places.iter().map(|folder| format!("{folder}/libfaketime.so.1"));
     let library = found.into_iter().find(|path| std::path::Path::new(path).exists());
     if library.is_none() {
-        eprintln!("not tested: libfaketime is not installed");
+        skipped("there is no libfaketime", "install it, as in `apt install faketime`");
     }
     library
 }

@@ -4,6 +4,8 @@
 
 mod lying_clocks;
 mod machines;
+#[path = "../skipping/mod.rs"]
+mod skipping;
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -20,11 +22,14 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a command is there and answers `--version`.
-fn there_is(command: &str) -> bool {
+/// Whether a command is there and answers `--version`; else it is in that package.
+fn there_is(command: &str, package: &str) -> bool {
     let found = Command::new(command).arg("--version").output().is_ok();
     if !found {
-        eprintln!("not tested: there is no {command}");
+        skipping::skipped(
+            format!("there is no `{command}`"),
+            &format!("install it, as in `apt install {package}`"),
+        );
     }
     found
 }

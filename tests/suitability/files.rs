@@ -9,6 +9,8 @@ use timermeter::platform::{Root, identify_at};
 use timermeter::report::{Platform, Tickless};
 use timermeter::suitability::{Severity, judge};
 
+use super::skipping::skipped;
+
 /// A laptop on which everything is as its owner left it.
 const LAPTOP: [(&str, &str); 21] = [
     (
@@ -148,7 +150,10 @@ fn huge_files_are_not_read_to_their_end() {
         // A terabyte with nothing in it takes no room on the disk.
         let file = File::options().write(true).open(folder.path().join(path)).expect("it is there");
         if let Err(error) = file.set_len(1 << 40) {
-            eprintln!("skipped: this file system has no files of that size: {error}");
+            skipped(
+                format!("there is no file of a terabyte: {error}"),
+                "set TMPDIR to a file system that has such",
+            );
             return;
         }
         (&file).write_all(b"0").expect("it can be written");

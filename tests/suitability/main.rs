@@ -1,6 +1,8 @@
 //! Judgements of machines that do not exist, one thing wrong with each.
 
 mod files;
+#[path = "../skipping/mod.rs"]
+mod skipping;
 
 use proptest::prelude::*;
 use timermeter::report::{ClockSource, CpuQuota, Load, MemoryLimit, Ntp, Platform, Tickless};

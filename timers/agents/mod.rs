@@ -18,8 +18,8 @@ macro_rules! sources {
 
 /// Java 11 and later. `HighResCounter.java` needs a package that the platform does not export.
 pub const JAVA: &[Source] = sources!(
-    "java": "Agent.java", "Clock.java", "Clocks.java", "HighResCounter.java", "Json.java", "Loops.java", "Pairs.java",
-    "Questions.java", "Together.java"
+    "java": "Agent.java", "Clock.java", "Clocks.java", "HighResCounter.java", "Json.java", "Loops.java", "NotHere.java",
+    "Pairs.java", "Questions.java", "Together.java"
 );
 
 /// C# 6, for Mono and for .NET.

@@ -105,6 +105,9 @@ sealed class Loops<T, R> : Questions where T : struct, IClock where R : struct, 
         over = false;
         var other = new Thread(() => { while (!over) {} });
         if (during == "other-spin") other.Start();
+        // The first reads of both find cold caches.
+        reference.Read();
+        timer.Read();
         long startReference = reference.Read(), start = timer.Read();
         if (during == "spin")
             for (long end = DateTime.UtcNow.Ticks + ms * 10000L; DateTime.UtcNow.Ticks < end;) {}

@@ -102,16 +102,21 @@ public final class Agent {
                     .append(",\"counts\":").append(clock.counts == null ? "null" : Json.quoted(clock.counts))
                     .append(",\"ns_per_tick\":").append(Double.isNaN(clock.nsPerTick) ? "null" : clock.nsPerTick)
                     .append(",\"reference\":").append(id.equals(Clocks.REFERENCE)).append('}');
+            } catch (NotHere why) {
+                missing.append(missing.length() == 0 ? "" : ",").append(missing(id, why.getMessage(), why.remedy));
             } catch (Exception | Error why) {
-                missing.append(missing.length() == 0 ? "" : ",").append("{\"id\":").append(Json.quoted(id))
-                    .append(",\"label\":").append(Json.quoted(id))
-                    .append(",\"reason\":").append(Json.quoted(why.toString())).append('}');
+                missing.append(missing.length() == 0 ? "" : ",").append(missing(id, why.toString(), null));
             }
         }
         String name = System.getProperty("java.vm.name").startsWith("OpenJDK") ? "OpenJDK" : System.getProperty("java.vm.name");
         return "{\"protocol\":1,\"runtime\":{\"name\":" + Json.quoted(name) + ",\"version\":"
             + Json.quoted(System.getProperty("java.version")) + "},\"timers\":[" + timers + "],\"unavailable\":[" + missing
             + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"advance\"]}";
+    }
+
+    private static String missing(String id, String reason, String remedy) {
+        return "{\"id\":" + Json.quoted(id) + ",\"label\":" + Json.quoted(id) + ",\"reason\":" + Json.quoted(reason)
+            + ",\"remedy\":" + (remedy == null ? "null" : Json.quoted(remedy)) + '}';
     }
 
     private static String intervals(Questions loops, Object asked, int repeat) {

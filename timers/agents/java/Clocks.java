@@ -31,7 +31,13 @@ final class Clocks {
         ALL.put(FLOOR, new Opener() { public Clock open() { return new Nothing(); } });
     }
 
-    /** Keeps what calls return, so that they cannot be left out. */
+    /*
+     * Keep what calls return. A plain store is enough: the compiler may put it behind the loop, but not the call. A call of
+     * a native method is opaque to C1 and C2, and so are nanoTime and currentTimeMillis, which they know: C2 makes each a
+     * call of the runtime that hangs on the flow of control and not on its inputs, so that two are never taken for one, and
+     * none is moved or dropped though nobody looks at what it returns (LibraryCallKit::inline_native_time_funcs). All other
+     * methods here end in one of these. A volatile store would cost a fence a call.
+     */
     static long kept;
     static Object keptObject;
 
@@ -39,7 +45,15 @@ final class Clocks {
 
     /** In a file of its own that is left out where the compiler does not know the class. */
     private static Clock perf() throws Exception {
-        return (Clock) Class.forName("HighResCounter").getDeclaredConstructor().newInstance();
+        try {
+            return (Clock) Class.forName("HighResCounter").getDeclaredConstructor().newInstance();
+        } catch (ReflectiveOperationException | LinkageError why) {
+            throw new NotHere(
+                "this JDK does not let jdk.internal.perf.Perf be used (" + why + ')',
+                "probe with an OpenJDK, 11 or later, which has the package; a host started by hand needs --add-exports"
+                    + " java.base/jdk.internal.perf=ALL-UNNAMED; the sun.misc.Perf of JDK 8 is not supported",
+                why);
+        }
     }
 
     static final class Nothing extends Clock {

@@ -48,6 +48,7 @@ final class Together {
             throw new IllegalArgumentException("`" + during + "` is none of spin, sleep, other-spin");
         }
         // The first reads of both find cold caches.
+        reference.read();
         timer.read();
         long startReference = reference.read();
         long start = timer.read();
