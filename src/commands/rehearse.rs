@@ -74,7 +74,7 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
         left_out: Vec::new(),
     };
     for row in report.timers.iter().filter(|row| wanted.contains(&row.id.as_str())) {
-        let left_out = match ClockFigures::of(row) {
+        let left_out = match ClockFigures::of(row, &report.platform) {
             Err(why) => Some(why),
             Ok(clock) if clock.facts.counts.is_none() => Some("it does not count time".into()),
             Ok(clock) => {

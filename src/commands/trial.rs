@@ -60,7 +60,7 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
             .timers
             .iter()
             .filter(usable)
-            .filter_map(|row| ClockFigures::of(row).ok())
+            .filter_map(|row| ClockFigures::of(row, &report.platform).ok())
             .filter(wall)
             .max_by(|a, b| a.quality.unwrap_or(0.0).total_cmp(&b.quality.unwrap_or(0.0)));
         return best.ok_or_else(|| {
@@ -72,8 +72,8 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
         .iter()
         .find(|row| row.id == name)
         .ok_or_else(|| CommandError::Failed(format!("the report has no timer `{name}`")))?;
-    let clock =
-        ClockFigures::of(row).map_err(|why| CommandError::Failed(format!("--clock {name}: {why}")))?;
+    let clock = ClockFigures::of(row, &report.platform)
+        .map_err(|why| CommandError::Failed(format!("--clock {name}: {why}")))?;
     match clock.facts.counts {
         Some(_) => Ok(clock),
         None => Err(CommandError::Failed(format!(

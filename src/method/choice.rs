@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use super::facts::Need;
 use super::figures::ClockFigures;
 use super::harness::{Advice, advise};
+use super::lacks::{lacks, unsafe_between_threads};
 use super::plan::{Plan, Shortfall, fastest, percent};
 use super::wish::Wish;
 use crate::report::figures::time;
@@ -94,7 +94,7 @@ pub fn choose(report: &Report, wish: &Wish) -> Result<Choice, ChoiceError> {
         .timers
         .iter()
         .filter(|row| is_of(row, wish.runtime.as_deref()))
-        .map(|row| Verdict::of(row, wish))
+        .map(|row| Verdict::of(report, row, wish))
         .collect();
     if verdicts.is_empty() {
         let mut known: Vec<String> =
@@ -132,13 +132,13 @@ fn is_of(row: &TimerRow, runtime: Option<&str>) -> bool {
 }
 
 impl<'a> Verdict<'a> {
-    fn of(row: &'a TimerRow, wish: &Wish) -> Self {
-        let clock = ClockFigures::of(row);
+    fn of(report: &Report, row: &'a TimerRow, wish: &Wish) -> Self {
+        let clock = ClockFigures::of(row, &report.platform);
         let plan = match &clock {
             Ok(clock) => fastest(clock, wish),
             Err(why) => Err(Shortfall { reason: why.clone(), nearest: None }),
         };
-        let lacks = clock.as_ref().map(|clock| lacks(clock, wish)).unwrap_or_default();
+        let lacks = clock.as_ref().map(|clock| lacks(row, &clock.facts, wish)).unwrap_or_default();
         Self { row, clock, lacks, plan }
     }
 
@@ -153,8 +153,28 @@ impl<'a> Verdict<'a> {
             id: self.row.id.clone(),
             label: self.row.label.clone(),
             plan,
-            notes: notes(clock, &plan),
+            notes: self.notes(clock, &plan),
         })
+    }
+
+    fn notes(&self, clock: &ClockFigures, plan: &Plan) -> Vec<String> {
+        let alone = unsafe_between_threads(self.row).filter(|finding| !self.lacks.contains(finding));
+        let alone = alone.map(|finding| format!("take both readings in one thread: {finding}"));
+        let mut notes: Vec<String> = alone.into_iter().collect();
+        if !clock.facts.ordered {
+            notes.push(
+            "its reads wait for nothing: put a fence before each (lfence on x86-64, isb on Arm), as timermeter::measure does"
+                .to_owned(),
+        );
+        }
+        if plan.method.name() == "edge-crossing" {
+            notes.push(
+            "let a random time pass between calls, so that they do not keep in step with the clock; only the mean is right, \
+             no other statistic"
+                .to_owned(),
+        );
+        }
+        notes
     }
 
     fn nearest_plan(&self) -> Option<Plan> {
@@ -211,40 +231,6 @@ pub fn told(plan: &Plan) -> String {
     }
 }
 
-/// What a clock lacks apart from precision, each in one line.
-fn lacks(clock: &ClockFigures, wish: &Wish) -> Vec<String> {
-    let facts = clock.facts;
-    let counts = match facts.counts {
-        Some(counts) if counts == wish.counts => None,
-        Some(counts) => Some(format!("it counts {}, not {}", counts.in_words(), wish.counts.in_words())),
-        None => Some("what it counts is not known, or is not time".into()),
-    };
-    let lack = |need: &Need| match facts.meets(*need) {
-        Some(true) => None,
-        Some(false) => Some(need.lack().to_owned()),
-        None => Some(format!("whether it meets `{}` is not known", need.word())),
-    };
-    counts.into_iter().chain(wish.needs.iter().filter_map(lack)).collect()
-}
-
-fn notes(clock: &ClockFigures, plan: &Plan) -> Vec<String> {
-    let mut notes = Vec::new();
-    if !clock.facts.ordered {
-        notes.push(
-            "its reads wait for nothing: put a fence before each (lfence on x86-64, isb on Arm), as timermeter::measure does"
-                .to_owned(),
-        );
-    }
-    if plan.method.name() == "edge-crossing" {
-        notes.push(
-            "let a random time pass between calls, so that they do not keep in step with the clock; only the mean is right, \
-             no other statistic"
-                .to_owned(),
-        );
-    }
-    notes
-}
-
 /// Those that suffice by the length of their campaign, those whose step is known first, the cheaper read first where that is the same; then the others by
 /// what they could do.
 fn cheapest_first(a: &Verdict, b: &Verdict) -> Ordering {
@@ -283,3 +269,6 @@ fn nearest(verdicts: &[Verdict], wish: &Wish) -> Option<Candidate> {
     }
     Some(candidate)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::facts::Facts;
-use crate::report::{AccuracyKind, Status, TimerRow};
+use crate::report::{AccuracyKind, Outcome, Platform, Status, TimerRow};
 
 /// A clock as a plan sees it. All lengths in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,26 +35,13 @@ pub struct ClockFigures {
 const COST_UNCERTAINTY: f64 = 0.05;
 
 impl ClockFigures {
-    /// The figures of a row.
+    /// The figures of a row of a report of this machine.
     ///
     /// # Errors
     /// Says why nothing can be measured with this timer.
-    pub fn of(row: &TimerRow) -> Result<Self, String> {
-        let reason = || row.reason.as_deref().map(|reason| crate::report::text::clipped(reason, 160));
-        match row.status {
-            Status::Ok | Status::Unresolved => {}
-            Status::Unavailable => {
-                return Err(format!(
-                    "it cannot be read here: {}",
-                    reason().unwrap_or_else(|| "no reason given".into())
-                ));
-            }
-            Status::Failed => {
-                return Err(format!("it failed: {}", reason().unwrap_or_else(|| "no reason given".into())));
-            }
-        }
-        if row.observations.as_ref().is_some_and(|seen| seen.backward_steps > 0) {
-            return Err("it went backwards".into());
+    pub fn of(row: &TimerRow, platform: &Platform) -> Result<Self, String> {
+        if let Some(why) = refusal(row) {
+            return Err(why);
         }
         let positive = |value: Option<f64>| value.filter(|value| value.is_finite() && *value > 0.0);
         let accuracy = row.accuracy.as_ref();
@@ -83,7 +70,7 @@ impl ClockFigures {
             cost_p99_ns: p99,
             spread: row.spread.filter(|spread| spread.is_finite()),
             quality: row.quality,
-            facts: Facts::of(&row.id),
+            facts: Facts::of_row(row, platform),
         })
     }
 
@@ -103,6 +90,27 @@ impl ClockFigures {
             (a, b) => a.or(b),
         }
     }
+}
+
+/// Why no duration can be taken with the timer of this row, whatever its figures are.
+fn refusal(row: &TimerRow) -> Option<String> {
+    let shown = |text: &str| crate::report::text::clipped(text, 160);
+    let remedy = || row.remedy.as_deref().map_or_else(String::new, |remedy| format!("; {}", shown(remedy)));
+    let reason = || row.reason.as_deref().map_or_else(|| "no reason given".into(), shown) + &remedy();
+    match row.status {
+        Status::Ok | Status::Unresolved => {}
+        Status::Unavailable => return Some(format!("it cannot be read here: {}", reason())),
+        Status::Failed => return Some(format!("it failed: {}", reason())),
+    }
+    let judged = row.verdicts.as_ref().and_then(|verdicts| {
+        let (monotonic, stable) = (&verdicts.monotonic, &verdicts.stable);
+        [(monotonic.outcome, &monotonic.finding), (stable.outcome, &stable.finding)]
+            .into_iter()
+            .find(|(outcome, _)| *outcome == Outcome::Fail)
+            .map(|(_, finding)| shown(finding))
+    });
+    let backward = row.observations.as_ref().is_some_and(|seen| seen.backward_steps > 0);
+    judged.or_else(|| backward.then(|| "it went backwards".into()))
 }
 
 #[cfg(test)]
@@ -141,8 +149,14 @@ pub(super) mod tests {
     fn rows_without_figures_say_why() {
         let mut row = TimerRow::unmeasured("a", "a()", "native", Status::Unavailable);
         row.reason = Some("no such clock".into());
-        assert_eq!(ClockFigures::of(&row).unwrap_err(), "it cannot be read here: no such clock");
+        assert_eq!(
+            ClockFigures::of(&row, &Platform::default()).unwrap_err(),
+            "it cannot be read here: no such clock"
+        );
+        row.remedy = Some("buy one".into());
+        let why = ClockFigures::of(&row, &Platform::default()).unwrap_err();
+        assert_eq!(why, "it cannot be read here: no such clock; buy one");
         row.status = Status::Ok;
-        assert!(ClockFigures::of(&row).unwrap_err().contains("step"));
+        assert!(ClockFigures::of(&row, &Platform::default()).unwrap_err().contains("step"));
     }
 }

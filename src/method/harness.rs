@@ -122,7 +122,7 @@ impl Harness {
             return advice;
         };
         advice.clock = Some(row.id.clone());
-        let clock = match ClockFigures::of(row) {
+        let clock = match ClockFigures::of(row, &report.platform) {
             Ok(clock) => clock,
             Err(why) => {
                 advice.message = format!("nothing can be said about its clock: {why}");

@@ -11,6 +11,8 @@ pub mod choice;
 pub mod facts;
 pub mod figures;
 pub mod harness;
+mod hosted;
+mod lacks;
 pub mod plan;
 pub mod wish;
 
