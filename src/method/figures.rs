@@ -34,6 +34,9 @@ pub struct ClockFigures {
 /// processes differ by.
 const COST_UNCERTAINTY: f64 = 0.05;
 
+/// The share of reads outside a step, as found in some processes, may be as many times as large in another one.
+const OUTSIDE_MARGIN: f64 = 2.0;
+
 impl ClockFigures {
     /// The figures of a row of a report of this machine.
     ///
@@ -76,12 +79,15 @@ impl ClockFigures {
 
     /// How far the cost of a read lies from its median with this confidence, at most. `None` where that is not known.
     ///
-    /// The spread says it where it is as large as the confidence: within one step. So does the 99th percentile for any
+    /// The spread says it where it is large enough: within one step. It is an estimate, so that the share outside it has to be
+    /// no more than half of what the confidence leaves. So does the 99th percentile for any
     /// confidence up to 99 %, as costs are skewed to the right: they lie no farther below their median than above. The
     /// smaller bound counts.
     #[must_use]
     pub fn cost_variation_ns(&self, confidence: f64) -> Option<f64> {
-        let by_spread = self.spread.filter(|spread| *spread >= confidence).map(|_| self.step_ns);
+        let outside = |spread: f64| OUTSIDE_MARGIN * (1.0 - spread);
+        let by_spread =
+            self.spread.filter(|spread| outside(*spread) <= 1.0 - confidence).map(|_| self.step_ns);
         let by_tail = (self.cost_p99_ns)
             .filter(|_| confidence <= 0.99)
             .map(|p99| (p99 - self.cost_ns).max(self.cost_error_ns));
@@ -140,6 +146,10 @@ pub(super) mod tests {
         assert_eq!(fine.cost_variation_ns(0.999), Some(10.0), "all reads were within a step");
         let coarse = clock("monotonic-coarse", 4e6, 4.0);
         assert_eq!(coarse.cost_variation_ns(0.95), Some(2.0));
+        let almost = ClockFigures { spread: Some(0.96), cost_p99_ns: Some(50.0), ..fine.clone() };
+        assert_eq!(almost.cost_variation_ns(0.95), Some(28.0), "it may be less than 95 % in another process");
+        let enough = ClockFigures { spread: Some(0.98), ..almost };
+        assert_eq!(enough.cost_variation_ns(0.95), Some(10.0));
         let scattered = ClockFigures { spread: Some(0.9), cost_p99_ns: Some(50.0), ..fine };
         assert_eq!(scattered.cost_variation_ns(0.95), Some(28.0));
         assert_eq!(scattered.cost_variation_ns(0.999), None, "nothing is known that far out");
