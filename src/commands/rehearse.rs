@@ -9,6 +9,7 @@ use crate::cli::measure::{MeasureFormat, RehearseArgs};
 use crate::measure::operations;
 use crate::measure::rehearsal::{Kind, Rehearsed};
 use crate::measure::worker::{Instrument, Reply, Request};
+use crate::method::budget::PIPELINE_SINGLE_NS;
 use crate::method::{ClockFigures, Wish};
 use crate::report::Style;
 use crate::report::figures::{NOTHING, percent, time};
@@ -116,7 +117,10 @@ fn size(entry: &operations::Entry, clock: &ClockFigures, kind: Kind, error: f64)
     let needed_ns = match kind {
         Kind::Single => 3.0 * (clock.step_ns + clock.cost_ns + 50.0) / error,
         Kind::Batch => 200.0,
-        Kind::EdgeCrossing => (clock.step_ns / 3.0).clamp(400.0, 3e5).max(20.0 * clock.cost_ns),
+        Kind::EdgeCrossing => (clock.step_ns / 3.0)
+            .clamp(400.0, 3e5)
+            .max(20.0 * clock.cost_ns)
+            .max(3.0 * PIPELINE_SINGLE_NS / error),
     };
     (needed_ns.min(LONGEST_NS) / LINK_NS) as u64
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::FENCE_NS;
 use super::facts::Facts;
 use crate::report::{AccuracyKind, Outcome, Platform, Status, TimerRow};
 
@@ -75,6 +76,18 @@ impl ClockFigures {
             quality: row.quality,
             facts: Facts::of_row(row, platform),
         })
+    }
+
+    /// What a fence before each read adds to its cost, at most, where the read does not wait by itself.
+    #[must_use]
+    pub fn fence_ns(&self) -> f64 {
+        if self.facts.ordered { 0.0 } else { FENCE_NS }
+    }
+
+    /// What a read takes at most, together with the fence that it needs.
+    #[must_use]
+    pub fn read_ns(&self) -> f64 {
+        self.cost_ns + self.fence_ns()
     }
 
     /// How far the cost of a read lies from its median with this confidence, at most. `None` where that is not known.
