@@ -231,8 +231,8 @@ pub fn told(plan: &Plan) -> String {
     }
 }
 
-/// Those that suffice by the length of their campaign, those whose step is known first, the cheaper read first where that is the same; then the others by
-/// what they could do.
+/// Those that suffice by the length of their campaign, those whose step is known first, and the cheaper read first where
+/// that is the same; then the others by what they could do.
 fn cheapest_first(a: &Verdict, b: &Verdict) -> Ordering {
     let class = |verdict: &Verdict| match (&verdict.plan, verdict.lacks.is_empty(), &verdict.clock) {
         (Ok(_), true, Ok(clock)) if clock.resolved => 0,
@@ -241,11 +241,16 @@ fn cheapest_first(a: &Verdict, b: &Verdict) -> Ordering {
         (_, _, Ok(_)) => 3,
         (_, _, Err(_)) => 4,
     };
-    let effort = |verdict: &Verdict| verdict.plan.as_ref().map_or(f64::INFINITY, |plan| plan.campaign_ns);
+    let effort = |verdict: &Verdict| match (&verdict.plan, &verdict.clock) {
+        (Ok(plan), Ok(clock)) => [plan.campaign_ns, clock.read_ns()],
+        _ => [f64::INFINITY; 2],
+    };
     let error = |verdict: &Verdict| verdict.nearest_plan().map_or(f64::INFINITY, |plan| plan.error);
+    let ([a_ns, a_read], [b_ns, b_read]) = (effort(a), effort(b));
     class(a)
         .cmp(&class(b))
-        .then(effort(a).total_cmp(&effort(b)))
+        .then(a_ns.total_cmp(&b_ns))
+        .then(a_read.total_cmp(&b_read))
         .then(error(a).total_cmp(&error(b)))
         .then_with(|| a.row.id.cmp(&b.row.id))
 }

@@ -86,3 +86,31 @@ fn a_tsc_that_is_not_invariant_is_for_one_thread() {
         }
     }
 }
+
+#[test]
+fn harnesses_with_a_clock_of_the_wrong_kind_do_not_suffice() {
+    let report = report();
+    let advice = |wish: &Wish, name: &str| {
+        let all = choose(&report, wish).unwrap().harnesses;
+        all.into_iter().find(|advice| advice.harness.starts_with(name)).expect("it is known")
+    };
+    let wall = advice(&wish(), "google/benchmark (CPU time");
+    assert_eq!((wall.single_suffices, wall.smallest_batch), (Some(false), None));
+    assert_eq!(wall.message, "does not suffice: it counts CPU time of the thread, not wall time");
+    let steady = advice(&Wish { needs: vec![Need::NoSlew], ..wish() }, "criterion");
+    assert!(steady.message.starts_with("does not suffice: its rate is slewed"), "{}", steady.message);
+    assert!(advice(&wish(), "criterion").message.starts_with("suffices"));
+}
+
+#[test]
+fn of_two_campaigns_of_the_same_length_the_cheaper_read_wins() {
+    let mut report = report();
+    let wish = Wish::new(Nanos(3.5e12), 0.01, 0.95).expect("it makes sense");
+    report.timers.retain(|row| ["boottime", "monotonic"].contains(&row.id.as_str()));
+    for [cheap, dear] in [["monotonic", "boottime"], ["boottime", "monotonic"]] {
+        for (id, ns) in [(cheap, 1e-6), (dear, 2e-6)] {
+            row(&mut report, id).cost.as_mut().unwrap().median_ns = Some(ns);
+        }
+        assert_eq!(picked(&choose(&report, &wish).unwrap()).id, cheap);
+    }
+}
