@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(10);
 pub fn report(from: Option<&Path>, timers: &[String]) -> Result<Report, CommandError> {
     match from {
         Some(path) => Report::read(path).map_err(|error| CommandError::Failed(error.to_string())),
-        None => first_look(timers, NO_AGENTS),
+        None => first_look(timers, NO_AGENTS, None),
     }
 }
 

@@ -8,6 +8,7 @@ use super::figures::ClockFigures;
 use super::harness::{Advice, advise};
 use super::lacks::{lacks, unsafe_between_threads};
 use super::plan::{Plan, Shortfall, fastest, percent};
+use super::runtime::{missing, timers_of};
 use super::wish::Wish;
 use crate::report::figures::time;
 use crate::report::{Report, TimerRow};
@@ -64,15 +65,14 @@ pub struct Loser {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChoiceError {
     /// The runtime has no timers in the report.
-    #[error(
-        "the report has no timers of `{runtime}`, only of {known}; probe with an agent that hosts it (timermeter probe \
-         --agent) and give that report with --from"
-    )]
+    #[error("the report has no timers of `{runtime}`: {known}; {remedy}")]
     NoSuchRuntime {
         /// The runtime that was asked for.
         runtime: String,
         /// Those there are.
         known: String,
+        /// How to get at others.
+        remedy: String,
     },
 }
 
@@ -90,20 +90,11 @@ struct Verdict<'a> {
 /// # Errors
 /// When the report has no timers of the runtime.
 pub fn choose(report: &Report, wish: &Wish) -> Result<Choice, ChoiceError> {
-    let mut verdicts: Vec<Verdict> = report
-        .timers
-        .iter()
-        .filter(|row| is_of(row, wish.runtime.as_deref()))
-        .map(|row| Verdict::of(report, row, wish))
-        .collect();
+    let runtime = wish.runtime.as_deref();
+    let mut verdicts: Vec<Verdict> =
+        timers_of(report, runtime).into_iter().map(|row| Verdict::of(report, row, wish)).collect();
     if verdicts.is_empty() {
-        let mut known: Vec<String> =
-            report.timers.iter().map(|row| crate::report::text::clipped(&row.runtime, 40)).collect();
-        known.sort_unstable();
-        known.dedup();
-        let runtime = crate::report::text::clipped(wish.runtime.as_deref().unwrap_or("native"), 40);
-        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-        return Err(ChoiceError::NoSuchRuntime { runtime, known });
+        return Err(missing(report, runtime));
     }
     verdicts.sort_by(cheapest_first);
     let highest_quality = verdicts
@@ -120,15 +111,6 @@ pub fn choose(report: &Report, wish: &Wish) -> Result<Choice, ChoiceError> {
         verdicts.iter().skip(usize::from(picked.is_some())).map(|verdict| verdict.loser(best_ns)).collect();
     let harnesses = advise(report, wish);
     Ok(Choice { schema: SCHEMA, wish: wish.clone(), picked, nearest, highest_quality, others, harnesses })
-}
-
-/// Whether the timer belongs to the runtime: by the name before the colon, or by the name of the runtime.
-fn is_of(row: &TimerRow, runtime: Option<&str>) -> bool {
-    let Some(wanted) = runtime.map(str::to_lowercase).filter(|wanted| wanted != "native") else {
-        return row.runtime == "native" && !row.id.contains(':');
-    };
-    let prefix = row.id.split_once(':').map(|(prefix, _)| prefix.to_lowercase());
-    prefix.as_deref() == Some(wanted.as_str()) || row.runtime.to_lowercase().starts_with(&wanted)
 }
 
 impl<'a> Verdict<'a> {

@@ -14,6 +14,7 @@ pub mod harness;
 mod hosted;
 mod lacks;
 pub mod plan;
+pub mod runtime;
 pub mod wish;
 
 pub use budget::Budget;
