@@ -6,7 +6,7 @@ use timers::Timer;
 
 use super::CommandError;
 use super::measure::{Measurement, Outcome};
-use crate::cli::measure::{InstrumentName, MeasureArgs};
+use crate::cli::measure::MeasureArgs;
 use crate::measure::window::Pair;
 use crate::measure::worker::Row;
 use crate::measure::{Goal, Registered, instruments};
@@ -17,11 +17,6 @@ use crate::method::{ClockFigures, Counts};
 /// # Errors
 /// When the clock cannot count it, or the command does not exist or fails.
 pub fn measure(args: &MeasureArgs, clock: &ClockFigures) -> Result<Measurement, CommandError> {
-    if !matches!(args.instrument, InstrumentName::Adaptive | InstrumentName::Macro) {
-        return Err(CommandError::Usage(
-            "--instrument: runs of a command are single calls; use macro".into(),
-        ));
-    }
     if clock.facts.counts != Some(Counts::Wall) {
         return Err(CommandError::Failed(format!(
             "--clock {} counts CPU time of this process: it does not see what another process spends",

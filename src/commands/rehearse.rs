@@ -9,13 +9,12 @@ use crate::cli::measure::{MeasureFormat, RehearseArgs};
 use crate::measure::operations;
 use crate::measure::rehearsal::{Kind, Rehearsed};
 use crate::measure::worker::{Instrument, Reply, Request};
+use crate::method::ClockFigures;
 use crate::method::budget::PIPELINE_SINGLE_NS;
-use crate::method::{ClockFigures, Wish};
 use crate::report::Style;
 use crate::report::figures::{NOTHING, percent, time};
 use crate::report::machine::facts;
 use crate::report::table::machine;
-use crate::units::Nanos;
 
 /// The schema of the document.
 const SCHEMA: &str = "timermeter.rehearsal.v1";
@@ -53,8 +52,7 @@ struct Outcome {
 /// # Errors
 /// When something is asked for that makes no sense, or nothing could be probed.
 pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    Wish::new(Nanos(1.0), args.error, args.confidence)
-        .map_err(|error| CommandError::Usage(error.to_string()))?;
+    trial::promise(args.error, args.confidence)?;
     let entry = measure::entry(&args.operation)?;
     let cpu = trial::cpu(args.cpu)?;
     let report = trial::report(args.from.as_deref(), &[])?;

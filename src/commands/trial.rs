@@ -10,8 +10,10 @@ use super::CommandError;
 use super::first_look::first_look;
 use crate::cli::measure::NO_AGENTS;
 use crate::measure::worker::{Reply, Request, answer};
-use crate::method::{ClockFigures, Counts};
+use crate::method::budget::DRIFT;
+use crate::method::{ClockFigures, Counts, Wish};
 use crate::report::{Report, TimerRow};
+use crate::units::Nanos;
 
 /// What starting a process, and the samples under way when the limit passes, may take beyond it.
 const GRACE: Duration = Duration::from_secs(10);
@@ -25,6 +27,22 @@ pub fn report(from: Option<&Path>, timers: &[String]) -> Result<Report, CommandE
         Some(path) => Report::read(path).map_err(|error| CommandError::Failed(error.to_string())),
         None => first_look(timers, NO_AGENTS, None),
     }
+}
+
+/// Refuses an error or a confidence that no plan can keep, whatever the clock.
+///
+/// # Errors
+/// When they make no sense, or the error is smaller than what the rate of any clock may be off by.
+pub fn promise(error: f64, confidence: f64) -> Result<(), CommandError> {
+    let usage = |why: String| CommandError::Usage(why);
+    Wish::new(Nanos(1.0), error, confidence).map_err(|error| usage(error.to_string()))?;
+    if error <= DRIFT {
+        let (asked, least) = ((error * 1e8).round() / 1e6, DRIFT * 100.0);
+        return Err(usage(format!(
+            "an error of {asked} % cannot be kept: the rate of no clock is known better than {least} %; allow more, as in 1%"
+        )));
+    }
+    Ok(())
 }
 
 /// The CPU to measure on: the one asked for, which has to be usable, or the quietest.
