@@ -16,6 +16,7 @@ Examples:
   timermeter pick --duration 250ns --error 1%
   timermeter pick --duration 10us --error 5% --rate 10000/s --overhead 1%
   timermeter pick --duration 2ms --error 1% --counts thread
+  timermeter pick --duration 5us --error 1% --runtime java
   timermeter pick --duration 1ms --error 1% --needs threads,no-slew --from report.json";
 
 /// Arguments of `pick`.
@@ -42,7 +43,7 @@ pub struct PickArgs {
     /// The operation comes by itself, so many times a second, as in 10000/s: it cannot be repeated at will
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
-    /// Timers of this runtime instead of the native ones, as in java
+    /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or what leads the ids of an agent
     #[arg(long, value_name = "NAME")]
     pub runtime: Option<String>,
     /// Take the figures of the clocks from this report (JSON) instead of probing

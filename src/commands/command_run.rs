@@ -5,7 +5,7 @@ use timers::Timer;
 use super::CommandError;
 use super::measure::{Measurement, Outcome};
 use super::run_of_command::Runner;
-use crate::cli::measure::{InstrumentName, MeasureArgs};
+use crate::cli::measure::MeasureArgs;
 use crate::measure::window::Pair;
 use crate::measure::worker::Row;
 use crate::measure::{Goal, Registered, instruments};
@@ -20,11 +20,6 @@ pub fn measure(
     clock: &ClockFigures,
     cpu: Option<u32>,
 ) -> Result<Measurement, CommandError> {
-    if !matches!(args.instrument, InstrumentName::Adaptive | InstrumentName::Macro) {
-        return Err(CommandError::Usage(
-            "--instrument: runs of a command are single calls; use macro".into(),
-        ));
-    }
     if clock.facts.counts != Some(Counts::Wall) {
         return Err(CommandError::Failed(format!(
             "--clock {} counts CPU time of this process: it does not see what another process spends",

@@ -7,15 +7,20 @@ use super::CommandError;
 use crate::cli::AgentSpec;
 use crate::report::Report;
 
-/// Probes these timers, all of them when none is named. Progress and errors of `probe` go to standard error as ever.
+/// Probes these timers, all of them when none is named, those of a runtime too where one is named. Progress and errors of `probe` go to standard error as ever.
 ///
 /// # Errors
 /// When `probe` does not end well or what it printed is no report.
-pub fn first_look(timers: &[String], agents: &[AgentSpec]) -> Result<Report, CommandError> {
+pub fn first_look(
+    timers: &[String],
+    agents: &[AgentSpec],
+    runtime: Option<&str>,
+) -> Result<Report, CommandError> {
     let failed = |why: String| CommandError::Failed(format!("the timers could not be probed: {why}"));
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
     let mut probe = Command::new(program);
     probe.args(["probe", "--quick", "--format", "json"]);
+    probe.args(runtime.iter().flat_map(|runtime| ["--runtime", runtime]));
     for agent in agents {
         let command = shell_words::join(&agent.command);
         let spec = agent.name.as_ref().map_or_else(|| command.clone(), |name| format!("{name}={command}"));

@@ -11,8 +11,9 @@ use super::{CommandError, command_run, terminal_style, trial};
 use crate::cli::measure::{InstrumentName, MeasureArgs, MeasureFormat};
 use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Instrument, Reply, Request, Row};
-use crate::method::{ClockFigures, Wish};
-use crate::units::Nanos;
+use crate::method::facts::Facts;
+use crate::method::{ClockFigures, Counts};
+use crate::selection::select;
 
 /// One operation at one size, measured in one way.
 #[derive(Clone, Debug, Serialize)]
@@ -43,8 +44,8 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     if !args.operations.is_empty() && !args.command.is_empty() {
         return Err(CommandError::Usage("measure either built-in operations or a command, not both".into()));
     }
-    Wish::new(Nanos(1.0), args.error, args.confidence)
-        .map_err(|error| CommandError::Usage(error.to_string()))?;
+    trial::promise(args.error, args.confidence)?;
+    fitting(args)?;
     let entries = args.operations.iter().map(|name| entry(name)).collect::<Result<Vec<_>, _>>()?;
     if !args.sizes.is_empty() && entries.iter().all(|entry| entry.sizes.is_empty()) {
         return Err(CommandError::Usage("--sizes: none of these operations has a size".into()));
@@ -72,6 +73,39 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     }
     output.flush()?;
     Ok(!measurements.iter().any(|measurement| matches!(measurement.outcome, Outcome::Failed { .. })))
+}
+
+/// Refuses a clock or an instrument that does not fit what is measured, as far as that is known before anything is probed.
+fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
+    let refused = |why: String| Err(CommandError::Usage(why));
+    let command = !args.command.is_empty();
+    if command && !matches!(args.instrument, InstrumentName::Adaptive | InstrumentName::Macro) {
+        return refused("--instrument: runs of a command are single calls; use macro".into());
+    }
+    let Some(name) = args.clock.as_deref() else { return Ok(()) };
+    let shown = crate::report::text::clipped(name, 40);
+    if timers::find(name).is_none() {
+        if name.contains(':') {
+            return refused(format!(
+                "--clock {shown} belongs to another runtime: this program measures with native clocks only (timermeter list)"
+            ));
+        }
+        let ids: Vec<&str> = timers::catalogue().iter().map(|entry| entry.info.id).collect();
+        let patterns = [name.to_owned()];
+        return refused(match select(&patterns, &ids) {
+            Err(unknown) => format!("--clock: {unknown}"),
+            Ok(_) => format!("--clock {shown}: name one timer, not a pattern"),
+        });
+    }
+    match Facts::of(name).counts {
+        None => refused(format!(
+            "--clock {shown} does not count time (cycles change their length with the frequency of the core)"
+        )),
+        Some(Counts::Process | Counts::Thread) if command => refused(format!(
+            "--clock {shown} counts CPU time of this process: it does not see what another process spends"
+        )),
+        Some(_) => Ok(()),
+    }
 }
 
 fn list(output: &mut dyn Write) -> Result<(), CommandError> {

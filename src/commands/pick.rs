@@ -7,6 +7,7 @@ use super::{CommandError, terminal_style};
 use crate::cli::{PickArgs, ShortFormat};
 use crate::method::choice::{Candidate, told};
 use crate::method::plan::Method;
+use crate::method::runtime::host;
 use crate::method::{Choice, Wish, choose};
 use crate::report::figures::{percent, significant, time};
 use crate::report::text::hang;
@@ -20,7 +21,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
     let wish = wish(args)?;
     let report = match &args.from {
         Some(path) => Report::read(path).map_err(|error| CommandError::Failed(error.to_string()))?,
-        None => first_look(&[], &args.agents)?,
+        None => probed(args)?,
     };
     let choice = choose(&report, &wish).map_err(|error| CommandError::Failed(error.to_string()))?;
     match args.format {
@@ -29,6 +30,25 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
     }
     output.flush()?;
     Ok(choice.picked.is_some())
+}
+
+/// Figures of what is needed: the timers of the runtime that was named, else the native ones.
+fn probed(args: &PickArgs) -> Result<Report, CommandError> {
+    let Some(name) = args.runtime.as_deref().filter(|name| *name != "native") else {
+        return first_look(&[], &args.agents, None);
+    };
+    let hosted = ["*:*".to_owned()];
+    if !args.agents.is_empty() {
+        return first_look(&hosted, &args.agents, None);
+    }
+    let host = host(name).ok_or_else(|| {
+        let shown = crate::report::text::clipped(name, 40);
+        CommandError::Usage(format!(
+            "--runtime `{shown}`: this program brings no host for it along, only for java, dotnet, mono, python and node; \
+             give one with --agent, or a report with --from"
+        ))
+    })?;
+    first_look(&hosted, &[], Some(host))
 }
 
 fn wish(args: &PickArgs) -> Result<Wish, CommandError> {

@@ -9,12 +9,12 @@ use crate::cli::measure::{MeasureFormat, RehearseArgs};
 use crate::measure::operations;
 use crate::measure::rehearsal::{Kind, Rehearsed};
 use crate::measure::worker::{Instrument, Reply, Request};
-use crate::method::{ClockFigures, Wish};
+use crate::method::ClockFigures;
+use crate::method::budget::PIPELINE_SINGLE_NS;
 use crate::report::Style;
 use crate::report::figures::{NOTHING, percent, time};
 use crate::report::machine::facts;
 use crate::report::table::machine;
-use crate::units::Nanos;
 
 /// The schema of the document.
 const SCHEMA: &str = "timermeter.rehearsal.v1";
@@ -52,8 +52,7 @@ struct Outcome {
 /// # Errors
 /// When something is asked for that makes no sense, or nothing could be probed.
 pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    Wish::new(Nanos(1.0), args.error, args.confidence)
-        .map_err(|error| CommandError::Usage(error.to_string()))?;
+    trial::promise(args.error, args.confidence)?;
     let entry = measure::entry(&args.operation)?;
     if operations::needs_set_up(entry.name) == Some(true) {
         return Err(CommandError::Usage(format!(
@@ -80,7 +79,7 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
         left_out: Vec::new(),
     };
     for row in report.timers.iter().filter(|row| wanted.contains(&row.id.as_str())) {
-        let left_out = match ClockFigures::of(row) {
+        let left_out = match ClockFigures::of(row, &report.platform) {
             Err(why) => Some(why),
             Ok(clock) if clock.facts.counts.is_none() => Some("it does not count time".into()),
             Ok(clock) => {
@@ -122,7 +121,10 @@ fn size(entry: &operations::Entry, clock: &ClockFigures, kind: Kind, error: f64)
     let needed_ns = match kind {
         Kind::Single => 3.0 * (clock.step_ns + clock.cost_ns + 50.0) / error,
         Kind::Batch => 200.0,
-        Kind::EdgeCrossing => (clock.step_ns / 3.0).clamp(400.0, 3e5).max(20.0 * clock.cost_ns),
+        Kind::EdgeCrossing => (clock.step_ns / 3.0)
+            .clamp(400.0, 3e5)
+            .max(20.0 * clock.cost_ns)
+            .max(3.0 * PIPELINE_SINGLE_NS / error),
     };
     (needed_ns.min(LONGEST_NS) / LINK_NS) as u64
 }

@@ -10,8 +10,10 @@ use super::CommandError;
 use super::first_look::first_look;
 use crate::cli::measure::NO_AGENTS;
 use crate::measure::worker::{Reply, Request, answer};
-use crate::method::{ClockFigures, Counts};
+use crate::method::budget::DRIFT;
+use crate::method::{ClockFigures, Counts, Wish};
 use crate::report::{Report, TimerRow};
+use crate::units::Nanos;
 
 /// What starting a process, and the samples under way when the limit passes, may take beyond it.
 const GRACE: Duration = Duration::from_secs(10);
@@ -23,8 +25,24 @@ const GRACE: Duration = Duration::from_secs(10);
 pub fn report(from: Option<&Path>, timers: &[String]) -> Result<Report, CommandError> {
     match from {
         Some(path) => Report::read(path).map_err(|error| CommandError::Failed(error.to_string())),
-        None => first_look(timers, NO_AGENTS),
+        None => first_look(timers, NO_AGENTS, None),
     }
+}
+
+/// Refuses an error or a confidence that no plan can keep, whatever the clock.
+///
+/// # Errors
+/// When they make no sense, or the error is smaller than what the rate of any clock may be off by.
+pub fn promise(error: f64, confidence: f64) -> Result<(), CommandError> {
+    let usage = |why: String| CommandError::Usage(why);
+    Wish::new(Nanos(1.0), error, confidence).map_err(|error| usage(error.to_string()))?;
+    if error <= DRIFT {
+        let (asked, least) = ((error * 1e8).round() / 1e6, DRIFT * 100.0);
+        return Err(usage(format!(
+            "an error of {asked} % cannot be kept: the rate of no clock is known better than {least} %; allow more, as in 1%"
+        )));
+    }
+    Ok(())
 }
 
 /// The CPU to measure on: the one asked for, which has to be usable, or the quietest.
@@ -60,7 +78,7 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
             .timers
             .iter()
             .filter(usable)
-            .filter_map(|row| ClockFigures::of(row).ok())
+            .filter_map(|row| ClockFigures::of(row, &report.platform).ok())
             .filter(wall)
             .max_by(|a, b| a.quality.unwrap_or(0.0).total_cmp(&b.quality.unwrap_or(0.0)));
         return best.ok_or_else(|| {
@@ -72,8 +90,8 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
         .iter()
         .find(|row| row.id == name)
         .ok_or_else(|| CommandError::Failed(format!("the report has no timer `{name}`")))?;
-    let clock =
-        ClockFigures::of(row).map_err(|why| CommandError::Failed(format!("--clock {name}: {why}")))?;
+    let clock = ClockFigures::of(row, &report.platform)
+        .map_err(|why| CommandError::Failed(format!("--clock {name}: {why}")))?;
     match clock.facts.counts {
         Some(_) => Ok(clock),
         None => Err(CommandError::Failed(format!(

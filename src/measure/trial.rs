@@ -8,7 +8,7 @@ use super::interference::Watch;
 use super::summary::{Sample, Summary};
 use super::window::Timed;
 use crate::analysis::statistics::mean_but;
-use crate::method::budget::{DRIFT, PIPELINE_NS};
+use crate::method::budget::{DRIFT, FENCE_NS, PIPELINE_NS, PIPELINE_SINGLE_NS};
 use crate::method::{Budget, ClockFigures};
 
 /// How well, how often and how long.
@@ -80,8 +80,6 @@ pub enum TrialError {
 
 /// Longest batch: more calls are not tried.
 const MOST_CALLS: u64 = 1 << 40;
-/// What a fence adds to a read where the floor is too short to be measured, in nanoseconds.
-const FENCE_NS: f64 = 20.0;
 
 /// A trial: what all instruments share.
 pub(super) struct Trial<'a> {
@@ -130,7 +128,7 @@ impl<'a> Trial<'a> {
             quantisation: self.clock.step_ns / window_ns,
             invocation_cost: self.floor_error_ns / window_ns,
             drift: DRIFT,
-            pipeline: if single { 0.0 } else { PIPELINE_NS / window_ns },
+            pipeline: if single { PIPELINE_SINGLE_NS } else { PIPELINE_NS } / window_ns,
         }
     }
 

@@ -11,6 +11,14 @@ pub const DRIFT: f64 = 500e-6;
 /// (`timermeter rehearse` shows 20 to 40 ns on cores of 3 GHz).
 pub const PIPELINE_NS: f64 = 50.0;
 
+/// What a single call is off by beyond its clock, at most, in nanoseconds: between two fences a branch at its end is
+/// mispredicted that is not where calls follow each other, some twenty cycles (`timermeter rehearse` shows 4 to 7 ns on cores of
+/// 3 GHz). All calls are off alike, so that no mean makes it less.
+pub const PIPELINE_SINGLE_NS: f64 = 10.0;
+
+/// What a fence adds to a read, at most, in nanoseconds (`lfence; rdtsc` takes some 8 ns longer than `rdtsc`).
+pub const FENCE_NS: f64 = 20.0;
+
 /// The expected error of a plan by its causes, each as a share of the duration. The error is at most their sum, with
 /// the confidence of the wish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -21,7 +29,8 @@ pub struct Budget {
     pub invocation_cost: f64,
     /// The clock runs fast or slow.
     pub drift: f64,
-    /// At either end of a batch the pipeline of the core fills and drains, once for all calls.
+    /// At either end of a batch the pipeline of the core fills and drains, once for all calls; around a single call a branch
+    /// is mispredicted.
     pub pipeline: f64,
 }
 

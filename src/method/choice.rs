@@ -4,10 +4,11 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use super::facts::Need;
 use super::figures::ClockFigures;
 use super::harness::{Advice, advise};
+use super::lacks::{lacks, unsafe_between_threads};
 use super::plan::{Plan, Shortfall, fastest, percent};
+use super::runtime::{missing, timers_of};
 use super::wish::Wish;
 use crate::report::figures::time;
 use crate::report::{Report, TimerRow};
@@ -64,15 +65,14 @@ pub struct Loser {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChoiceError {
     /// The runtime has no timers in the report.
-    #[error(
-        "the report has no timers of `{runtime}`, only of {known}; probe with an agent that hosts it (timermeter probe \
-         --agent) and give that report with --from"
-    )]
+    #[error("the report has no timers of `{runtime}`: {known}; {remedy}")]
     NoSuchRuntime {
         /// The runtime that was asked for.
         runtime: String,
         /// Those there are.
         known: String,
+        /// How to get at others.
+        remedy: String,
     },
 }
 
@@ -90,20 +90,11 @@ struct Verdict<'a> {
 /// # Errors
 /// When the report has no timers of the runtime.
 pub fn choose(report: &Report, wish: &Wish) -> Result<Choice, ChoiceError> {
-    let mut verdicts: Vec<Verdict> = report
-        .timers
-        .iter()
-        .filter(|row| is_of(row, wish.runtime.as_deref()))
-        .map(|row| Verdict::of(row, wish))
-        .collect();
+    let runtime = wish.runtime.as_deref();
+    let mut verdicts: Vec<Verdict> =
+        timers_of(report, runtime).into_iter().map(|row| Verdict::of(report, row, wish)).collect();
     if verdicts.is_empty() {
-        let mut known: Vec<String> =
-            report.timers.iter().map(|row| crate::report::text::clipped(&row.runtime, 40)).collect();
-        known.sort_unstable();
-        known.dedup();
-        let runtime = crate::report::text::clipped(wish.runtime.as_deref().unwrap_or("native"), 40);
-        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-        return Err(ChoiceError::NoSuchRuntime { runtime, known });
+        return Err(missing(report, runtime));
     }
     verdicts.sort_by(cheapest_first);
     let highest_quality = verdicts
@@ -122,23 +113,14 @@ pub fn choose(report: &Report, wish: &Wish) -> Result<Choice, ChoiceError> {
     Ok(Choice { schema: SCHEMA, wish: wish.clone(), picked, nearest, highest_quality, others, harnesses })
 }
 
-/// Whether the timer belongs to the runtime: by the name before the colon, or by the name of the runtime.
-fn is_of(row: &TimerRow, runtime: Option<&str>) -> bool {
-    let Some(wanted) = runtime.map(str::to_lowercase).filter(|wanted| wanted != "native") else {
-        return row.runtime == "native" && !row.id.contains(':');
-    };
-    let prefix = row.id.split_once(':').map(|(prefix, _)| prefix.to_lowercase());
-    prefix.as_deref() == Some(wanted.as_str()) || row.runtime.to_lowercase().starts_with(&wanted)
-}
-
 impl<'a> Verdict<'a> {
-    fn of(row: &'a TimerRow, wish: &Wish) -> Self {
-        let clock = ClockFigures::of(row);
+    fn of(report: &Report, row: &'a TimerRow, wish: &Wish) -> Self {
+        let clock = ClockFigures::of(row, &report.platform);
         let plan = match &clock {
             Ok(clock) => fastest(clock, wish),
             Err(why) => Err(Shortfall { reason: why.clone(), nearest: None }),
         };
-        let lacks = clock.as_ref().map(|clock| lacks(clock, wish)).unwrap_or_default();
+        let lacks = clock.as_ref().map(|clock| lacks(row, &clock.facts, wish)).unwrap_or_default();
         Self { row, clock, lacks, plan }
     }
 
@@ -153,8 +135,28 @@ impl<'a> Verdict<'a> {
             id: self.row.id.clone(),
             label: self.row.label.clone(),
             plan,
-            notes: notes(clock, &plan),
+            notes: self.notes(clock, &plan),
         })
+    }
+
+    fn notes(&self, clock: &ClockFigures, plan: &Plan) -> Vec<String> {
+        let alone = unsafe_between_threads(self.row).filter(|finding| !self.lacks.contains(finding));
+        let alone = alone.map(|finding| format!("take both readings in one thread: {finding}"));
+        let mut notes: Vec<String> = alone.into_iter().collect();
+        if !clock.facts.ordered {
+            notes.push(
+            "its reads wait for nothing: put a fence before each (lfence on x86-64, isb on Arm), as timermeter::measure does"
+                .to_owned(),
+        );
+        }
+        if plan.method.name() == "edge-crossing" {
+            notes.push(
+            "let a random time pass between calls, so that they do not keep in step with the clock; only the mean is right, \
+             no other statistic"
+                .to_owned(),
+        );
+        }
+        notes
     }
 
     fn nearest_plan(&self) -> Option<Plan> {
@@ -211,42 +213,8 @@ pub fn told(plan: &Plan) -> String {
     }
 }
 
-/// What a clock lacks apart from precision, each in one line.
-fn lacks(clock: &ClockFigures, wish: &Wish) -> Vec<String> {
-    let facts = clock.facts;
-    let counts = match facts.counts {
-        Some(counts) if counts == wish.counts => None,
-        Some(counts) => Some(format!("it counts {}, not {}", counts.in_words(), wish.counts.in_words())),
-        None => Some("what it counts is not known, or is not time".into()),
-    };
-    let lack = |need: &Need| match facts.meets(*need) {
-        Some(true) => None,
-        Some(false) => Some(need.lack().to_owned()),
-        None => Some(format!("whether it meets `{}` is not known", need.word())),
-    };
-    counts.into_iter().chain(wish.needs.iter().filter_map(lack)).collect()
-}
-
-fn notes(clock: &ClockFigures, plan: &Plan) -> Vec<String> {
-    let mut notes = Vec::new();
-    if !clock.facts.ordered {
-        notes.push(
-            "its reads wait for nothing: put a fence before each (lfence on x86-64, isb on Arm), as timermeter::measure does"
-                .to_owned(),
-        );
-    }
-    if plan.method.name() == "edge-crossing" {
-        notes.push(
-            "let a random time pass between calls, so that they do not keep in step with the clock; only the mean is right, \
-             no other statistic"
-                .to_owned(),
-        );
-    }
-    notes
-}
-
-/// Those that suffice by the length of their campaign, those whose step is known first, the cheaper read first where that is the same; then the others by
-/// what they could do.
+/// Those that suffice by the length of their campaign, those whose step is known first, and the cheaper read first where
+/// that is the same; then the others by what they could do.
 fn cheapest_first(a: &Verdict, b: &Verdict) -> Ordering {
     let class = |verdict: &Verdict| match (&verdict.plan, verdict.lacks.is_empty(), &verdict.clock) {
         (Ok(_), true, Ok(clock)) if clock.resolved => 0,
@@ -255,11 +223,16 @@ fn cheapest_first(a: &Verdict, b: &Verdict) -> Ordering {
         (_, _, Ok(_)) => 3,
         (_, _, Err(_)) => 4,
     };
-    let effort = |verdict: &Verdict| verdict.plan.as_ref().map_or(f64::INFINITY, |plan| plan.campaign_ns);
+    let effort = |verdict: &Verdict| match (&verdict.plan, &verdict.clock) {
+        (Ok(plan), Ok(clock)) => [plan.campaign_ns, clock.read_ns()],
+        _ => [f64::INFINITY; 2],
+    };
     let error = |verdict: &Verdict| verdict.nearest_plan().map_or(f64::INFINITY, |plan| plan.error);
+    let ([a_ns, a_read], [b_ns, b_read]) = (effort(a), effort(b));
     class(a)
         .cmp(&class(b))
-        .then(effort(a).total_cmp(&effort(b)))
+        .then(a_ns.total_cmp(&b_ns))
+        .then(a_read.total_cmp(&b_read))
         .then(error(a).total_cmp(&error(b)))
         .then_with(|| a.row.id.cmp(&b.row.id))
 }
@@ -283,3 +256,6 @@ fn nearest(verdicts: &[Verdict], wish: &Wish) -> Option<Candidate> {
     }
     Some(candidate)
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,10 +2,14 @@
 //!
 //! Sources: `clock_gettime(2)`, `adjtimex(2)`, `getrusage(2)`, `times(2)`, `perf_event_open(2)`, and the first lines of
 //! each file of `timers/`. Of the clocks of other runtimes only those are known whose documentation says what lies
-//! beneath.
+//! beneath. What a report found by experiment comes before all that.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
+
+use super::hosted::hosted;
+use crate::report::{Outcome, Platform, TimerRow, Verdicts};
+use crate::trace::Counted;
 
 /// What passes while a clock moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -92,7 +96,7 @@ impl Facts {
     const UNKNOWN: Self =
         Self { counts: None, threads: None, monotonic: None, no_slew: None, suspend: None, ordered: false };
 
-    const fn wall(monotonic: bool, no_slew: bool, suspend: Option<bool>, ordered: bool) -> Self {
+    pub(super) const fn wall(monotonic: bool, no_slew: bool, suspend: Option<bool>, ordered: bool) -> Self {
         Self {
             counts: Some(Counts::Wall),
             threads: Some(true),
@@ -103,7 +107,7 @@ impl Facts {
         }
     }
 
-    const fn cpu(counts: Counts) -> Self {
+    pub(super) const fn cpu(counts: Counts) -> Self {
         let threads = Some(matches!(counts, Counts::Process));
         Self {
             counts: Some(counts),
@@ -130,9 +134,80 @@ impl Facts {
     #[must_use]
     pub fn of(id: &str) -> Self {
         match id.split_once(':') {
-            Some((_, timer)) => hosted(timer),
+            Some((_, timer)) => hosted(timer).unwrap_or(Self::HOSTED),
             None => native(id.strip_suffix("-syscall").unwrap_or(id)),
         }
+    }
+
+    /// What is known of the timer of this row of a report of this machine: what was found by experiment, else what it claims,
+    /// else what its name says.
+    #[must_use]
+    pub fn of_row(row: &TimerRow, platform: &Platform) -> Self {
+        if row.runtime == "native" {
+            let facts = Self::of(&row.id).found(row.verdicts.as_ref());
+            return if is_tsc(&row.id) { facts.of_tsc(platform) } else { facts };
+        }
+        let timer = row.id.split_once(':').map_or(row.id.as_str(), |(_, timer)| timer);
+        let named = hosted(timer).or_else(|| hosted(&row.label)).unwrap_or(Self::HOSTED);
+        // What lies beneath is known of Linux.
+        let elsewhere = !matches!(platform.os.family.as_str(), "" | "linux");
+        let unsure = elsewhere && named.counts == Some(Counts::Wall) && named.monotonic == Some(true);
+        let named = if unsure { Self { no_slew: None, suspend: None, ..named } } else { named };
+        named.found(row.verdicts.as_ref())
+    }
+
+    /// A call of a runtime of which nothing is known. Its callers have no fence to put before it.
+    const HOSTED: Self = Self { ordered: true, ..Self::UNKNOWN };
+
+    /// The same with what was found.
+    fn found(self, verdicts: Option<&Verdicts>) -> Self {
+        let Some(verdicts) = verdicts else { return self };
+        let counted = verdicts.counts.found.or(verdicts.counts.claimed);
+        let facts = counted.map_or(self, |counted| self.counting(counted));
+        match verdicts.thread_safe.outcome {
+            Outcome::Fail => Self { threads: Some(false), ..facts },
+            Outcome::Pass => Self { threads: facts.threads.or(Some(true)), ..facts },
+            Outcome::NotApplicable | Outcome::NotTested => facts,
+        }
+    }
+
+    /// The same of a clock that counts this. What was known of one that counts something else is of no use.
+    fn counting(self, counted: Counted) -> Self {
+        let counts = match counted {
+            Counted::Wall => Some(Counts::Wall),
+            Counted::ProcessCpu => Some(Counts::Process),
+            Counted::ThreadCpu => Some(Counts::Thread),
+            Counted::ThreadCycles | Counted::SomethingElse => None,
+        };
+        match counts {
+            _ if counts == self.counts => self,
+            Some(Counts::Wall) => Self { counts, ordered: self.ordered, ..Self::UNKNOWN },
+            Some(cpu) => Self { ordered: self.ordered, ..Self::cpu(cpu) },
+            None => Self { counts, ..self },
+        }
+    }
+
+    /// The same of a time stamp counter: only an invariant one keeps its rate, and agrees between CPUs.
+    fn of_tsc(self, platform: &Platform) -> Self {
+        match invariant_tsc(platform) {
+            Some(true) => self,
+            Some(false) => Self { threads: Some(false), no_slew: Some(false), ..self },
+            None => Self { threads: self.threads.filter(|safe| !safe), no_slew: None, ..self },
+        }
+    }
+}
+
+/// Whether the native timer of this id reads the time stamp counter of x86 where there is one.
+pub(super) fn is_tsc(id: &str) -> bool {
+    matches!(id, "rdtsc" | "rdtsc-lfence" | "rdtscp" | "quanta" | "quanta-raw")
+}
+
+/// Whether the counter has one rate in all states of the machine. Those of other architectures do.
+fn invariant_tsc(platform: &Platform) -> Option<bool> {
+    let both = || Some(platform.tsc.constant? && platform.tsc.nonstop?);
+    match platform.cpu.architecture.as_str() {
+        "x86_64" | "x86" | "" => platform.cpu.invariant_tsc.or_else(both),
+        _ => Some(true),
     }
 }
 
@@ -159,48 +234,5 @@ fn native(id: &str) -> Facts {
     }
 }
 
-/// Of the timers of other runtimes, by the names their documentation uses.
-fn hosted(id: &str) -> Facts {
-    let id = id.to_ascii_lowercase().replace(['_', '-', '.'], "");
-    let is = |words: &[&str]| words.iter().any(|word| id.contains(word));
-    if is(&["threadtime", "threadcpu"]) {
-        Facts::cpu(Counts::Thread)
-    } else if is(&["processtime", "cputime", "cpuusage", "processcpu"]) {
-        Facts::cpu(Counts::Process)
-    } else if is(&["nanotime", "perfcounter", "monotonic", "hrtime", "performancenow", "stopwatch"]) {
-        Facts::wall(true, false, Some(false), true)
-    } else if is(&["currenttimemillis", "datenow", "datetime", "utcnow", "systemtime"])
-        || id == "time"
-        || id == "timens"
-    {
-        Facts::wall(false, false, Some(true), true)
-    } else {
-        Facts::UNKNOWN
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_native_timer_is_known() {
-        for entry in timers::catalogue() {
-            let facts = Facts::of(entry.info.id);
-            assert!(facts.threads.is_some(), "nothing is known of {}", entry.info.id);
-        }
-    }
-
-    #[test]
-    fn facts_that_decide() {
-        assert_eq!(Facts::of("boottime").meets(Need::Suspend), Some(true));
-        assert_eq!(Facts::of("monotonic-syscall").meets(Need::NoSlew), Some(false));
-        assert_eq!(Facts::of("monotonic-raw").meets(Need::NoSlew), Some(true));
-        assert_eq!(Facts::of("realtime").meets(Need::Monotonic), Some(false));
-        assert_eq!(Facts::of("thread-cputime").meets(Need::Threads), Some(false));
-        assert_eq!(Facts::of("java:nanoTime").meets(Need::Monotonic), Some(true));
-        assert_eq!(Facts::of("java:currentTimeMillis").meets(Need::Monotonic), Some(false));
-        assert_eq!(Facts::of("cpython:time.thread_time_ns").counts, Some(Counts::Thread));
-        assert_eq!(Facts::of("x:sundial").meets(Need::Threads), None);
-    }
-}
+mod tests;

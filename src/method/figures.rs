@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::FENCE_NS;
 use super::facts::Facts;
-use crate::report::{AccuracyKind, Status, TimerRow};
+use crate::report::{AccuracyKind, Outcome, Platform, Status, TimerRow};
 
 /// A clock as a plan sees it. All lengths in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,27 +35,17 @@ pub struct ClockFigures {
 /// processes differ by.
 const COST_UNCERTAINTY: f64 = 0.05;
 
+/// The share of reads outside a step, as found in some processes, may be as many times as large in another one.
+const OUTSIDE_MARGIN: f64 = 2.0;
+
 impl ClockFigures {
-    /// The figures of a row.
+    /// The figures of a row of a report of this machine.
     ///
     /// # Errors
     /// Says why nothing can be measured with this timer.
-    pub fn of(row: &TimerRow) -> Result<Self, String> {
-        let reason = || row.reason.as_deref().map(|reason| crate::report::text::clipped(reason, 160));
-        match row.status {
-            Status::Ok | Status::Unresolved => {}
-            Status::Unavailable => {
-                return Err(format!(
-                    "it cannot be read here: {}",
-                    reason().unwrap_or_else(|| "no reason given".into())
-                ));
-            }
-            Status::Failed => {
-                return Err(format!("it failed: {}", reason().unwrap_or_else(|| "no reason given".into())));
-            }
-        }
-        if row.observations.as_ref().is_some_and(|seen| seen.backward_steps > 0) {
-            return Err("it went backwards".into());
+    pub fn of(row: &TimerRow, platform: &Platform) -> Result<Self, String> {
+        if let Some(why) = refusal(row) {
+            return Err(why);
         }
         let positive = |value: Option<f64>| value.filter(|value| value.is_finite() && *value > 0.0);
         let accuracy = row.accuracy.as_ref();
@@ -83,18 +74,33 @@ impl ClockFigures {
             cost_p99_ns: p99,
             spread: row.spread.filter(|spread| spread.is_finite()),
             quality: row.quality,
-            facts: Facts::of(&row.id),
+            facts: Facts::of_row(row, platform),
         })
+    }
+
+    /// What a fence before each read adds to its cost, at most, where the read does not wait by itself.
+    #[must_use]
+    pub fn fence_ns(&self) -> f64 {
+        if self.facts.ordered { 0.0 } else { FENCE_NS }
+    }
+
+    /// What a read takes at most, together with the fence that it needs.
+    #[must_use]
+    pub fn read_ns(&self) -> f64 {
+        self.cost_ns + self.fence_ns()
     }
 
     /// How far the cost of a read lies from its median with this confidence, at most. `None` where that is not known.
     ///
-    /// The spread says it where it is as large as the confidence: within one step. So does the 99th percentile for any
+    /// The spread says it where it is large enough: within one step. It is an estimate, so that the share outside it has to be
+    /// no more than half of what the confidence leaves. So does the 99th percentile for any
     /// confidence up to 99 %, as costs are skewed to the right: they lie no farther below their median than above. The
     /// smaller bound counts.
     #[must_use]
     pub fn cost_variation_ns(&self, confidence: f64) -> Option<f64> {
-        let by_spread = self.spread.filter(|spread| *spread >= confidence).map(|_| self.step_ns);
+        let outside = |spread: f64| OUTSIDE_MARGIN * (1.0 - spread);
+        let by_spread =
+            self.spread.filter(|spread| outside(*spread) <= 1.0 - confidence).map(|_| self.step_ns);
         let by_tail = (self.cost_p99_ns)
             .filter(|_| confidence <= 0.99)
             .map(|p99| (p99 - self.cost_ns).max(self.cost_error_ns));
@@ -103,6 +109,27 @@ impl ClockFigures {
             (a, b) => a.or(b),
         }
     }
+}
+
+/// Why no duration can be taken with the timer of this row, whatever its figures are.
+fn refusal(row: &TimerRow) -> Option<String> {
+    let shown = |text: &str| crate::report::text::clipped(text, 160);
+    let remedy = || row.remedy.as_deref().map_or_else(String::new, |remedy| format!("; {}", shown(remedy)));
+    let reason = || row.reason.as_deref().map_or_else(|| "no reason given".into(), shown) + &remedy();
+    match row.status {
+        Status::Ok | Status::Unresolved => {}
+        Status::Unavailable => return Some(format!("it cannot be read here: {}", reason())),
+        Status::Failed => return Some(format!("it failed: {}", reason())),
+    }
+    let judged = row.verdicts.as_ref().and_then(|verdicts| {
+        let (monotonic, stable) = (&verdicts.monotonic, &verdicts.stable);
+        [(monotonic.outcome, &monotonic.finding), (stable.outcome, &stable.finding)]
+            .into_iter()
+            .find(|(outcome, _)| *outcome == Outcome::Fail)
+            .map(|(_, finding)| shown(finding))
+    });
+    let backward = row.observations.as_ref().is_some_and(|seen| seen.backward_steps > 0);
+    judged.or_else(|| backward.then(|| "it went backwards".into()))
 }
 
 #[cfg(test)]
@@ -132,6 +159,10 @@ pub(super) mod tests {
         assert_eq!(fine.cost_variation_ns(0.999), Some(10.0), "all reads were within a step");
         let coarse = clock("monotonic-coarse", 4e6, 4.0);
         assert_eq!(coarse.cost_variation_ns(0.95), Some(2.0));
+        let almost = ClockFigures { spread: Some(0.96), cost_p99_ns: Some(50.0), ..fine.clone() };
+        assert_eq!(almost.cost_variation_ns(0.95), Some(28.0), "it may be less than 95 % in another process");
+        let enough = ClockFigures { spread: Some(0.98), ..almost };
+        assert_eq!(enough.cost_variation_ns(0.95), Some(10.0));
         let scattered = ClockFigures { spread: Some(0.9), cost_p99_ns: Some(50.0), ..fine };
         assert_eq!(scattered.cost_variation_ns(0.95), Some(28.0));
         assert_eq!(scattered.cost_variation_ns(0.999), None, "nothing is known that far out");
@@ -141,8 +172,14 @@ pub(super) mod tests {
     fn rows_without_figures_say_why() {
         let mut row = TimerRow::unmeasured("a", "a()", "native", Status::Unavailable);
         row.reason = Some("no such clock".into());
-        assert_eq!(ClockFigures::of(&row).unwrap_err(), "it cannot be read here: no such clock");
+        assert_eq!(
+            ClockFigures::of(&row, &Platform::default()).unwrap_err(),
+            "it cannot be read here: no such clock"
+        );
+        row.remedy = Some("buy one".into());
+        let why = ClockFigures::of(&row, &Platform::default()).unwrap_err();
+        assert_eq!(why, "it cannot be read here: no such clock; buy one");
         row.status = Status::Ok;
-        assert!(ClockFigures::of(&row).unwrap_err().contains("step"));
+        assert!(ClockFigures::of(&row, &Platform::default()).unwrap_err().contains("step"));
     }
 }

@@ -8,6 +8,7 @@
 use serde::Serialize;
 
 use super::figures::ClockFigures;
+use super::lacks::lacks;
 use super::plan::{Method, batch, percent, single};
 use super::wish::Wish;
 use crate::report::Report;
@@ -21,7 +22,7 @@ pub struct Advice {
     pub reads: &'static str,
     /// The timer of the report that stands for it; null where the report has none.
     pub clock: Option<String>,
-    /// Whether one call between two reads is enough; null when not known.
+    /// Whether one call between two reads is enough; null when not known. A clock that lacks what the wish demands never is.
     pub single_suffices: Option<bool>,
     /// The fewest calls between two reads with which the error is kept; null when there is no such number, or the
     /// harness makes no batches.
@@ -122,13 +123,19 @@ impl Harness {
             return advice;
         };
         advice.clock = Some(row.id.clone());
-        let clock = match ClockFigures::of(row) {
+        let clock = match ClockFigures::of(row, &report.platform) {
             Ok(clock) => clock,
             Err(why) => {
-                advice.message = format!("nothing can be said about its clock: {why}");
+                advice.message = format!("its clock is of no use here: {why}");
                 return advice;
             }
         };
+        let lacks = lacks(row, &clock.facts, wish);
+        if !lacks.is_empty() {
+            advice.single_suffices = Some(false);
+            advice.message = format!("does not suffice: {}", lacks.join("; "));
+            return advice;
+        }
         // How a harness samples does not depend on who calls the operation.
         let wish = Wish { rate_hz: None, ..wish.clone() };
         advice.single_suffices = Some(single(&clock, &wish).is_ok());
@@ -137,13 +144,7 @@ impl Harness {
             Ok(_) => Some(1),
             Err(_) => None,
         };
-        let mut suited = match clock.facts.counts {
-            Some(counts) if counts != wish.counts => {
-                format!("counts {}, not {}; ", counts.in_words(), wish.counts.in_words())
-            }
-            _ => String::new(),
-        };
-        suited += &match (&self.batches, calls, advice.single_suffices) {
+        advice.message = match (&self.batches, calls, advice.single_suffices) {
             (Batches::None(how), _, Some(true)) => format!("suffices for single calls; {how}"),
             (Batches::None(how), ..) => {
                 format!("does not suffice: single calls miss {}; {how}", percent(wish.error))
@@ -155,7 +156,6 @@ impl Harness {
             (Batches::Made(_), None, _) => format!("does not suffice for {}", percent(wish.error)),
         };
         advice.smallest_batch = calls.filter(|_| matches!(self.batches, Batches::Made(_)));
-        advice.message = suited;
         advice
     }
 }

@@ -11,7 +11,10 @@ pub mod choice;
 pub mod facts;
 pub mod figures;
 pub mod harness;
+mod hosted;
+mod lacks;
 pub mod plan;
+pub mod runtime;
 pub mod wish;
 
 pub use budget::Budget;

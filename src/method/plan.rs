@@ -5,13 +5,19 @@
 //! *f*(1-*f*)*a*², where *f* is the part of *d/a* behind the point: a difference is a step with the probability that
 //! the interval crosses an edge. Hence the three methods. Single calls and edge-crossing measure a call by itself, a batch
 //! measures calls in a row, which overlap in the pipeline of the core: the two durations are not the same.
+//!
+//! Durations are known roughly. Plans keep their error for any from a tenth less than was said.
 
 use serde::Serialize;
 
-use super::budget::{Budget, DRIFT, PIPELINE_NS};
+use super::budget::{Budget, DRIFT, PIPELINE_NS, PIPELINE_SINGLE_NS};
 use super::figures::ClockFigures;
 use super::wish::Wish;
-use crate::analysis::statistics::normal_quantile;
+use edges::{Spread, sampled, spacing};
+
+mod edges;
+
+pub use edges::edge_crossing;
 
 /// How a measurement is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -134,29 +140,34 @@ pub fn batch(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
             "the operation comes by itself, {rate} times a second: it cannot be repeated between two reads"
         )));
     }
-    let room = room(wish).map_err(|shortfall| {
+    let room = room(wish, 0.0).map_err(|shortfall| {
         let possible = Wish { error: 1.2 * DRIFT, ..wish.clone() };
         Shortfall { nearest: batch(clock, &possible).ok(), ..shortfall }
     })?;
     let variation = variation(clock, wish)?;
-    let by_error =
-        (clock.step_ns + variation + clock.cost_error_ns + PIPELINE_NS) / (wish.duration_ns * room);
-    let reads = 2.0 * clock.cost_ns;
-    let by_overhead = wish.overhead.map_or(0.0, |most| reads * (1.0 - most) / (most * wish.duration_ns));
+    let duration_ns = wish.shortest_ns();
+    let cost_ns = variation + clock.cost_error_ns + clock.fence_ns();
+    let by_error = (clock.step_ns + cost_ns + PIPELINE_NS) / (duration_ns * room);
+    let reads = 2.0 * clock.read_ns();
+    let by_overhead = wish.overhead.map_or(0.0, |most| reads * (1.0 - most) / (most * duration_ns));
     bracket(clock, wish, by_error.max(by_overhead).ceil().clamp(1.0, 9e15) as u64)
 }
 
-/// What is left of the error once the drift has taken its part.
-fn room(wish: &Wish) -> Result<f64, Shortfall> {
-    let left = wish.error - DRIFT;
-    if left > 0.0 {
-        return Ok(left);
+/// What is left of the error once the drift and what each sample is off by alike have taken their parts.
+fn room(wish: &Wish, alike_ns: f64) -> Result<f64, Shortfall> {
+    let alike = alike_ns / wish.shortest_ns();
+    if wish.error > DRIFT + alike {
+        return Ok(wish.error - DRIFT - alike);
     }
-    Err(Shortfall::because(format!(
-        "the rate of no clock is known better than {} %: it may be slewed by as much",
-        DRIFT * 100.0
-    )))
+    Err(Shortfall::because(if wish.error > DRIFT {
+        format!("{SINGLE_CALL} {} of one, and no mean makes that less", percent(alike))
+    } else {
+        format!("the rate of no clock is known better than {} %: it may be slewed by as much", DRIFT * 100.0)
+    }))
 }
+
+/// What [`PIPELINE_SINGLE_NS`] is, to go on with a share.
+const SINGLE_CALL: &str = "a branch that is mispredicted around a single call takes";
 
 fn variation(clock: &ClockFigures, wish: &Wish) -> Result<f64, Shortfall> {
     clock.cost_variation_ns(wish.confidence).ok_or_else(|| {
@@ -170,26 +181,26 @@ fn variation(clock: &ClockFigures, wish: &Wish) -> Result<f64, Shortfall> {
 /// A number of calls between two reads.
 fn bracket(clock: &ClockFigures, wish: &Wish, calls: u64) -> Result<Plan, Shortfall> {
     let variation = variation(clock, wish)?;
-    let window_ns = wish.duration_ns * calls as f64;
+    let window_ns = wish.shortest_ns() * calls as f64;
     let budget = Budget {
         quantisation: clock.step_ns / window_ns,
-        invocation_cost: (clock.cost_error_ns + variation) / window_ns,
+        invocation_cost: (clock.cost_error_ns + variation + clock.fence_ns()) / window_ns,
         drift: DRIFT,
-        // What a single call takes by itself is its duration.
-        pipeline: if calls == 1 { 0.0 } else { PIPELINE_NS / window_ns },
+        pipeline: if calls == 1 { PIPELINE_SINGLE_NS } else { PIPELINE_NS } / window_ns,
     };
-    let reads = 2.0 * clock.cost_ns;
+    let reads = 2.0 * clock.read_ns();
     let overhead = wish.rate_hz.map_or(reads / (reads + window_ns), |rate| reads * rate * 1e-9);
     let method = if calls == 1 { Method::Single } else { Method::Batch { calls } };
-    let plan = Plan { method, error: budget.total(), budget, overhead, campaign_ns: window_ns + reads };
+    let campaign_ns = wish.duration_ns * calls as f64 + reads;
+    let plan = Plan { method, error: budget.total(), budget, overhead, campaign_ns };
     // Rounding must not turn a batch down that was made to measure.
     if plan.error > wish.error * (1.0 + 1e-9) {
         let (share, cause) = if budget.quantisation >= budget.invocation_cost.max(DRIFT) {
             (budget.quantisation, "one step is")
         } else if budget.pipeline > budget.invocation_cost.max(DRIFT) {
-            (budget.pipeline, "filling the pipeline takes")
+            (budget.pipeline, if calls == 1 { SINGLE_CALL } else { "filling the pipeline takes" })
         } else if budget.invocation_cost >= DRIFT {
-            (budget.invocation_cost, "its cost varies by")
+            (budget.invocation_cost, "what its reads cost is uncertain by")
         } else {
             (budget.drift, "its rate may be off by")
         };
@@ -216,95 +227,6 @@ pub(super) fn percent(share: f64) -> String {
     format!("{} %", crate::report::figures::significant(share * 100.0, 3))
 }
 
-/// Single calls under a clock that is too coarse for one, averaged.
-///
-/// # Errors
-/// When its steps are irregular, or no number of samples is enough.
-pub fn edge_crossing(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
-    if !clock.resolved {
-        return Err(Shortfall::because("its step is not known, only bounded"));
-    }
-    let spread = Spread::of(clock, wish)?;
-    let z = normal_quantile(wish.confidence);
-    let needed = (z / (wish.duration_ns * room(wish)?)).powi(2) * (spread.call + spread.floor / spread.ratio);
-    // The normal law needs that many edges, or as many intervals without one where nearly all cross.
-    let edges = FEWEST_SAMPLES / (spread.gap_ns / clock.step_ns).min(1.0);
-    sampled(clock, wish, needed.max(edges).max(FEWEST_SAMPLES).ceil(), &spread)
-}
-
-/// What one sample varies by, and how the effort is shared between calls and empty intervals.
-struct Spread {
-    /// Length of a measured interval: the call and a read.
-    gap_ns: f64,
-    /// Variance of one measured call, in ns².
-    call: f64,
-    /// Variance of one empty interval, in ns².
-    floor: f64,
-    /// The part of both that the steps bring.
-    steps: [f64; 2],
-    /// Empty intervals for each measured call: as many as give the best result in a given time (Neyman).
-    ratio: f64,
-}
-
-impl Spread {
-    fn of(clock: &ClockFigures, wish: &Wish) -> Result<Self, Shortfall> {
-        let variation = variation(clock, wish)?;
-        let gap_ns = wish.duration_ns + clock.cost_ns;
-        let steps = [gap_ns, clock.cost_ns].map(|length| edge_variance(length, clock.step_ns));
-        // The variance of what lies in a range is at most a quarter of its square (Popoviciu).
-        let [call, floor] = steps.map(|steps| steps + variation.powi(2) / 4.0);
-        let cost_ratio = spacing(clock, wish.duration_ns) / spacing(clock, 0.0).max(0.1);
-        let ratio = (floor / call * cost_ratio).sqrt().clamp(1e-6, 1e6);
-        Ok(Self { gap_ns, call, floor, steps, ratio })
-    }
-}
-
-/// The variance of a difference of two readings around the length of the interval, over random phases. Where the length is
-/// more than half a step it is not known well enough to tell where in the step it ends, and the most is taken.
-fn edge_variance(length_ns: f64, step_ns: f64) -> f64 {
-    let part = length_ns / step_ns;
-    if part < 0.5 { part * (1.0 - part) * step_ns.powi(2) } else { step_ns.powi(2) / 4.0 }
-}
-
-/// How far apart samples start on average: two reads, the call, and a random wait of up to a step or as long again,
-/// whichever is less, so that the loop does not keep in step with the clock.
-fn spacing(clock: &ClockFigures, call_ns: f64) -> f64 {
-    let busy = call_ns + 2.0 * clock.cost_ns;
-    busy + busy.min(clock.step_ns) / 2.0
-}
-
-/// A number of samples, and as many empty intervals as go with them.
-fn sampled(clock: &ClockFigures, wish: &Wish, samples: f64, spread: &Spread) -> Result<Plan, Shortfall> {
-    let floor_samples = (samples * spread.ratio).max(FEWEST_SAMPLES).ceil();
-    let z = normal_quantile(wish.confidence);
-    let deviation =
-        |[call, floor]: [f64; 2]| z * (call / samples + floor / floor_samples).sqrt() / wish.duration_ns;
-    let statistical = deviation([spread.call, spread.floor]);
-    let quantisation = deviation(spread.steps).min(statistical);
-    let budget =
-        Budget { quantisation, invocation_cost: statistical - quantisation, drift: DRIFT, pipeline: 0.0 };
-    let reads = 2.0 * clock.cost_ns;
-    let (overhead, every) = match (wish.rate_hz, wish.overhead) {
-        (Some(rate), most) => {
-            let all = reads * rate * 1e-9;
-            let every = most.map_or(1.0, |most| (all / most).ceil().max(1.0));
-            (all / every, every)
-        }
-        // A loop of its own may compute in between; a program that is measured does.
-        (None, _) => (reads / (reads + wish.duration_ns), 1.0),
-    };
-    let floor_ns = floor_samples * spacing(clock, 0.0);
-    let sampling_ns = match wish.rate_hz {
-        Some(rate) => samples * every * 1e9 / rate,
-        None => samples * spacing(clock, wish.duration_ns),
-    };
-    let [samples, floor_samples, every] = [samples, floor_samples, every].map(|count| count.min(9e15) as u64);
-    let method = Method::EdgeCrossing { samples, floor_samples, every };
-    let campaign_ns = sampling_ns + floor_ns;
-    let plan = Plan { method, error: budget.total(), budget, overhead, campaign_ns };
-    too_dear(wish, &plan).map_or(Ok(plan), Err)
-}
-
 /// The same method within the longest campaign, at the error that is possible then.
 fn affordable(clock: &ClockFigures, wish: &Wish, plan: &Plan) -> Option<Plan> {
     within(clock, wish, plan.method, LONGEST_CAMPAIGN_NS)
@@ -317,7 +239,7 @@ pub fn within(clock: &ClockFigures, wish: &Wish, method: Method, campaign_ns: f6
     match method {
         Method::Single => single(clock, &any_error).ok(),
         Method::Batch { .. } => {
-            let calls = ((campaign_ns - 2.0 * clock.cost_ns) / wish.duration_ns).floor().max(1.0);
+            let calls = ((campaign_ns - 2.0 * clock.read_ns()) / wish.duration_ns).floor().max(1.0);
             bracket(clock, &any_error, calls as u64).ok()
         }
         Method::EdgeCrossing { .. } => {

@@ -5,7 +5,7 @@ use predicates::str::contains;
 
 use super::folder::Folder;
 use super::skipping::skipped;
-use super::{json, printed, timermeter};
+use super::{PATIENCE, PROGRAM, json, printed, timermeter};
 
 /// A report of some timers of this machine, as a file.
 fn report(folder: &Folder) -> String {
@@ -16,6 +16,11 @@ fn report(folder: &Folder) -> String {
         .code(predicate::in_iter([0, 3]));
     std::fs::write(&path, printed(&report)).expect("the folder can be written to");
     path
+}
+
+/// A report that was kept, of a machine whose clocks are all as they should be.
+fn kept() -> &'static str {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/intel-xeon-kvm-debian-12/2026-11-21/report.json")
 }
 
 #[track_caller]
@@ -51,7 +56,14 @@ fn measurements_that_make_no_sense() {
     refused(&["measure", "--clock", "monotonic", "--", "/no/such/command"], 1, "/no/such/command");
     refused(&["measure", "--clock", "monotonic", "--limit", "1", "--", "sleep", "100"], 1, "--limit");
     refused(&["measure", "--clock", "monotonic", "--", "false"], 1, "failed");
-    refused(&["measure", "--clock", "thread-cputime", "--", "true"], 1, "does not see");
+    refused(&["measure", "--clock", "thread-cputime", "--", "true"], 2, "does not see");
+    refused(&["measure", "--instrument", "discrete", "--", "true"], 2, "use macro");
+    refused(&["measure", "multiply", "--error", "0.0004"], 2, "0.05 %");
+    refused(&["rehearse", "--error", "0.05%"], 2, "0.05 %");
+    refused(&["measure", "multiply", "--clock", "java:nanoTime"], 2, "another runtime");
+    refused(&["measure", "multiply", "--clock", "monotonc"], 2, "did you mean `monotonic`");
+    refused(&["measure", "multiply", "--clock", "mono*"], 2, "not a pattern");
+    refused(&["measure", "multiply", "--clock", "perf-cycles"], 2, "does not count time");
     refused(&["rehearse", "--op", "chains"], 2, "`chain`");
     refused(&["measure-worker", "{}"], 2, "no request");
 }
@@ -59,12 +71,12 @@ fn measurements_that_make_no_sense() {
 #[test]
 fn a_clock_is_picked_from_a_report() {
     let folder = Folder::new();
-    let report = report(&folder);
-    let picked = |more: &[&str]| {
-        let args = ["pick", "--duration", "250ns", "--error", "5%", "--format", "json", "--from", &report];
+    let (own, kept) = (report(&folder), kept());
+    let picked = |report: &str, more: &[&str]| {
+        let args = ["pick", "--duration", "250ns", "--error", "5%", "--format", "json", "--from", report];
         json(&timermeter(&[&args[..], more].concat()))
     };
-    let wall = picked(&[]);
+    let wall = picked(&own, &[]);
     assert_eq!(wall["schema"], "timermeter.pick.v1");
     assert!(["instant", "monotonic"].contains(&wall["picked"]["id"].as_str().unwrap()), "{wall}");
     assert!(wall["picked"]["plan"]["error"].as_f64().unwrap() <= 0.05);
@@ -72,15 +84,47 @@ fn a_clock_is_picked_from_a_report() {
         wall["others"].as_array().unwrap().iter().all(|other| !other["reason"].as_str().unwrap().is_empty())
     );
     assert_eq!(wall["harnesses"].as_array().unwrap().len(), 6);
-    assert_eq!(picked(&["--counts", "thread"])["picked"]["id"], "thread-cputime");
-    let none = picked(&["--counts", "thread", "--needs", "threads"]);
+    assert_eq!(picked(kept, &["--counts", "thread"])["picked"]["id"], "thread-cputime");
+    let none = picked(kept, &["--counts", "thread", "--needs", "threads"]);
     // No clock does both; whichever is nearest, it is named.
     assert!(none["picked"].is_null() && none["nearest"]["id"].is_string(), "{none}");
-    let args = ["pick", "--duration", "250ns", "--error", "5%", "--needs", "suspend", "--from", &report];
+    let args = ["pick", "--duration", "250ns", "--error", "5%", "--needs", "suspend", "--from", &own];
     timermeter(&args).code(3).stdout(contains("No clock suffices").and(contains("stands still")));
-    timermeter(&[&args[..5], &["--runtime", "java", "--from", &report]].concat())
+    timermeter(&[&args[..5], &["--runtime", "java", "--from", &own]].concat())
         .code(1)
         .stderr(contains("`java`"));
+}
+
+#[test]
+fn a_clock_of_another_runtime_is_picked() {
+    refused(
+        &["pick", "--duration", "1ms", "--error", "1%", "--runtime", "ruby"],
+        2,
+        "java, dotnet, mono, python",
+    );
+    let agent = format!("other={PROGRAM} agent monotonic");
+    let args =
+        ["pick", "--duration", "10ms", "--error", "5%", "--format", "json", "--runtime", "other", "--agent"];
+    let found = json(&timermeter(&[&args[..], &[&agent]].concat()).success());
+    let of_other = |candidate: &serde_json::Value| candidate["id"].as_str().unwrap().starts_with("other:");
+    assert!(of_other(&found["picked"]), "{found}");
+    assert!(found["others"].as_array().unwrap().iter().all(of_other), "{found}");
+    let mut without_java = assert_cmd::Command::new(PROGRAM);
+    without_java.args(["pick", "--duration", "1ms", "--error", "5%", "--runtime", "java"]);
+    let nothing = without_java.env("PATH", "/nowhere").env_remove("JAVA_HOME").timeout(PATIENCE).assert();
+    nothing.code(3).stdout(contains("No clock suffices").and(contains("install")));
+}
+
+#[test]
+fn published_reports_are_picked_from() {
+    let report = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
+    let args = ["pick", "--duration", "1ms", "--error", "5%", "--from", report];
+    refused(&args, 1, "published");
+    refused(&args, 1, "dotnet, java");
+    for (runtime, id) in [("java", "NANO"), ("dotnet", ".STO")] {
+        let args = [&args[..], &["--format", "json", "--needs", "monotonic", "--runtime", runtime]].concat();
+        assert_eq!(json(&timermeter(&args).success())["picked"]["id"], id);
+    }
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub struct Truth {
     pub base_ns: f64,
     /// Mean of what it costs more, exponentially distributed.
     pub jitter_ns: f64,
+    /// Whether a read waits by itself. Where it does not, a fence stands before it, whose cost the prober did not see.
+    pub ordered: bool,
 }
 
 impl Truth {
@@ -39,7 +41,7 @@ impl Truth {
             cost_p99_ns: Some(self.base_ns + self.jitter_ns * 100.0_f64.ln()),
             spread: Some(within_a_step),
             quality: None,
-            facts: Facts::of("monotonic"),
+            facts: Facts { ordered: self.ordered, ..Facts::of("monotonic") },
         }
     }
 }
@@ -52,6 +54,10 @@ pub struct World {
     varies_before: bool,
     /// How much faster than real time the clock runs.
     drift: f64,
+    /// What a fence before each read takes.
+    fence_ns: f64,
+    /// What a batch, and a single call, take longer than calls that follow each other.
+    pipeline_ns: [f64; 2],
     phase: f64,
     now: f64,
     random: StdRng,
@@ -65,6 +71,8 @@ impl World {
             latch: random.random_range(0.1..0.9),
             varies_before: random.random(),
             drift: random.random_range(-500e-6..500e-6),
+            fence_ns: if clock.ordered { 0.0 } else { random.random_range(0.0..20.0) },
+            pipeline_ns: [random.random_range(0.0..50.0), random.random_range(-10.0..10.0)],
             phase: random.random_range(0.0..1.0),
             now: random.random_range(0.0..1e9),
             random,
@@ -75,7 +83,7 @@ impl World {
     pub fn can_play(clock: Truth, plan: &Plan, duration_ns: f64) -> bool {
         const MOST: u64 = 100_000;
         let playable = |ns: f64, count: u64| {
-            count <= MOST || clock.step_ns > MANY * (ns + 2.0 * clock.median_cost()) * 1.2
+            count <= MOST || clock.step_ns > MANY * (ns + 2.0 * (clock.median_cost() + 20.0)) * 1.2
         };
         match plan.method {
             Method::EdgeCrossing { samples, floor_samples, .. } => {
@@ -93,6 +101,7 @@ impl World {
     /// A reading, in steps.
     fn read(&mut self) -> f64 {
         let extra = self.clock.jitter_ns * exponential(&mut self.random);
+        self.now += self.fence_ns;
         let before = self.clock.base_ns * self.latch + if self.varies_before { extra } else { 0.0 };
         let latched = (self.now + before) * (1.0 + self.drift);
         self.now += self.clock.base_ns + extra;
@@ -108,7 +117,7 @@ impl World {
 
     /// The mean of many intervals, apart by random times as the plans want it.
     fn mean_interval(&mut self, ns: f64, count: u64) -> f64 {
-        let busy = ns + 2.0 * self.clock.median_cost();
+        let busy = ns + 2.0 * (self.clock.median_cost() + self.fence_ns);
         let wait = busy.min(self.clock.step_ns);
         if self.clock.step_ns > MANY * busy && count > 2_000 {
             return self.mean_of_rare_edges(ns, count, busy + wait / 2.0);
@@ -127,7 +136,7 @@ impl World {
     fn mean_of_rare_edges(&mut self, ns: f64, count: u64, spacing: f64) -> f64 {
         let jitter = self.clock.jitter_ns - self.clock.median_cost() + self.clock.base_ns;
         let spacing = spacing + 2.0 * jitter;
-        let gap = ns + self.clock.base_ns + self.clock.jitter_ns;
+        let gap = ns + self.clock.base_ns + self.clock.jitter_ns + self.fence_ns;
         let edges = count as f64 * spacing * (1.0 + self.drift) / self.clock.step_ns;
         let edges = edges.floor() + f64::from(self.random.random_bool(edges.fract()));
         let inside = Binomial::new(edges as u64, gap / spacing).expect("a probability");
@@ -136,13 +145,15 @@ impl World {
 
     /// Runs the plan on an operation of that length: the relative error of the result.
     pub fn run(&mut self, figures: &ClockFigures, plan: &Plan, duration_ns: f64) -> f64 {
+        let [batch_ns, single_ns] = self.pipeline_ns;
+        let apart_ns = (duration_ns + single_ns).max(0.0);
         let found = match plan.method {
-            Method::Single => self.interval(duration_ns) - figures.cost_ns,
+            Method::Single => self.interval(apart_ns) - figures.cost_ns,
             Method::Batch { calls } => {
-                (self.interval(duration_ns * calls as f64) - figures.cost_ns) / calls as f64
+                (self.interval(duration_ns * calls as f64 + batch_ns) - figures.cost_ns) / calls as f64
             }
             Method::EdgeCrossing { samples, floor_samples, .. } => {
-                self.mean_interval(duration_ns, samples) - self.mean_interval(0.0, floor_samples)
+                self.mean_interval(apart_ns, samples) - self.mean_interval(0.0, floor_samples)
             }
         };
         found / duration_ns - 1.0

@@ -1,0 +1,116 @@
+use super::*;
+use crate::method::{Counts, Need};
+use crate::report::Outcome;
+use crate::trace::Counted;
+use crate::units::Nanos;
+
+fn report() -> Report {
+    let text = include_str!("../../../reports/intel-xeon-kvm-debian-12/2026-11-21/report.json");
+    Report::parse(text, "the report").expect("it reads")
+}
+
+fn wish() -> Wish {
+    Wish::new(Nanos(1e4), 0.01, 0.95).expect("it makes sense")
+}
+
+fn row<'a>(report: &'a mut Report, id: &str) -> &'a mut TimerRow {
+    report.timers.iter_mut().find(|row| row.id == id).expect("it is there")
+}
+
+fn picked(choice: &Choice) -> &Candidate {
+    choice.picked.as_ref().expect("a clock suffices")
+}
+
+fn reason<'a>(choice: &'a Choice, id: &str) -> &'a str {
+    &choice.others.iter().find(|other| other.id == id).expect("it lost").reason
+}
+
+#[test]
+fn clocks_that_run_backwards_or_at_no_rate_are_never_picked() {
+    let mut report = report();
+    let best = picked(&choose(&report, &wish()).unwrap()).id.clone();
+    let verdicts = row(&mut report, &best).verdicts.as_mut().unwrap();
+    verdicts.monotonic.outcome = Outcome::Fail;
+    verdicts.monotonic.finding = "it stepped backwards twice".into();
+    let choice = choose(&report, &wish()).unwrap();
+    assert_eq!(reason(&choice, &best), "it stepped backwards twice");
+    let second = picked(&choice).id.clone();
+    let verdicts = row(&mut report, &second).verdicts.as_mut().unwrap();
+    verdicts.stable.outcome = Outcome::Fail;
+    verdicts.stable.finding = "it jumped".into();
+    let choice = choose(&report, &wish()).unwrap();
+    assert_eq!(reason(&choice, &second), "it jumped");
+    assert!(picked(&choice).id != best && picked(&choice).id != second);
+}
+
+#[test]
+fn clocks_that_differ_between_threads_are_for_one_thread() {
+    let mut report = report();
+    let best = picked(&choose(&report, &wish()).unwrap()).id.clone();
+    let verdicts = row(&mut report, &best).verdicts.as_mut().unwrap();
+    verdicts.thread_safe.outcome = Outcome::Fail;
+    verdicts.thread_safe.finding = "CPU 1 is behind".into();
+    let choice = choose(&report, &wish()).unwrap();
+    assert_eq!(picked(&choice).id, best);
+    assert!(
+        picked(&choice).notes[0].contains("in one thread: CPU 1 is behind"),
+        "{:?}",
+        picked(&choice).notes
+    );
+    let threads = Wish { needs: vec![Need::Threads], ..wish() };
+    let choice = choose(&report, &threads).unwrap();
+    assert_ne!(picked(&choice).id, best);
+    assert_eq!(reason(&choice, &best), "CPU 1 is behind");
+}
+
+#[test]
+fn what_a_clock_was_found_to_count_decides() {
+    let mut report = report();
+    let best = picked(&choose(&report, &wish()).unwrap()).id.clone();
+    row(&mut report, &best).verdicts.as_mut().unwrap().counts.found = Some(Counted::SomethingElse);
+    let choice = choose(&report, &wish()).unwrap();
+    assert_eq!(reason(&choice, &best), "it counts something else, not wall time");
+    row(&mut report, "boottime").verdicts.as_mut().unwrap().counts.found = Some(Counted::ThreadCpu);
+    let choice = choose(&report, &Wish { counts: Counts::Thread, ..wish() }).unwrap();
+    assert_eq!(picked(&choice).id, "boottime");
+}
+
+#[test]
+fn a_tsc_that_is_not_invariant_is_for_one_thread() {
+    let mut report = report();
+    report.platform.cpu.invariant_tsc = Some(false);
+    for need in [Need::Threads, Need::NoSlew] {
+        let choice = choose(&report, &Wish { needs: vec![need], ..wish() }).unwrap();
+        for id in ["rdtsc", "rdtsc-lfence", "rdtscp", "quanta", "quanta-raw"] {
+            assert!(reason(&choice, id).contains("not invariant"), "{id}: {}", reason(&choice, id));
+        }
+    }
+}
+
+#[test]
+fn harnesses_with_a_clock_of_the_wrong_kind_do_not_suffice() {
+    let report = report();
+    let advice = |wish: &Wish, name: &str| {
+        let all = choose(&report, wish).unwrap().harnesses;
+        all.into_iter().find(|advice| advice.harness.starts_with(name)).expect("it is known")
+    };
+    let wall = advice(&wish(), "google/benchmark (CPU time");
+    assert_eq!((wall.single_suffices, wall.smallest_batch), (Some(false), None));
+    assert_eq!(wall.message, "does not suffice: it counts CPU time of the thread, not wall time");
+    let steady = advice(&Wish { needs: vec![Need::NoSlew], ..wish() }, "criterion");
+    assert!(steady.message.starts_with("does not suffice: its rate is slewed"), "{}", steady.message);
+    assert!(advice(&wish(), "criterion").message.starts_with("suffices"));
+}
+
+#[test]
+fn of_two_campaigns_of_the_same_length_the_cheaper_read_wins() {
+    let mut report = report();
+    let wish = Wish::new(Nanos(3.5e12), 0.01, 0.95).expect("it makes sense");
+    report.timers.retain(|row| ["boottime", "monotonic"].contains(&row.id.as_str()));
+    for [cheap, dear] in [["monotonic", "boottime"], ["boottime", "monotonic"]] {
+        for (id, ns) in [(cheap, 1e-6), (dear, 2e-6)] {
+            row(&mut report, id).cost.as_mut().unwrap().median_ns = Some(ns);
+        }
+        assert_eq!(picked(&choose(&report, &wish).unwrap()).id, cheap);
+    }
+}

@@ -1,0 +1,48 @@
+//! What a clock lacks of a wish, apart from precision.
+
+use super::facts::{Counts, Facts, Need, is_tsc};
+use super::wish::Wish;
+use crate::report::{Outcome, TimerRow};
+use crate::trace::Counted;
+
+/// What the clock of this row lacks, each in one line.
+pub(super) fn lacks(row: &TimerRow, facts: &Facts, wish: &Wish) -> Vec<String> {
+    let counts = (facts.counts != Some(wish.counts)).then(|| counts_otherwise(row, facts, wish.counts));
+    let needs = wish.needs.iter().filter_map(|&need| lack(row, facts, need));
+    counts.into_iter().chain(needs).collect()
+}
+
+fn counts_otherwise(row: &TimerRow, facts: &Facts, wanted: Counts) -> String {
+    let wanted = wanted.in_words();
+    if let Some(counts) = facts.counts {
+        return format!("it counts {}, not {wanted}", counts.in_words());
+    }
+    let counted =
+        row.verdicts.as_ref().and_then(|verdicts| verdicts.counts.found.or(verdicts.counts.claimed));
+    match counted {
+        Some(counted @ (Counted::ThreadCycles | Counted::SomethingElse)) => {
+            format!("it counts {}, not {wanted}", counted.in_words())
+        }
+        _ => "what it counts is not known, or is not time".into(),
+    }
+}
+
+fn lack(row: &TimerRow, facts: &Facts, need: Need) -> Option<String> {
+    let counter = row.runtime == "native" && is_tsc(&row.id) && matches!(need, Need::Threads | Need::NoSlew);
+    match (facts.meets(need), unsafe_between_threads(row)) {
+        (Some(true), _) => None,
+        (Some(false), Some(finding)) if need == Need::Threads => Some(finding),
+        (Some(false), _) if counter => Some(
+            "the TSC of this machine is not invariant: CPUs may disagree, and its rate may change".into(),
+        ),
+        (Some(false), _) => Some(need.lack().to_owned()),
+        (None, _) if counter => Some("whether the TSC of this machine is invariant is not known".into()),
+        (None, _) => Some(format!("whether it meets `{}` is not known", need.word())),
+    }
+}
+
+/// What was found against comparing its readings between threads.
+pub(super) fn unsafe_between_threads(row: &TimerRow) -> Option<String> {
+    let verdict = &row.verdicts.as_ref()?.thread_safe;
+    (verdict.outcome == Outcome::Fail).then(|| crate::report::text::clipped(&verdict.finding, 160))
+}
