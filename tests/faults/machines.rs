@@ -63,7 +63,9 @@ fn the_tsc_is_forbidden() {
 fn a_host_is_forbidden_to_read_the_tsc() {
     let _alone = alone();
     let source = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    if !there_is("python3") || source.is_ok_and(|source| !["tsc", "kvm-clock"].contains(&source.trim())) {
+    if !there_is("python3", "python3")
+        || source.is_ok_and(|source| !["tsc", "kvm-clock"].contains(&source.trim()))
+    {
         return;
     }
     let agent = format!("forbidden=python3 '{}'", super::folder().join("forbidden.py").display());
