@@ -42,6 +42,7 @@ pub use fence::fence;
 pub use kernel_entry::{KernelEntry, kernel_entry};
 pub use native::{Native, RATE_SOURCES, REFERENCES, rate_of};
 pub use subject::{Advance, Answer, Counts, During, Fault, Subject};
+pub use work::links;
 
 /// Timers by their types, for who compiles a measurement for one of them.
 pub mod clocks {

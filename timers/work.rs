@@ -22,6 +22,21 @@ pub(crate) fn units(amount: u64) {
     opaque(state);
 }
 
+/// `length` multiplications, each of which waits for the one before, the first for `state`; returns where the next chain begins.
+/// Twice as many take twice as long. The state stays in a register: cores since Golden Cove and Zen 2 guess where a value in memory
+/// will be read again, and a chain through memory takes three cycles a link or eight, as they guessed. Not inlined, so that it
+/// is the same machine code wherever it is called.
+#[inline(never)]
+#[must_use]
+pub fn links(mut state: u64, length: u64) -> u64 {
+    let mut left = opaque(length);
+    while left != 0 {
+        state = opaque(state.wrapping_mul(MULTIPLIER).wrapping_add(left));
+        left -= 1;
+    }
+    state
+}
+
 /// The same value, of which the compiler knows nothing any more; computed even if nobody uses it. Unlike `black_box`
 /// it leaves the value in its register, so that no loop waits for memory.
 #[inline(always)]

@@ -74,15 +74,12 @@ pub trait Timed {
     /// operation that needs a set-up is left alone, as is one of which no `calls` are wanted.
     fn warm_up(&mut self, calls: u64) {
         const FEW: u64 = 8;
-        const WINDOWS: u32 = 16;
-        const LONG_NS: f64 = 2e4;
-        let calls = if self.needs_set_up() { 0 } else { calls.min(FEW) };
-        let mut passed = 0.0;
-        for _ in 0..WINDOWS {
-            passed += self.window(calls);
-            if passed > LONG_NS {
-                break;
-            }
+        const EMPTY: u32 = 16;
+        if !self.needs_set_up() && calls > 0 {
+            self.window(calls.min(FEW));
+        }
+        for _ in 0..EMPTY {
+            self.window(0);
         }
     }
 }

@@ -4,26 +4,13 @@ use std::hint::black_box;
 
 use crate::measure::window::Operation;
 
-/// Multiplier of a linear congruential generator.
-const MULTIPLIER: u64 = 0xd134_2543_de82_ef95;
-
 /// `length` multiplications, each of which waits for the one before: twice as many take twice as long.
 pub(super) fn chain(length: u64) -> impl Operation {
     let mut state = 1_u64;
     move || {
-        state = links(state, black_box(length));
+        state = timers::links(state, black_box(length));
         state
     }
-}
-
-/// Not inlined, so that it is the same machine code under every clock.
-#[inline(never)]
-fn links(mut state: u64, length: u64) -> u64 {
-    for _ in 0..length {
-        // Unknown to the compiler, which would else make one step of several.
-        state = black_box(state.wrapping_mul(MULTIPLIER).wrapping_add(1));
-    }
-    state
 }
 
 /// A hundred logarithms; the result of a call is where the next one starts.
