@@ -10,7 +10,6 @@ use crate::measure::operations;
 use crate::measure::rehearsal::{Kind, Rehearsed};
 use crate::measure::worker::{Instrument, Reply, Request};
 use crate::method::ClockFigures;
-use crate::method::budget::PIPELINE_SINGLE_NS;
 use crate::report::Style;
 use crate::report::figures::{NOTHING, percent, time};
 use crate::report::machine::facts;
@@ -124,7 +123,7 @@ fn size(entry: &operations::Entry, clock: &ClockFigures, kind: Kind, error: f64)
         Kind::EdgeCrossing => (clock.step_ns / 3.0)
             .clamp(400.0, 3e5)
             .max(20.0 * clock.cost_ns)
-            .max(3.0 * PIPELINE_SINGLE_NS / error),
+            .max(3.0 * clock.pipeline_ns(true) / error),
     };
     (needed_ns.min(LONGEST_NS) / LINK_NS) as u64
 }

@@ -8,7 +8,7 @@ use super::interference::Watch;
 use super::summary::{Sample, Summary};
 use super::window::Timed;
 use crate::analysis::statistics::mean_but;
-use crate::method::budget::{DRIFT, FENCE_NS, PIPELINE_NS, PIPELINE_SINGLE_NS};
+use crate::method::budget::{DRIFT, FENCE_NS};
 use crate::method::{Budget, ClockFigures};
 
 /// How well, how often and how long.
@@ -128,13 +128,13 @@ impl<'a> Trial<'a> {
             quantisation: self.clock.step_ns / window_ns,
             invocation_cost: self.floor_error_ns / window_ns,
             drift: DRIFT,
-            pipeline: if single { PIPELINE_SINGLE_NS } else { PIPELINE_NS } / window_ns,
+            pipeline: self.clock.pipeline_ns(single) / window_ns,
         }
     }
 
     /// The shortest window that keeps the error.
     pub(super) fn shortest_ns(&self) -> f64 {
-        (self.clock.step_ns + self.floor_error_ns + PIPELINE_NS) / (self.goal.error - DRIFT)
+        (self.clock.step_ns + self.floor_error_ns + self.clock.pipeline_ns(false)) / (self.goal.error - DRIFT)
     }
 
     /// Whether the limit has passed.

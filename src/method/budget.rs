@@ -19,6 +19,11 @@ pub const PIPELINE_SINGLE_NS: f64 = 10.0;
 /// What a fence adds to a read, at most, in nanoseconds (`lfence; rdtsc` takes some 8 ns longer than `rdtsc`).
 pub const FENCE_NS: f64 = 20.0;
 
+/// What else follows a read that enters the kernel, at most, in nanoseconds: on its way back it clears what the core had learned
+/// of branches (mitigations of Spectre), so that the code behind it has to be predicted anew. `timermeter rehearse` showed 100 to
+/// 220 ns on a core of 3 GHz.
+pub const KERNEL_NS: f64 = 250.0;
+
 /// The expected error of a plan by its causes, each as a share of the duration. The error is at most their sum, with
 /// the confidence of the wish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

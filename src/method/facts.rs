@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use super::hosted::hosted;
-use crate::report::{Outcome, Platform, TimerRow, Verdicts};
+use crate::report::{Outcome, Path, Platform, TimerRow, Verdicts};
 use crate::trace::Counted;
 
 /// What passes while a clock moves.
@@ -89,12 +89,21 @@ pub struct Facts {
     pub suspend: Option<bool>,
     /// Whether a read waits for the work that stands before it. Where it does not, a fence has to.
     pub ordered: bool,
+    /// Whether a read enters the kernel.
+    pub through_kernel: bool,
 }
 
 impl Facts {
     /// Nothing known.
-    const UNKNOWN: Self =
-        Self { counts: None, threads: None, monotonic: None, no_slew: None, suspend: None, ordered: false };
+    const UNKNOWN: Self = Self {
+        counts: None,
+        threads: None,
+        monotonic: None,
+        no_slew: None,
+        suspend: None,
+        ordered: false,
+        through_kernel: false,
+    };
 
     pub(super) const fn wall(monotonic: bool, no_slew: bool, suspend: Option<bool>, ordered: bool) -> Self {
         Self {
@@ -104,6 +113,7 @@ impl Facts {
             no_slew: Some(no_slew),
             suspend,
             ordered,
+            through_kernel: false,
         }
     }
 
@@ -116,6 +126,7 @@ impl Facts {
             no_slew: Some(true),
             suspend: Some(false),
             ordered: true,
+            through_kernel: true,
         }
     }
 
@@ -135,7 +146,10 @@ impl Facts {
     pub fn of(id: &str) -> Self {
         match id.split_once(':') {
             Some((_, timer)) => hosted(timer).unwrap_or(Self::HOSTED),
-            None => native(id.strip_suffix("-syscall").unwrap_or(id)),
+            None => match id.strip_suffix("-syscall") {
+                Some(clock) => Self { through_kernel: true, ..native(clock) },
+                None => native(id),
+            },
         }
     }
 
@@ -164,6 +178,12 @@ impl Facts {
         let Some(verdicts) = verdicts else { return self };
         let counted = verdicts.counts.found.or(verdicts.counts.claimed);
         let facts = counted.map_or(self, |counted| self.counting(counted));
+        let facts = match verdicts.read_path.path {
+            Some(Path::UserMode) => Self { through_kernel: false, ..facts },
+            // The hypervisor does to the core what the kernel does.
+            Some(Path::SystemCall | Path::Trapped) => Self { through_kernel: true, ..facts },
+            None => facts,
+        };
         match verdicts.thread_safe.outcome {
             Outcome::Fail => Self { threads: Some(false), ..facts },
             Outcome::Pass => Self { threads: facts.threads.or(Some(true)), ..facts },
@@ -225,7 +245,7 @@ fn native(id: &str) -> Facts {
         "boottime" => Facts::wall(true, false, Some(true), true),
         "realtime" | "tai" | "gettimeofday" | "system-time" => Facts::wall(false, false, Some(true), true),
         // Elapsed time in the return value; Linux counts it from boot without the sleep.
-        "times" => Facts::wall(true, false, Some(false), true),
+        "times" => Facts { through_kernel: true, ..Facts::wall(true, false, Some(false), true) },
         "process-cputime" | "clock" | "getrusage-self" => Facts::cpu(Counts::Process),
         "thread-cputime" | "getrusage-thread" | "perf-task-clock" => Facts::cpu(Counts::Thread),
         // Cycles of the thread, not time: their length changes with the frequency of the core.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::budget::FENCE_NS;
+use super::budget::{FENCE_NS, KERNEL_NS, PIPELINE_NS, PIPELINE_SINGLE_NS};
 use super::facts::Facts;
 use crate::report::{AccuracyKind, Outcome, Platform, Status, TimerRow};
 
@@ -82,6 +82,13 @@ impl ClockFigures {
     #[must_use]
     pub fn fence_ns(&self) -> f64 {
         if self.facts.ordered { 0.0 } else { FENCE_NS }
+    }
+
+    /// What a single call, or a batch, seems to take longer because of what the reads do to the core, at most.
+    #[must_use]
+    pub fn pipeline_ns(&self, single: bool) -> f64 {
+        let pipeline = if single { PIPELINE_SINGLE_NS } else { PIPELINE_NS };
+        pipeline + if self.facts.through_kernel { KERNEL_NS } else { 0.0 }
     }
 
     /// What a read takes at most, together with the fence that it needs.

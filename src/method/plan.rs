@@ -10,7 +10,7 @@
 
 use serde::Serialize;
 
-use super::budget::{Budget, DRIFT, PIPELINE_NS, PIPELINE_SINGLE_NS};
+use super::budget::{Budget, DRIFT};
 use super::figures::ClockFigures;
 use super::wish::Wish;
 use edges::{Spread, sampled, spacing};
@@ -147,7 +147,7 @@ pub fn batch(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
     let variation = variation(clock, wish)?;
     let duration_ns = wish.shortest_ns();
     let cost_ns = variation + clock.cost_error_ns + clock.fence_ns();
-    let by_error = (clock.step_ns + cost_ns + PIPELINE_NS) / (duration_ns * room);
+    let by_error = (clock.step_ns + cost_ns + clock.pipeline_ns(false)) / (duration_ns * room);
     let reads = 2.0 * clock.read_ns();
     let by_overhead = wish.overhead.map_or(0.0, |most| reads * (1.0 - most) / (most * duration_ns));
     bracket(clock, wish, by_error.max(by_overhead).ceil().clamp(1.0, 9e15) as u64)
@@ -166,8 +166,8 @@ fn room(wish: &Wish, alike_ns: f64) -> Result<f64, Shortfall> {
     }))
 }
 
-/// What [`PIPELINE_SINGLE_NS`] is, to go on with a share.
-const SINGLE_CALL: &str = "a branch that is mispredicted around a single call takes";
+/// What [`ClockFigures::pipeline_ns`] of a single call is, to go on with a share.
+const SINGLE_CALL: &str = "what the reads do to the core around a single call takes";
 
 fn variation(clock: &ClockFigures, wish: &Wish) -> Result<f64, Shortfall> {
     clock.cost_variation_ns(wish.confidence).ok_or_else(|| {
@@ -186,7 +186,7 @@ fn bracket(clock: &ClockFigures, wish: &Wish, calls: u64) -> Result<Plan, Shortf
         quantisation: clock.step_ns / window_ns,
         invocation_cost: (clock.cost_error_ns + variation + clock.fence_ns()) / window_ns,
         drift: DRIFT,
-        pipeline: if calls == 1 { PIPELINE_SINGLE_NS } else { PIPELINE_NS } / window_ns,
+        pipeline: clock.pipeline_ns(calls == 1) / window_ns,
     };
     let reads = 2.0 * clock.read_ns();
     let overhead = wish.rate_hz.map_or(reads / (reads + window_ns), |rate| reads * rate * 1e-9);

@@ -5,7 +5,7 @@ use super::{
     variation,
 };
 use crate::analysis::statistics::normal_quantile;
-use crate::method::budget::{Budget, PIPELINE_SINGLE_NS};
+use crate::method::budget::Budget;
 use crate::method::figures::ClockFigures;
 use crate::method::wish::Wish;
 
@@ -19,7 +19,7 @@ pub fn edge_crossing(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfal
     }
     let spread = Spread::of(clock, wish)?;
     let z = normal_quantile(wish.confidence);
-    let room = room(wish, PIPELINE_SINGLE_NS)
+    let room = room(wish, clock.pipeline_ns(true))
         .map_err(|shortfall| Shortfall { nearest: least(clock, wish), ..shortfall })?;
     let needed = (z / (wish.shortest_ns() * room)).powi(2) * (spread.call + spread.floor / spread.ratio);
     // The normal law needs that many edges, or as many intervals without one where nearly all cross.
@@ -29,7 +29,7 @@ pub fn edge_crossing(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfal
 
 /// What is possible where no number of calls brings the wanted error.
 fn least(clock: &ClockFigures, wish: &Wish) -> Option<Plan> {
-    let error = 1.2 * (DRIFT + PIPELINE_SINGLE_NS / wish.shortest_ns());
+    let error = 1.2 * (DRIFT + clock.pipeline_ns(true) / wish.shortest_ns());
     let possible = Wish { error, ..wish.clone() };
     let plan = if error < 1.0 { edge_crossing(clock, &possible).ok()? } else { return None };
     if plan.campaign_ns <= LONGEST_CAMPAIGN_NS { Some(plan) } else { affordable(clock, wish, &plan) }
@@ -93,7 +93,7 @@ pub(super) fn sampled(
         quantisation,
         invocation_cost: statistical - quantisation,
         drift: DRIFT,
-        pipeline: PIPELINE_SINGLE_NS / wish.shortest_ns(),
+        pipeline: clock.pipeline_ns(true) / wish.shortest_ns(),
     };
     let reads = 2.0 * clock.read_ns();
     let (overhead, every) = match (wish.rate_hz, wish.overhead) {
