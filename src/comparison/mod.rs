@@ -8,6 +8,7 @@ mod markdown;
 mod platform;
 mod rows;
 mod table;
+mod trust;
 
 use std::collections::HashMap;
 
@@ -21,6 +22,7 @@ pub use json::render as render_json;
 pub use markdown::render as render_markdown;
 pub use platform::Change;
 pub use table::{render as render_table, summary_line};
+pub use trust::Answer;
 
 /// The kernel may let its clock run faster or slower by this share to set it (adjtimex(2): 500 ppm), and nanoseconds are
 /// what it says.
@@ -102,13 +104,13 @@ pub struct Comparison {
     pub figures: Vec<Compared>,
     /// Timers that only one has figures of.
     pub one_sided: Vec<OneSided>,
+    /// Questions of trust that both asked and answered otherwise, in the order of the new report.
+    pub answers: Vec<Answer>,
 }
 
 /// Two reports that have nothing in common.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "they cannot be compared: no timer has figures in both (the old report has {old} timers, the new one {new})"
-)]
+#[error("they cannot be compared: no timer is in both (the old report has {old} timers, the new one {new})")]
 pub struct NothingInCommon {
     old: usize,
     new: usize,
@@ -118,13 +120,16 @@ impl Comparison {
     /// Compares `new` with `old`.
     ///
     /// # Errors
-    /// When no timer has figures in both.
+    /// When no timer is in both.
     pub fn of(old: &Report, new: &Report) -> Result<Self, NothingInCommon> {
         let known: HashMap<&str, &TimerRow> = old.timers.iter().map(|row| (row.id.as_str(), row)).collect();
-        let (mut figures, mut one_sided) = (Vec::new(), Vec::new());
+        let (mut figures, mut one_sided, mut answers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut common = false;
         for row in &new.timers {
             let before = known.get(row.id.as_str()).copied();
             if let Some(before) = before {
+                common = true;
+                answers.extend(trust::changed(before, row));
                 figures.extend(Quantity::ALL.iter().filter_map(|quantity| quantity.compared(before, row)));
             }
             one_sided.extend(fate(before, Some(row)));
@@ -132,10 +137,10 @@ impl Comparison {
         let still: HashMap<&str, ()> = new.timers.iter().map(|row| (row.id.as_str(), ())).collect();
         let gone = old.timers.iter().filter(|row| !still.contains_key(row.id.as_str()));
         one_sided.extend(gone.filter_map(|row| fate(Some(row), None)));
-        if figures.is_empty() {
+        if !common {
             return Err(NothingInCommon { old: old.timers.len(), new: new.timers.len() });
         }
-        Ok(Self { platform: platform::changes(old, new), figures, one_sided })
+        Ok(Self { platform: platform::changes(old, new), figures, one_sided, answers })
     }
 
     /// How many figures came to this verdict.
