@@ -10,7 +10,7 @@ use crate::cli::{CompareArgs, CompareFormat};
 use crate::comparison::{self, Comparison, Verdict};
 use crate::report::escape::markdown as escape;
 use crate::report::text::{clipped, plain};
-use crate::report::{Collection, Kept, Report};
+use crate::report::{Collection, Kept, Outline, Report};
 
 /// A comparison with one of many reports, in one line and as JSON.
 struct Pair {
@@ -35,7 +35,7 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 
 fn with_one(args: &CompareArgs, new: &Report, output: &mut dyn Write) -> Result<bool, CommandError> {
     let old = Report::read(&args.old).map_err(failed)?;
-    let comparison = Comparison::of(&old, new)
+    let comparison = Comparison::of(&Outline::from(&old), &Outline::from(new))
         .map_err(|error| failed(format!("'{}' and '{}': {error}", args.old.display(), args.new.display())))?;
     let held = held(args, &comparison);
     match args.format {
@@ -62,8 +62,9 @@ fn with_one(args: &CompareArgs, new: &Report, output: &mut dyn Write) -> Result<
 
 /// One line a report: what a folder of thousands changed from is a list, not thousands of tables.
 fn with_many(args: &CompareArgs, new: &Report, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let new = Outline::from(new);
     let collection =
-        Collection::read(&[&args.old], |_, old| Comparison::of(&old, new).map(|c| pair(args, &c)));
+        Collection::read_outlines(&[&args.old], |_, old| Comparison::of(old, &new).map(|c| pair(args, &c)));
     let mut complete = tell_refused(&collection.refused, collection.reports.len())?;
     let mut pairs: Vec<(&Path, &Pair)> = Vec::with_capacity(collection.reports.len());
     for Kept { path, content } in &collection.reports {

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::report::{AccuracyKind, Report, Status, TimerRow};
+use crate::report::{AccuracyKind, Outline, OutlineRow, Status};
 
 pub use condition::{BadCondition, Condition};
 pub use interval::{Difference, Figure};
@@ -121,12 +121,13 @@ impl Comparison {
     ///
     /// # Errors
     /// When no timer is in both.
-    pub fn of(old: &Report, new: &Report) -> Result<Self, NothingInCommon> {
-        let known: HashMap<&str, &TimerRow> = old.timers.iter().map(|row| (row.id.as_str(), row)).collect();
+    pub fn of(old: &Outline<'_>, new: &Outline<'_>) -> Result<Self, NothingInCommon> {
+        let known: HashMap<&str, &OutlineRow<'_>> =
+            old.timers.iter().map(|row| (row.id.as_ref(), row)).collect();
         let (mut figures, mut one_sided, mut answers) = (Vec::new(), Vec::new(), Vec::new());
         let mut common = false;
         for row in &new.timers {
-            let before = known.get(row.id.as_str()).copied();
+            let before = known.get(row.id.as_ref()).copied();
             if let Some(before) = before {
                 common = true;
                 answers.extend(trust::changed(before, row));
@@ -134,8 +135,8 @@ impl Comparison {
             }
             one_sided.extend(fate(before, Some(row)));
         }
-        let still: HashMap<&str, ()> = new.timers.iter().map(|row| (row.id.as_str(), ())).collect();
-        let gone = old.timers.iter().filter(|row| !still.contains_key(row.id.as_str()));
+        let still: HashMap<&str, ()> = new.timers.iter().map(|row| (row.id.as_ref(), ())).collect();
+        let gone = old.timers.iter().filter(|row| !still.contains_key(row.id.as_ref()));
         one_sided.extend(gone.filter_map(|row| fate(Some(row), None)));
         if !common {
             return Err(NothingInCommon { old: old.timers.len(), new: new.timers.len() });
@@ -171,7 +172,7 @@ impl Quantity {
     }
 
     /// Its value and interval in a row, times with what a nanosecond itself may be off by; nothing where it was not determined.
-    fn of(self, row: &TimerRow) -> Option<Figure> {
+    fn of(self, row: &OutlineRow<'_>) -> Option<Figure> {
         let percent = |share: Option<f64>| share.map(|share| share * 100.0);
         let lower = |ns: Option<f64>| ns.map(|ns| ns * (1.0 - SLEW));
         let upper = |ns: Option<f64>| ns.map(|ns| ns * (1.0 + SLEW));
@@ -190,7 +191,7 @@ impl Quantity {
         Figure::new(value?, low, high)
     }
 
-    fn compared(self, old: &TimerRow, new: &TimerRow) -> Option<Compared> {
+    fn compared(self, old: &OutlineRow<'_>, new: &OutlineRow<'_>) -> Option<Compared> {
         let difference = Difference::between(self.of(old)?, self.of(new)?, self.is_relative());
         let better = match self {
             Self::Quality | Self::Spread => difference.absolute > 0.0,
@@ -202,7 +203,7 @@ impl Quantity {
             Some(true) if better => Verdict::Better,
             Some(true) => Verdict::Worse,
         };
-        Some(Compared { timer: new.id.clone(), quantity: self, difference, verdict })
+        Some(Compared { timer: new.id.to_string(), quantity: self, difference, verdict })
     }
 
     /// Whether its differences are told in percent too.
@@ -211,8 +212,8 @@ impl Quantity {
     }
 }
 
-fn fate(old: Option<&TimerRow>, new: Option<&TimerRow>) -> Option<OneSided> {
-    let has_figures = |row: &TimerRow| row.status == Status::Ok;
+fn fate(old: Option<&OutlineRow<'_>>, new: Option<&OutlineRow<'_>>) -> Option<OneSided> {
+    let has_figures = |row: &OutlineRow<'_>| row.status == Status::Ok;
     let (row, fate) = match (old, new) {
         (Some(old), Some(new)) if has_figures(old) && !has_figures(new) => (new, Fate::Lost),
         (Some(old), Some(new)) if !has_figures(old) && has_figures(new) => (old, Fate::Gained),
@@ -220,7 +221,7 @@ fn fate(old: Option<&TimerRow>, new: Option<&TimerRow>) -> Option<OneSided> {
         (None, Some(new)) => (new, Fate::Added),
         _ => return None,
     };
-    Some(OneSided { timer: row.id.clone(), fate, reason: row.reason.clone() })
+    Some(OneSided { timer: row.id.to_string(), fate, reason: row.reason.clone() })
 }
 
 #[cfg(test)]

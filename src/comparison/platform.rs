@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Frequency, ProvenanceKind, Report};
+use crate::report::{Frequency, Outline, ProvenanceKind};
 
 /// Something that differs between two platforms or two settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -35,7 +35,7 @@ const CLOCK_SOURCE: &str = "clock source";
 const SAME_FREQUENCY: f64 = 0.01;
 
 /// All that differs, a change of the clock source first.
-pub(super) fn changes(old: &Report, new: &Report) -> Vec<Change> {
+pub(super) fn changes(old: &Outline<'_>, new: &Outline<'_>) -> Vec<Change> {
     let (before, after) = (&old.platform, &new.platform);
     let text = |what, old: &Option<String>, new: &Option<String>| change(what, old.clone(), new.clone());
     let list = |sources: &[String]| (!sources.is_empty()).then(|| sources.join(", "));
@@ -107,7 +107,7 @@ fn frequency(old: &Frequency, new: &Frequency) -> Option<Change> {
     Some(change)
 }
 
-fn provenance(report: &Report) -> &'static str {
+fn provenance(report: &Outline<'_>) -> &'static str {
     match report.provenance.kind {
         ProvenanceKind::Measured => "measured",
         ProvenanceKind::Published => "published",

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Comparison, Verdict};
-use crate::report::{Outcome, TimerRow};
+use crate::report::{Outcome, OutlineRow};
 
 /// A question of trust that two reports answered otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -23,12 +23,12 @@ pub struct Answer {
 }
 
 /// The answers that changed. A report that did not ask says nothing.
-pub(super) fn changed(old: &TimerRow, new: &TimerRow) -> Vec<Answer> {
+pub(super) fn changed(old: &OutlineRow<'_>, new: &OutlineRow<'_>) -> Vec<Answer> {
     let (Some(before), Some(after)) = (&old.verdicts, &new.verdicts) else { return Vec::new() };
     let pairs = before.each().into_iter().zip(after.each());
     let answers = pairs.filter(|((_, old, _), (_, new, _))| old != new).map(
         |((question, old, _), (_, answered, finding))| Answer {
-            timer: new.id.clone(),
+            timer: new.id.to_string(),
             question,
             old,
             new: answered,
