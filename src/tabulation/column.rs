@@ -37,6 +37,8 @@ pub enum Column {
     Status,
     /// Why, when it is not ok or its Quality is 0
     Reason,
+    /// Whether it is monotonic, thread-safe and stable
+    Trust,
     /// One step, in ns
     Accuracy,
     /// One step, in cycles
@@ -92,6 +94,7 @@ impl Column {
             Self::Runtime => "runtime",
             Self::Status => "status",
             Self::Reason => "reason",
+            Self::Trust => "trust",
             Self::Accuracy => "accuracy (ns)",
             Self::AccuracyCycles => "accuracy (cycles)",
             Self::Cost => "cost (ns)",
@@ -140,7 +143,13 @@ impl Column {
     pub fn is_figure(self) -> bool {
         let names_timer = matches!(
             self,
-            Self::Timer | Self::Label | Self::Runtime | Self::Status | Self::Reason | Self::Warnings
+            Self::Timer
+                | Self::Label
+                | Self::Runtime
+                | Self::Status
+                | Self::Reason
+                | Self::Trust
+                | Self::Warnings
         );
         self == Self::Frequency || !(names_timer || self.is_of_report())
     }
@@ -203,7 +212,10 @@ impl Column {
             Self::Label => Cell::text(&row.label),
             Self::Runtime => Cell::text(&row.runtime),
             Self::Status => Cell::text(row.status.name()),
-            Self::Reason => row.reason.as_deref().map_or(Cell::Nothing, Cell::text),
+            Self::Reason => reason(row),
+            Self::Trust => {
+                row.verdicts.as_ref().map_or(Cell::Nothing, |answers| Cell::text(answers.in_short()))
+            }
             Self::Accuracy => bound(accuracy.and_then(|accuracy| accuracy.ns)),
             Self::AccuracyCycles => bound(accuracy.and_then(|accuracy| accuracy.cycles)),
             Self::Cost => Cell::number(cost.and_then(|cost| cost.median_ns)),
@@ -257,7 +269,14 @@ fn half_interval(row: &OutlineRow<'_>) -> Cell {
     Cell::number(text.strip_prefix('±').and_then(|half| half.parse().ok()))
 }
 
-fn warnings(row: &TimerRow) -> Cell {
+/// Why it has no Quality, or why that is 0.
+fn reason(row: &OutlineRow<'_>) -> Cell {
+    let condemned = row.verdicts.as_ref().and_then(Answers::condemning);
+    let reasons: Vec<&str> = [row.reason.as_deref(), condemned.as_deref()].into_iter().flatten().collect();
+    if reasons.is_empty() { Cell::Nothing } else { Cell::text(&reasons.join("; ")) }
+}
+
+fn warnings(row: &OutlineRow<'_>) -> Cell {
     if row.warnings.is_empty() {
         return Cell::Nothing;
     }

@@ -162,3 +162,19 @@ fn a_bad_condition_is_wrong_usage() {
             .stderr(contains("FIELD OPERATOR NUMBER"));
     }
 }
+
+#[test]
+fn a_timer_that_a_report_lacks_is_told_with_those_it_has() {
+    timermeter(&["inspect", "nosuch", "--from", MBP53]).code(2).stderr(
+        contains("no timer in it is called `nosuch`")
+            .and(contains("NANO"))
+            .and(contains("timermeter list").not()),
+    );
+    timermeter(&["inspect", "NANOO", "--from", MBP53]).code(2).stderr(contains("did you mean `NANO`"));
+}
+
+#[test]
+fn trust_stands_in_the_table_unless_others_are_chosen() {
+    let text = printed(&timermeter(&["table", MBP53]).success());
+    assert!(text.lines().next().is_some_and(|line| line.trim_end().ends_with("trust")), "{text}");
+}
