@@ -263,8 +263,12 @@ impl Grid<'_> {
 
     /// Runs of columns of one platform: how many, and which. The first one is that of the timers.
     fn spans(&self) -> Vec<(usize, Option<usize>)> {
+        Self::spans_of(&self.heads)
+    }
+
+    fn spans_of(heads: &[Head]) -> Vec<(usize, Option<usize>)> {
         let mut spans: Vec<(usize, Option<usize>)> = Vec::new();
-        for head in &self.heads {
+        for head in heads {
             match spans.last_mut() {
                 Some((width, platform)) if *platform == head.platform => *width += 1,
                 _ => spans.push((1, head.platform)),
