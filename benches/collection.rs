@@ -7,18 +7,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use timermeter::report::{Format, Report, Style};
-
-#[path = "../tests/sample/mod.rs"]
-mod sample;
+use timermeter::report::{Report, json};
 
 const REPORTS: u32 = 10_000;
 const TIMERS: usize = 40;
 
-/// Report `number` of a fleet: platforms differ in a few ways, figures a little.
-fn report(number: u32) -> Report {
-    let mut report = sample::report();
-    let sound: Vec<_> = report.timers.iter().filter(|row| row.quality.is_some()).cloned().collect();
+/// A kept run of this program: with all that a report holds.
+const KEPT: &str = "reports/intel-xeon-kvm-debian-12/2026-11-21/report.json";
+
+/// Report `number` of a fleet: platforms differ in a few ways, figures a little. It is as large as that of a real run of
+/// forty timers.
+fn report(kept: &Report, number: u32) -> Report {
+    let mut report = kept.clone();
+    let sound: Vec<_> = kept.timers.iter().filter(|row| row.quality.is_some()).collect();
     report.timers = (0..TIMERS)
         .map(|at| {
             let mut row = sound[at % sound.len()].clone();
@@ -38,10 +39,14 @@ fn report(number: u32) -> Report {
 
 fn fleet(base: &Path) -> PathBuf {
     let folder = base.join("fleet");
+    let kept = Report::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(KEPT)).expect("a kept run");
+    let size = json::dense(&report(&kept, 0)).len();
+    println!("{REPORTS} reports of {TIMERS} timers, {} kB each", size / 1000);
     for number in 0..REPORTS {
         let run = folder.join(format!("machine-{:03}", number % 500)).join(format!("run-{number:05}"));
         fs::create_dir_all(&run).expect("a folder");
-        let text = Format::Json.render(&report(number), Style::default());
+        // As `probe --save` writes them.
+        let text = json::dense(&report(&kept, number));
         fs::write(run.join("report.json"), text).expect("a file");
     }
     folder

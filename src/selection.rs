@@ -2,6 +2,8 @@
 
 use globset::{Glob, GlobMatcher};
 
+use crate::report::text::clipped;
+
 /// Why a word on the command line stands for no timer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownTimer {
@@ -24,6 +26,31 @@ pub enum UnknownTimer {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+impl UnknownTimer {
+    /// The same, where `ids` are all there are: they are named where none looks like what was asked for.
+    #[must_use]
+    pub fn among(&self, ids: &[&str]) -> String {
+        /// The most that are named.
+        const MOST: usize = 40;
+        let named = |what: String| {
+            let some: Vec<String> = ids.iter().take(MOST).map(|id| clipped(id, 80)).collect();
+            let more = ids.len().saturating_sub(MOST);
+            match (some.as_slice(), more) {
+                ([], _) => format!("{what}; it has no timers"),
+                (some, 0) => format!("{what}; it has {}", some.join(", ")),
+                (some, more) => format!("{what}; it has {} and {more} more", some.join(", ")),
+            }
+        };
+        match self {
+            Self::Id { id, nearest } if nearest.is_empty() => {
+                named(format!("no timer in it is called `{id}`"))
+            }
+            Self::Glob(glob) => named(format!("no timer in it matches `{glob}`")),
+            other => other.to_string(),
+        }
+    }
 }
 
 /// The ids among `ids` that the patterns mean, in the order of `ids`, each once; all of them when there is no pattern.
@@ -133,6 +160,11 @@ mod tests {
         assert!(message("nanotime").contains("did you mean `java:nanoTime`"), "{}", message("nanotime"));
         assert_eq!(message("zzz"), "no timer is called `zzz`; `timermeter list` shows all there are");
         assert_eq!(message("zzz*"), "no timer matches `zzz*`; `timermeter list` shows all there are");
+        let unknown = select(&["zzz".to_owned()], &IDS).expect_err("there is no such timer");
+        let text = unknown.among(&IDS);
+        assert_eq!(text, format!("no timer in it is called `zzz`; it has {}", IDS.join(", ")));
+        let unknown = select(&["monotonc".to_owned()], &IDS).expect_err("there is no such timer");
+        assert!(unknown.among(&IDS).contains("did you mean `monotonic`"), "{}", unknown.among(&IDS));
         assert!(message("[").starts_with("`[` is no glob: "), "{}", message("["));
         assert!(selected(&["rdtsc", "zzz"]).is_err(), "one good pattern does not excuse a bad one");
     }

@@ -2,10 +2,13 @@
 
 mod sample;
 
+use std::io::Write;
 use std::path::PathBuf;
+use std::process::Command;
 
+use clap::ValueEnum;
 use sample::report;
-use timermeter::report::{Format as Written, Style};
+use timermeter::report::{Format as Written, Outcome, Report, Style};
 use timermeter::tabulation::{Choice, Column, Format, Layout, Tabulation};
 
 const COLUMNS: [Column; 6] =
@@ -138,5 +141,102 @@ fn sorting_is_over_all_reports() {
     // What has no cost comes last either way.
     for reverse in [false, true] {
         assert_eq!(sorted((Column::Cost, reverse)).last().unwrap(), "=evil:\u{1b}[31mred");
+    }
+}
+
+/// Compiles a document with pdflatex, where it is installed.
+fn compile(text: &str) {
+    let has = |command: &str, argument: &str| {
+        Command::new(command).arg(argument).output().is_ok_and(|output| output.status.success())
+    };
+    if !has("pdflatex", "--version") || !has("kpsewhich", "booktabs.sty") {
+        // Past the capture of the test harness.
+        let _ = writeln!(std::io::stderr().lock(), "skipped: no pdflatex with booktabs is installed");
+        return;
+    }
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    std::fs::write(folder.path().join("table.tex"), text).unwrap();
+    let mut command = Command::new("pdflatex");
+    command.args(["-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "table.tex"]);
+    let output = command.current_dir(folder.path()).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    let end = told.char_indices().rev().nth(3000).map_or(0, |(at, _)| at);
+    assert!(output.status.success(), "{}", &told[end..]);
+}
+
+#[test]
+fn latex_compiles() {
+    compile(&stacked(Format::Latex));
+    compile(&beside(Format::Latex));
+    compile(&table(Format::Latex, Layout::Stacked, Column::value_variants(), None));
+}
+
+/// The tables of `reports` in LaTeX, side by side.
+fn latex_of(reports: &[Report], columns: &[Column]) -> String {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for (at, report) in reports.iter().enumerate() {
+        let text = Written::Json.render(report, Style::default());
+        std::fs::write(folder.path().join(format!("{at:04}.json")), text).unwrap();
+    }
+    let choice = Choice { columns: columns.to_vec(), layout: Layout::Beside, sort: None, all: true };
+    let mut out = Vec::new();
+    Tabulation::read(&[folder.path().to_owned()], choice).write(Format::Latex, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// The width of the paper in millimetres.
+fn paper(latex: &str) -> f64 {
+    let width = latex.split_once("paperwidth=").and_then(|(_, rest)| rest.split_once("mm")).unwrap().0;
+    width.parse().unwrap()
+}
+
+#[test]
+fn latex_stays_within_what_tex_can_set() {
+    let mut one = report();
+    one.timers.truncate(3);
+    one.timers[0].label = "x".repeat(5000);
+    one.timers[1].label = "時".repeat(5000);
+    let long = latex_of(std::slice::from_ref(&one), &[Column::Timer, Column::Label]);
+    // A hundred characters of eight: U+6642.
+    assert!((700.0..2000.0).contains(&paper(&long)), "{}", paper(&long));
+    compile(&long);
+    let many: Vec<Report> = vec![one; 250];
+    let wide = latex_of(&many, &[Column::Timer, Column::Cost, Column::Quality]);
+    assert!(paper(&wide) <= 5000.0, "{}", paper(&wide));
+    let tables: Vec<&str> = wide.split("\\begin{longtable}").skip(1).collect();
+    assert!(tables.len() > 1, "{}", tables.len());
+    for table in &tables {
+        assert!(table.contains("\ntimer & cost (ns) & Quality"), "each begins with the timers");
+    }
+    assert_eq!(wide.matches("\\multicolumn{2}{c}").count(), 250, "no platform is torn apart");
+    compile(&wide);
+}
+
+#[test]
+fn trust_and_the_reason_of_a_quality_of_nothing_have_columns() {
+    let kept =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/reports/intel-xeon-kvm-debian-12/2026-11-21/report.json");
+    let mut report = Report::read(kept.as_ref()).unwrap();
+    let row = &mut report.timers[0];
+    let verdicts = row.verdicts.as_mut().expect("a run of this program has verdicts");
+    (verdicts.monotonic.outcome, verdicts.monotonic.finding) = (Outcome::Fail, "it went back | once".into());
+    row.quality = Some(0.0);
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = folder.path().join("r.json");
+    std::fs::write(&path, Written::Json.render(&report, Style::default())).unwrap();
+    for (format, trust, reason) in [
+        (Format::Table, " no ", "it went back | once"),
+        (Format::Csv, ",no,", "it went back | once"),
+        (Format::Latex, " & no & ", "it went back \\textbar{} once"),
+        (Format::Html, "<td>no</td>", "it went back | once"),
+        (Format::Markdown, " | no | ", "it went back \\| once"),
+        (Format::Json, "\"trust\":\"no\"", "it went back | once"),
+    ] {
+        let columns = vec![Column::Timer, Column::Trust, Column::Reason];
+        let choice = Choice { columns, layout: Layout::Stacked, sort: None, all: false };
+        let mut out = Vec::new();
+        Tabulation::read(std::slice::from_ref(&path), choice).write(format, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains(trust) && text.contains(reason), "{format:?}: {text}");
     }
 }

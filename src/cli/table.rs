@@ -50,6 +50,7 @@ impl TableArgs {
                     Column::Spread,
                     Column::Quality,
                     Column::Interval,
+                    Column::Trust,
                 ];
                 platform.into_iter().chain(figures).collect()
             }

@@ -1,6 +1,6 @@
 //! `compare`: what changed between two reports, or from each of many to one.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -9,15 +9,18 @@ use super::{CommandError, failed, tell_refused, terminal_style};
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::comparison::{self, Comparison, Verdict};
 use crate::report::escape::markdown as escape;
-use crate::report::text::plain;
-use crate::report::{Collection, Kept, Report};
+use crate::report::text::{clipped, plain};
+use crate::report::{Collection, Kept, Outline, Report};
 
 /// A comparison with one of many reports, in one line and as JSON.
 struct Pair {
     line: String,
     counts: [usize; 3],
     platform: usize,
+    /// The change of a clock source that fell, as in `tsc → hpet`.
+    fell: Option<String>,
     lost: usize,
+    failed: usize,
     held: Vec<String>,
 }
 
@@ -32,7 +35,7 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 
 fn with_one(args: &CompareArgs, new: &Report, output: &mut dyn Write) -> Result<bool, CommandError> {
     let old = Report::read(&args.old).map_err(failed)?;
-    let comparison = Comparison::of(&old, new)
+    let comparison = Comparison::of(&Outline::from(&old), &Outline::from(new))
         .map_err(|error| failed(format!("'{}' and '{}': {error}", args.old.display(), args.new.display())))?;
     let held = held(args, &comparison);
     match args.format {
@@ -59,8 +62,9 @@ fn with_one(args: &CompareArgs, new: &Report, output: &mut dyn Write) -> Result<
 
 /// One line a report: what a folder of thousands changed from is a list, not thousands of tables.
 fn with_many(args: &CompareArgs, new: &Report, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let new = Outline::from(new);
     let collection =
-        Collection::read(&[&args.old], |_, old| Comparison::of(&old, new).map(|c| pair(args, &c)));
+        Collection::read_outlines(&[&args.old], |_, old| Comparison::of(old, &new).map(|c| pair(args, &c)));
     let mut complete = tell_refused(&collection.refused, collection.reports.len())?;
     let mut pairs: Vec<(&Path, &Pair)> = Vec::with_capacity(collection.reports.len());
     for Kept { path, content } in &collection.reports {
@@ -78,25 +82,48 @@ fn with_many(args: &CompareArgs, new: &Report, output: &mut dyn Write) -> Result
     match args.format {
         CompareFormat::Json => writeln!(output, "{}", super::pretty(&as_json(&pairs))?)?,
         CompareFormat::Table => {
+            if let Some(fallen) = fallen(&pairs) {
+                writeln!(output, "{}", plain(&fallen))?;
+            }
             for (path, pair) in &pairs {
                 writeln!(output, "{}: {}", plain(&path.display().to_string()), pair.line)?;
                 pair.held.iter().try_for_each(|held| writeln!(output, "  {}", plain(held)))?;
             }
         }
-        CompareFormat::Markdown => {
-            writeln!(
-                output,
-                "| old report | worse | better | noise | platform changes | lost | conditions |"
-            )?;
-            writeln!(output, "|:--|--:|--:|--:|--:|--:|:--|")?;
-            for (path, Pair { counts: [worse, better, noise], platform, lost, held, .. }) in &pairs {
-                let (path, held) = (escape(&path.display().to_string()), escape(&held.join("; ")));
-                writeln!(output, "| {path} | {worse} | {better} | {noise} | {platform} | {lost} | {held} |")?;
-            }
-        }
+        CompareFormat::Markdown => many_as_markdown(&pairs, output)?,
     }
     output.flush()?;
     Ok(complete && pairs.iter().all(|(_, pair)| pair.held.is_empty()))
+}
+
+/// A sentence about the clock sources that fell, for the first line.
+fn fallen(pairs: &[(&Path, &Pair)]) -> Option<String> {
+    let mut changes: Vec<&str> = pairs.iter().filter_map(|(_, pair)| pair.fell.as_deref()).collect();
+    let count = changes.len();
+    changes.sort_unstable();
+    changes.dedup();
+    let all = pairs.len();
+    (count > 0)
+        .then(|| format!("clock source fell: {}, against {count} of {all} reports", changes.join(", ")))
+}
+
+fn many_as_markdown(pairs: &[(&Path, &Pair)], output: &mut dyn Write) -> io::Result<()> {
+    if let Some(fallen) = fallen(pairs) {
+        writeln!(output, "**{}**\n", escape(&fallen))?;
+    }
+    writeln!(
+        output,
+        "| old report | clock source fell | worse | better | noise | platform changes | lost | questions newly failed | \
+         conditions |"
+    )?;
+    writeln!(output, "|:--|:--|--:|--:|--:|--:|--:|--:|:--|")?;
+    for (path, Pair { counts: [worse, better, noise], platform, fell, lost, failed, held, .. }) in pairs {
+        let path = escape(&path.display().to_string());
+        let (fell, held) = (escape(fell.as_deref().unwrap_or_default()), escape(&held.join("; ")));
+        let figures = format!("{worse} | {better} | {noise} | {platform} | {lost} | {failed}");
+        writeln!(output, "| {path} | {fell} | {figures} | {held} |")?;
+    }
+    Ok(())
 }
 
 fn as_json(pairs: &[(&Path, &Pair)]) -> Value {
@@ -110,7 +137,9 @@ fn as_json(pairs: &[(&Path, &Pair)]) -> Value {
                 "better": better,
                 "noise": noise,
                 "platform_changes": pair.platform,
+                "clock_source_fell": pair.fell,
                 "lost": pair.lost,
+                "newly_failed": pair.failed,
                 "conditions": pair.held,
             })
         })
@@ -122,7 +151,13 @@ fn pair(args: &CompareArgs, comparison: &Comparison) -> Pair {
         line: comparison::summary_line(comparison),
         counts: [Verdict::Worse, Verdict::Better, Verdict::Noise].map(|verdict| comparison.count(verdict)),
         platform: comparison.platform.len(),
+        fell: comparison.platform.iter().find(|change| change.is_fallen_clock_source()).map(|change| {
+            let [old, new] =
+                [&change.old, &change.new].map(|source| clipped(source.as_deref().unwrap_or("?"), 60));
+            format!("{old} → {new}")
+        }),
         lost: comparison.lost().count(),
+        failed: comparison.failed().count(),
         held: held(args, comparison),
     }
 }

@@ -1,6 +1,7 @@
 //! `inspect`: everything about one timer, with its figures.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -30,7 +31,12 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         None => probe_now(args)?,
     };
     let ids: Vec<&str> = report.timers.iter().map(|row| row.id.as_str()).collect();
-    let wanted = select(&args.timers, &ids).map_err(|error| CommandError::Usage(error.to_string()))?;
+    let wanted = select(&args.timers, &ids).map_err(|error| {
+        CommandError::Usage(match &args.from {
+            Some(path) => format!("'{}': {}", path.display(), error.among(&ids)),
+            None => error.to_string(),
+        })
+    })?;
     let rows: Vec<&TimerRow> = report.timers.iter().filter(|row| wanted.contains(&row.id.as_str())).collect();
     let mut written = Vec::new();
     if let Some(folder) = &svg {
@@ -105,11 +111,22 @@ fn write_figures(row: &TimerRow, folder: &Path) -> Result<Vec<PathBuf>, CommandE
     Ok(written)
 }
 
-/// An id as a part of a file name on any system.
+/// An id as a part of a file name on any system, no two the same: a colon becomes a plus, and what else has to be changed
+/// is told apart by a number that follows from the id.
 fn file_name(id: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
-    let name: String = id.chars().take(80).map(plain).collect();
-    name.trim_start_matches('.').to_owned()
+    let fit = |c: char| match c {
+        ':' => '+',
+        c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') => c,
+        _ => '-',
+    };
+    let name: String = id.chars().take(80).map(fit).collect();
+    let name = name.trim_start_matches('.');
+    if name.replace('+', ":") == id {
+        return name.to_owned();
+    }
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    format!("{name}-{:08x}", hasher.finish() as u32)
 }
 
 const BOLD: &str = "1";
@@ -163,8 +180,13 @@ mod tests {
 
     #[test]
     fn ids_are_file_names() {
-        assert_eq!(file_name("java:nanoTime"), "java-nanoTime");
-        assert_eq!(file_name("../../etc/passwd"), "-..-etc-passwd");
-        assert_eq!(file_name("=a\nb\u{202e}"), "-a-b-");
+        assert_eq!(file_name("java:nanoTime"), "java+nanoTime");
+        assert_eq!(file_name("monotonic-raw"), "monotonic-raw");
+        let odd = ["a:b", "a-b", "a+b", "a b", "a/b", ".a-b", "../../etc/passwd", "=a\nb\u{202e}", ""];
+        let names = odd.map(file_name);
+        for (at, name) in names.iter().enumerate() {
+            assert!(!names[..at].contains(name) && !name.starts_with('.'), "{names:?}");
+            assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.+".contains(c)), "{names:?}");
+        }
     }
 }

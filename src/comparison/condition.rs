@@ -2,10 +2,13 @@
 //!
 //! ```text
 //! condition = field [ "[" glob "]" ] operator number [ unit ]
-//! field     = "quality" | "cost" | "accuracy" | "spread" | "lost"
+//! field     = "quality" | "cost" | "accuracy" | "spread" | "lost" | "trust"
 //! operator  = "<" | "<=" | ">" | ">="
 //! unit      = "points" (quality) | "%" | "ns" | "us" | "ms" | "s" (cost, accuracy: one of them has to be given)
 //! ```
+//!
+//! `trust` is -1 for each question of trust that a timer fails and did not fail before, and 1 for each that it passes
+//! and failed before.
 
 use std::str::FromStr;
 
@@ -29,6 +32,7 @@ pub struct Condition {
 enum Field {
     Figure(Quantity),
     Lost,
+    Trust,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +44,7 @@ enum Operator {
 }
 
 const GRAMMAR: &str = "write FIELD OPERATOR NUMBER, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', \
-                       'accuracy>0ns', 'spread<-0.05' or 'lost>0'; operators are <, <=, > and >=";
+                       'accuracy>0ns', 'spread<-0.05', 'lost>0' or 'trust<0' (a question of trust newly failed); operators are <, <=, > and >=";
 
 /// A condition that nobody understands.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -96,6 +100,7 @@ fn matcher(glob: &str) -> Result<GlobMatcher, BadCondition> {
 fn read_field(name: &str) -> Result<Field, BadCondition> {
     match name.to_ascii_lowercase().as_str() {
         "lost" => return Ok(Field::Lost),
+        "trust" => return Ok(Field::Trust),
         name => {
             let known = Quantity::ALL.into_iter().find(|quantity| quantity.name().eq_ignore_ascii_case(name));
             if let Some(quantity) = known {
@@ -103,7 +108,7 @@ fn read_field(name: &str) -> Result<Field, BadCondition> {
             }
         }
     }
-    bad(format!("`{name}` is no field; there are quality, cost, accuracy, spread and lost"))
+    bad(format!("`{name}` is no field; there are quality, cost, accuracy, spread, lost and trust"))
 }
 
 /// The number, and whether it is in percent.
@@ -127,13 +132,22 @@ fn read_limit(text: &str, field: Field) -> Result<(f64, bool), BadCondition> {
             }
         }
         Field::Figure(Quantity::Quality) if matches!(unit, "" | "points" | "pp") => Ok((number, false)),
-        Field::Figure(Quantity::Spread) | Field::Lost if unit.is_empty() => Ok((number, false)),
+        Field::Figure(Quantity::Spread) | Field::Lost | Field::Trust if unit.is_empty() => {
+            Ok((number, false))
+        }
         Field::Figure(Quantity::Quality) => {
             bad(format!("`{unit}` is no unit of Quality; it changes by points"))
         }
         Field::Figure(Quantity::Spread) => bad(format!("`{unit}` is no unit of the spread; it is a share")),
         Field::Lost => bad(format!("`{unit}`: timers that were lost have no unit")),
+        Field::Trust => bad(format!("`{unit}`: questions of trust have no unit")),
     }
+}
+
+/// What makes a condition hold; nothing where there is none.
+fn listed(met: impl Iterator<Item = String>) -> Option<String> {
+    let met: Vec<String> = met.collect();
+    (!met.is_empty()).then(|| met.join(", "))
 }
 
 impl Condition {
@@ -147,21 +161,29 @@ impl Condition {
     /// interval counts as it is.
     #[must_use]
     pub fn holds(&self, comparison: &Comparison) -> Option<String> {
-        let Field::Figure(quantity) = self.field else {
-            let lost: Vec<&str> = comparison.lost().map(|timer| timer.timer.as_str()).collect();
-            return self.is_met(lost.len() as f64).then(|| match lost.len() {
-                0 => "no timer lost its figures".into(),
-                _ => lost.join(", "),
-            });
-        };
-        let meant = comparison.figures.iter().filter(|compared| {
-            compared.quantity == quantity
-                && self.timers.as_ref().is_none_or(|timers| timers.is_match(&compared.timer))
-        });
-        let mut met: Vec<&str> =
-            meant.filter(|compared| self.is_met_by(compared)).map(|c| c.timer.as_str()).collect();
-        met.dedup();
-        (!met.is_empty()).then(|| met.join(", "))
+        match self.field {
+            Field::Lost => {
+                let lost: Vec<&str> = comparison.lost().map(|timer| timer.timer.as_str()).collect();
+                self.is_met(lost.len() as f64).then(|| match lost.len() {
+                    0 => "no timer lost its figures".into(),
+                    _ => lost.join(", "),
+                })
+            }
+            Field::Trust => {
+                let answers = comparison.answers.iter().filter(|answer| self.means(&answer.timer));
+                let met = answers.filter(|answer| self.is_met(answer.difference()));
+                listed(met.map(|answer| format!("{} {}", answer.timer, answer.question)))
+            }
+            Field::Figure(quantity) => {
+                let meant = comparison.figures.iter().filter(|compared| compared.quantity == quantity);
+                let met = meant.filter(|compared| self.means(&compared.timer) && self.is_met_by(compared));
+                listed(met.map(|compared| compared.timer.clone()))
+            }
+        }
+    }
+
+    fn means(&self, timer: &str) -> bool {
+        self.timers.as_ref().is_none_or(|timers| timers.is_match(timer))
     }
 
     fn is_met_by(&self, compared: &Compared) -> bool {

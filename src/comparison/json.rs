@@ -14,6 +14,7 @@ pub fn render(comparison: &Comparison) -> Value {
         "unjudged": comparison.count(Verdict::Unjudged),
         "platform": comparison.platform,
         "figures": comparison.figures,
+        "answers": comparison.answers,
         "one_sided": comparison.one_sided,
     })
 }

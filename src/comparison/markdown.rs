@@ -1,7 +1,7 @@
 //! What changed, as Markdown.
 
 use super::Comparison;
-use super::rows::{HEADS, cells, one_sided, platform_change, shown, summary};
+use super::rows::{ANSWER_HEADS, HEADS, answer_cells, cells, one_sided, platform_change, shown, summary};
 use crate::report::escape::markdown as escape;
 
 /// The comparison, a changed clock source in the first line.
@@ -21,6 +21,13 @@ pub fn render(comparison: &Comparison, all: bool) -> String {
         for compared in shown {
             out += &format!("| {} |\n", cells(compared).map(|cell| escape(&cell)).join(" | "));
         }
+    }
+    if !comparison.answers.is_empty() {
+        out += &format!("\n| {} | finding |\n|:--|:--|:--|:--|:--|\n", ANSWER_HEADS.join(" | "));
+    }
+    for answer in &comparison.answers {
+        let cells = answer_cells(answer).map(|cell| escape(&cell)).join(" | ");
+        out += &format!("| {cells} | {} |\n", escape(&answer.finding));
     }
     for (name, timers) in one_sided(comparison) {
         out += &format!("\n{name}: {}\n", escape(&timers.join(", ")));

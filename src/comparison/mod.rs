@@ -8,12 +8,13 @@ mod markdown;
 mod platform;
 mod rows;
 mod table;
+mod trust;
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::report::{AccuracyKind, Report, Status, TimerRow};
+use crate::report::{AccuracyKind, Outline, OutlineRow, Status};
 
 pub use condition::{BadCondition, Condition};
 pub use interval::{Difference, Figure};
@@ -21,6 +22,7 @@ pub use json::render as render_json;
 pub use markdown::render as render_markdown;
 pub use platform::Change;
 pub use table::{render as render_table, summary_line};
+pub use trust::Answer;
 
 /// The kernel may let its clock run faster or slower by this share to set it (adjtimex(2): 500 ppm), and nanoseconds are
 /// what it says.
@@ -102,13 +104,13 @@ pub struct Comparison {
     pub figures: Vec<Compared>,
     /// Timers that only one has figures of.
     pub one_sided: Vec<OneSided>,
+    /// Questions of trust that both asked and answered otherwise, in the order of the new report.
+    pub answers: Vec<Answer>,
 }
 
 /// Two reports that have nothing in common.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "they cannot be compared: no timer has figures in both (the old report has {old} timers, the new one {new})"
-)]
+#[error("they cannot be compared: no timer is in both (the old report has {old} timers, the new one {new})")]
 pub struct NothingInCommon {
     old: usize,
     new: usize,
@@ -118,24 +120,28 @@ impl Comparison {
     /// Compares `new` with `old`.
     ///
     /// # Errors
-    /// When no timer has figures in both.
-    pub fn of(old: &Report, new: &Report) -> Result<Self, NothingInCommon> {
-        let known: HashMap<&str, &TimerRow> = old.timers.iter().map(|row| (row.id.as_str(), row)).collect();
-        let (mut figures, mut one_sided) = (Vec::new(), Vec::new());
+    /// When no timer is in both.
+    pub fn of(old: &Outline<'_>, new: &Outline<'_>) -> Result<Self, NothingInCommon> {
+        let known: HashMap<&str, &OutlineRow<'_>> =
+            old.timers.iter().map(|row| (row.id.as_ref(), row)).collect();
+        let (mut figures, mut one_sided, mut answers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut common = false;
         for row in &new.timers {
-            let before = known.get(row.id.as_str()).copied();
+            let before = known.get(row.id.as_ref()).copied();
             if let Some(before) = before {
+                common = true;
+                answers.extend(trust::changed(before, row));
                 figures.extend(Quantity::ALL.iter().filter_map(|quantity| quantity.compared(before, row)));
             }
             one_sided.extend(fate(before, Some(row)));
         }
-        let still: HashMap<&str, ()> = new.timers.iter().map(|row| (row.id.as_str(), ())).collect();
-        let gone = old.timers.iter().filter(|row| !still.contains_key(row.id.as_str()));
+        let still: HashMap<&str, ()> = new.timers.iter().map(|row| (row.id.as_ref(), ())).collect();
+        let gone = old.timers.iter().filter(|row| !still.contains_key(row.id.as_ref()));
         one_sided.extend(gone.filter_map(|row| fate(Some(row), None)));
-        if figures.is_empty() {
+        if !common {
             return Err(NothingInCommon { old: old.timers.len(), new: new.timers.len() });
         }
-        Ok(Self { platform: platform::changes(old, new), figures, one_sided })
+        Ok(Self { platform: platform::changes(old, new), figures, one_sided, answers })
     }
 
     /// How many figures came to this verdict.
@@ -166,7 +172,7 @@ impl Quantity {
     }
 
     /// Its value and interval in a row, times with what a nanosecond itself may be off by; nothing where it was not determined.
-    fn of(self, row: &TimerRow) -> Option<Figure> {
+    fn of(self, row: &OutlineRow<'_>) -> Option<Figure> {
         let percent = |share: Option<f64>| share.map(|share| share * 100.0);
         let lower = |ns: Option<f64>| ns.map(|ns| ns * (1.0 - SLEW));
         let upper = |ns: Option<f64>| ns.map(|ns| ns * (1.0 + SLEW));
@@ -185,7 +191,7 @@ impl Quantity {
         Figure::new(value?, low, high)
     }
 
-    fn compared(self, old: &TimerRow, new: &TimerRow) -> Option<Compared> {
+    fn compared(self, old: &OutlineRow<'_>, new: &OutlineRow<'_>) -> Option<Compared> {
         let difference = Difference::between(self.of(old)?, self.of(new)?, self.is_relative());
         let better = match self {
             Self::Quality | Self::Spread => difference.absolute > 0.0,
@@ -197,7 +203,7 @@ impl Quantity {
             Some(true) if better => Verdict::Better,
             Some(true) => Verdict::Worse,
         };
-        Some(Compared { timer: new.id.clone(), quantity: self, difference, verdict })
+        Some(Compared { timer: new.id.to_string(), quantity: self, difference, verdict })
     }
 
     /// Whether its differences are told in percent too.
@@ -206,8 +212,8 @@ impl Quantity {
     }
 }
 
-fn fate(old: Option<&TimerRow>, new: Option<&TimerRow>) -> Option<OneSided> {
-    let has_figures = |row: &TimerRow| row.status == Status::Ok;
+fn fate(old: Option<&OutlineRow<'_>>, new: Option<&OutlineRow<'_>>) -> Option<OneSided> {
+    let has_figures = |row: &OutlineRow<'_>| row.status == Status::Ok;
     let (row, fate) = match (old, new) {
         (Some(old), Some(new)) if has_figures(old) && !has_figures(new) => (new, Fate::Lost),
         (Some(old), Some(new)) if !has_figures(old) && has_figures(new) => (old, Fate::Gained),
@@ -215,7 +221,7 @@ fn fate(old: Option<&TimerRow>, new: Option<&TimerRow>) -> Option<OneSided> {
         (None, Some(new)) => (new, Fate::Added),
         _ => return None,
     };
-    Some(OneSided { timer: row.id.clone(), fate, reason: row.reason.clone() })
+    Some(OneSided { timer: row.id.to_string(), fate, reason: row.reason.clone() })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{Frequency, ProvenanceKind, Report};
+use crate::report::{Frequency, Outline, ProvenanceKind};
 
 /// Something that differs between two platforms or two settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -17,19 +17,25 @@ pub struct Change {
     pub remark: Option<String>,
 }
 
-/// What a clock source is worth: the first are read without leaving the process, the last are dear and coarse.
-const CLOCK_SOURCES: [&[&str]; 4] = [
-    &["tsc", "arch_sys_counter", "timebase", "riscv_clocksource"],
-    &["kvm-clock", "xen", "hyperv_clocksource_tsc_page", "hyperv_clocksource_msr"],
-    &["hpet", "acpi_pm"],
-    &["pit", "jiffies", "refined-jiffies"],
+/// What clock sources are worth, as the kernel names them: counters of the CPU; pages of a hypervisor, which are read
+/// without leaving the process too, but take more; what is read from a device, or by asking the hypervisor each time;
+/// the same in three reads of a slow port; the interval timer; and ticks, which are counted.
+const CLOCK_SOURCES: [&[&str]; 6] = [
+    &["tsc", "tsc-early", "arch_sys_counter", "timebase", "riscv_clocksource", "tod", "Constant"],
+    &["kvm-clock", "xen", "hyperv_clocksource_tsc_page"],
+    &["hpet", "hyperv_clocksource_msr", "arch_mem_counter", "arm_global_timer"],
+    &["acpi_pm"],
+    &["pit"],
+    &["refined-jiffies", "jiffies"],
 ];
+
+const CLOCK_SOURCE: &str = "clock source";
 
 /// Frequencies that differ by less are the same.
 const SAME_FREQUENCY: f64 = 0.01;
 
 /// All that differs, a change of the clock source first.
-pub(super) fn changes(old: &Report, new: &Report) -> Vec<Change> {
+pub(super) fn changes(old: &Outline<'_>, new: &Outline<'_>) -> Vec<Change> {
     let (before, after) = (&old.platform, &new.platform);
     let text = |what, old: &Option<String>, new: &Option<String>| change(what, old.clone(), new.clone());
     let list = |sources: &[String]| (!sources.is_empty()).then(|| sources.join(", "));
@@ -74,7 +80,7 @@ fn change(what: &'static str, old: Option<String>, new: Option<String>) -> Optio
 }
 
 fn clock_source(old: &Option<String>, new: &Option<String>) -> Option<Change> {
-    let mut change = change("clock source", old.clone(), new.clone())?;
+    let mut change = change(CLOCK_SOURCE, old.clone(), new.clone())?;
     let worth = |source: &Option<String>| {
         CLOCK_SOURCES.iter().position(|group| group.contains(&source.as_deref().unwrap_or_default()))
     };
@@ -101,7 +107,7 @@ fn frequency(old: &Frequency, new: &Frequency) -> Option<Change> {
     Some(change)
 }
 
-fn provenance(report: &Report) -> &'static str {
+fn provenance(report: &Outline<'_>) -> &'static str {
     match report.provenance.kind {
         ProvenanceKind::Measured => "measured",
         ProvenanceKind::Published => "published",
@@ -109,10 +115,45 @@ fn provenance(report: &Report) -> &'static str {
 }
 
 impl Change {
+    /// Whether it is about the clock source.
+    #[must_use]
+    pub fn is_of_clock_source(&self) -> bool {
+        self.what == CLOCK_SOURCE
+    }
+
     /// Whether it is a clock source that became worse.
     #[must_use]
     pub fn is_fallen_clock_source(&self) -> bool {
-        self.what == "clock source"
+        self.is_of_clock_source()
             && self.remark.as_deref().is_some_and(|remark| remark.starts_with("it fell"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clock_source;
+
+    #[test]
+    fn clock_sources_fall_and_rise() {
+        let remark = |old: &str, new: &str| {
+            let change = clock_source(&Some(old.into()), &Some(new.into())).expect("they differ");
+            (change.is_fallen_clock_source(), change.remark.is_some())
+        };
+        let (fell, rose, neither) = ((true, true), (false, true), (false, false));
+        for (old, new) in [
+            ("tsc", "hpet"),
+            ("tsc", "kvm-clock"),
+            ("hyperv_clocksource_tsc_page", "hyperv_clocksource_msr"),
+            ("hpet", "acpi_pm"),
+            ("acpi_pm", "pit"),
+            ("hpet", "jiffies"),
+            ("pit", "refined-jiffies"),
+            ("arch_sys_counter", "arm_global_timer"),
+        ] {
+            assert_eq!((remark(old, new), remark(new, old)), (fell, rose), "{old} {new}");
+        }
+        assert_eq!(remark("tsc-early", "tsc"), neither);
+        assert_eq!(remark("tsc", "unheard-of"), neither);
+        assert_eq!(clock_source(&None, &None), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::{Compared, Comparison, Fate, Quantity, Verdict};
+use super::{Answer, Compared, Comparison, Fate, Quantity, Verdict};
 use crate::report::figures::{NOTHING, significant, time};
 
 pub(super) const HEADS: [&str; 6] =
@@ -44,6 +44,14 @@ pub(super) fn cells(compared: &Compared) -> [String; 6] {
         change(compared),
         verdict(compared.verdict).to_owned(),
     ]
+}
+
+pub(super) const ANSWER_HEADS: [&str; 4] = ["timer", "question", "answer", "verdict"];
+
+/// The cells of an answer that changed, without its finding.
+pub(super) fn answer_cells(answer: &Answer) -> [String; 4] {
+    let change = format!("{} → {}", answer.old.in_words(), answer.new.in_words());
+    [answer.timer.clone(), answer.question.to_owned(), change, verdict(answer.verdict).to_owned()]
 }
 
 fn change(compared: &Compared) -> String {

@@ -1,7 +1,7 @@
 //! What changed, for people.
 
-use super::rows::{HEADS, cells, one_sided, platform_change, shown, summary};
-use super::{Comparison, Verdict};
+use super::rows::{HEADS, answer_cells, cells, one_sided, platform_change, shown, summary};
+use super::{Change, Comparison, Verdict};
 use crate::report::Style;
 use crate::report::text::{clipped, hang};
 
@@ -14,7 +14,7 @@ pub fn render(comparison: &Comparison, all: bool, style: Style) -> String {
     let mut out = String::new();
     let mut platform = comparison.platform.iter();
     match comparison.platform.first() {
-        Some(change) if change.what == "clock source" => {
+        Some(change) if change.is_of_clock_source() => {
             platform.next();
             let alarm = if change.is_fallen_clock_source() { "31;1" } else { "1" };
             out += &painted(
@@ -39,6 +39,17 @@ pub fn render(comparison: &Comparison, all: bool, style: Style) -> String {
         out.push('\n');
         grid(&mut out, &shown, style);
     }
+    if !comparison.answers.is_empty() {
+        out += "\ntrust\n";
+    }
+    for answer in &comparison.answers {
+        let [timer, question, change, verdict] = answer_cells(answer);
+        let first = format!("  {} {question}: {change}", clipped(&timer, LONGEST_ID));
+        let first = if answer.verdict == Verdict::Unjudged { first } else { format!("{first} ({verdict})") };
+        out += &painted(style, codes(answer.verdict), &first);
+        out.push('\n');
+        hang(&mut out, "    ", "    ", &clipped(&answer.finding, LONGEST), columns(style));
+    }
     for (name, timers) in one_sided(comparison) {
         out.push('\n');
         let timers = clipped(&timers.join(", "), 20 * LONGEST);
@@ -47,20 +58,32 @@ pub fn render(comparison: &Comparison, all: bool, style: Style) -> String {
     out
 }
 
-/// One line about a pair of reports, for where there are many.
+/// One line about a pair of reports, for where there are many: what became of the clock source first.
 #[must_use]
 pub fn summary_line(comparison: &Comparison) -> String {
-    let platform = match comparison.platform.first() {
-        None => "same platform".to_owned(),
-        Some(first) => {
-            let more = comparison.platform.len() - 1;
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("{}: {}{more}", first.what, clipped(&platform_change(first), 80))
-        }
+    let (source, rest) = match comparison.platform.split_first() {
+        Some((first, rest)) if first.is_of_clock_source() => (brief(first) + "; ", rest),
+        _ => (String::new(), comparison.platform.as_slice()),
     };
-    let lost = comparison.lost().count();
-    let lost = if lost > 0 { format!("; {lost} lost") } else { String::new() };
-    format!("{}{lost}; {platform}", summary(comparison))
+    let platform = match rest.split_first() {
+        Some((first, [])) => brief(first),
+        Some((first, more)) => format!("{} and {} more", brief(first), more.len()),
+        None if source.is_empty() => "same platform".to_owned(),
+        None => "the platform is the same else".to_owned(),
+    };
+    let told = |count: usize, what: &str| if count > 0 { format!("; {count} {what}") } else { String::new() };
+    let lost = told(comparison.lost().count(), "lost");
+    let failed = told(comparison.failed().count(), "questions of trust newly failed");
+    format!("{source}{}{lost}{failed}; {platform}", summary(comparison))
+}
+
+/// A change without its advice.
+fn brief(change: &Change) -> String {
+    let told =
+        |value: &Option<String>| value.as_ref().map_or("not told".to_owned(), |value| clipped(value, 60));
+    let remark = change.remark.as_deref().and_then(|remark| remark.split(':').next());
+    let remark = remark.map(|remark| format!(" ({remark})")).unwrap_or_default();
+    format!("{}: {} → {}{remark}", change.what, told(&change.old), told(&change.new))
 }
 
 fn grid(out: &mut String, shown: &[&super::Compared], style: Style) {
@@ -79,14 +102,17 @@ fn grid(out: &mut String, shown: &[&super::Compared], style: Style) {
             let right = matches!(column, 2 | 3);
             text += &if right { format!("{blanks}{cell}  ") } else { format!("{cell}{blanks}  ") };
         }
-        let codes = match at.checked_sub(1).map(|at| shown[at].verdict) {
-            None => "1",
-            Some(Verdict::Worse) => "31",
-            Some(Verdict::Better) => "32",
-            Some(_) => "0",
-        };
+        let codes = at.checked_sub(1).map_or("1", |at| codes(shown[at].verdict));
         *out += &painted(style, codes, text.trim_end());
         out.push('\n');
+    }
+}
+
+fn codes(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Worse => "31",
+        Verdict::Better => "32",
+        Verdict::Noise | Verdict::Unjudged => "0",
     }
 }
 

@@ -1,7 +1,12 @@
 use proptest::prelude::*;
 
-use super::{Comparison, Condition, Fate, Quantity, Verdict, render_markdown, render_table, summary_line};
-use crate::report::{Accuracy, AccuracyKind, Cost, Report, Status, Style, TimerRow};
+use super::{
+    Comparison, Condition, Fate, NothingInCommon, Quantity, Verdict, render_markdown, render_table,
+    summary_line,
+};
+use crate::report::{
+    Accuracy, AccuracyKind, Cost, Outcome, Outline, Report, Status, Style, TimerRow, Verdicts,
+};
 
 const EMPTY: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
     "created":"2026-11-20T12:00:00Z",
@@ -41,6 +46,10 @@ fn report(timers: Vec<TimerRow>) -> Report {
     Report { timers, ..Report::parse(EMPTY, "empty").unwrap() }
 }
 
+fn compared(old: &Report, new: &Report) -> Result<Comparison, NothingInCommon> {
+    Comparison::of(&Outline::from(old), &Outline::from(new))
+}
+
 fn failed(id: &str) -> TimerRow {
     let mut row = TimerRow::unmeasured(id, id, "native", Status::Failed);
     row.reason = Some("it crashed".into());
@@ -56,7 +65,7 @@ fn sample() -> Comparison {
     ]);
     let new =
         report(vec![timer("a", 45.05, 20.1), timer("b", 35.0, 75.0), failed("c"), timer("new", 9.0, 9.0)]);
-    Comparison::of(&old, &new).unwrap()
+    compared(&old, &new).unwrap()
 }
 
 fn holds(condition: &str) -> Option<String> {
@@ -92,7 +101,7 @@ fn a_fallen_clock_source_stands_in_the_first_line() {
     new.platform.clocksource.current = Some("hpet".into());
     new.platform.kernel.release = Some("6.2".into());
     new.platform.cpu.microcode = None;
-    let comparison = Comparison::of(&old, &new).unwrap();
+    let comparison = compared(&old, &new).unwrap();
     let names: Vec<&str> = comparison.platform.iter().map(|change| change.what).collect();
     assert_eq!(names, ["clock source", "kernel", "microcode"]);
     for text in [
@@ -103,17 +112,94 @@ fn a_fallen_clock_source_stands_in_the_first_line() {
         let first = text.lines().next().unwrap();
         assert!(first.contains("clock source") && first.contains("tsc → hpet (it fell"), "{text}");
     }
-    let back = Comparison::of(&new, &old).unwrap();
+    let back = compared(&new, &old).unwrap();
     assert!(
         !back.platform[0].is_fallen_clock_source() && back.platform[0].remark.as_deref() == Some("it rose")
     );
 }
 
 #[test]
+fn a_clock_source_that_takes_all_figures_with_it_is_told() {
+    let old = report(vec![timer("a", 45.0, 20.0), timer("b", 40.0, 20.0)]);
+    let mut new = report(vec![failed("a"), failed("b")]);
+    new.platform.clocksource.current = Some("hpet".into());
+    let comparison = compared(&old, &new).unwrap();
+    assert!(comparison.figures.is_empty());
+    for text in [render_table(&comparison, false, Style::default()), summary_line(&comparison)] {
+        assert!(text.starts_with("clock source: tsc → hpet (it fell"), "{text}");
+    }
+    let condition: Condition = "lost>0".parse().unwrap();
+    assert_eq!(condition.holds(&comparison).as_deref(), Some("a, b"));
+}
+
+/// Verdicts that all pass but some.
+fn trusted(mut row: TimerRow, failing: &[&str]) -> TimerRow {
+    let mut verdicts: Verdicts = serde_json::from_str(ALL_PASS).unwrap();
+    for (name, outcome, finding) in [
+        ("monotonic", &mut verdicts.monotonic.outcome, &mut verdicts.monotonic.finding),
+        ("read path", &mut verdicts.read_path.outcome, &mut verdicts.read_path.finding),
+    ] {
+        if failing.contains(&name) {
+            (*outcome, *finding) = (Outcome::Fail, format!("what {name} found"));
+        }
+    }
+    row.verdicts = Some(verdicts);
+    row
+}
+
+const ALL_PASS: &str = r#"{
+    "monotonic":{"outcome":"pass","finding":"","readings":9,"backward_steps":0,"moves":1},
+    "thread_safe":{"outcome":"pass","finding":"","handoffs":9,"backward_steps":0,"rounds":1,"pairs":1,
+        "pairs_possible":1,"offsets":[]},
+    "stable":{"outcome":"pass","finding":"","allan":[],"jumps":0,"freezes":0},
+    "counts":{"outcome":"pass","finding":""},
+    "declared":{"outcome":"pass","finding":""},
+    "read_path":{"outcome":"pass","finding":""}}"#;
+
+#[test]
+fn answers_to_questions_of_trust_are_compared() {
+    let old =
+        report(vec![trusted(timer("a", 45.0, 20.0), &["monotonic"]), trusted(timer("b", 40.0, 20.0), &[])]);
+    let new = report(vec![
+        trusted(timer("a", 45.0, 20.0), &[]),
+        trusted(timer("b", 40.0, 20.0), &["monotonic", "read path"]),
+    ]);
+    let comparison = compared(&old, &new).unwrap();
+    let found: Vec<(&str, &str, Verdict)> = comparison
+        .answers
+        .iter()
+        .map(|answer| (answer.timer.as_str(), answer.question, answer.verdict))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("a", "monotonic", Verdict::Better),
+            ("b", "monotonic", Verdict::Worse),
+            ("b", "read path", Verdict::Worse),
+        ]
+    );
+    for text in [render_table(&comparison, false, Style::default()), render_markdown(&comparison, false)] {
+        assert!(text.contains("pass → fail") && text.contains("what read path found"), "{text}");
+    }
+    assert!(summary_line(&comparison).contains("2 questions of trust newly failed"));
+    for (condition, holds) in [
+        ("trust<0", Some("b monotonic, b read path")),
+        ("trust[a]<0", None),
+        ("trust[a]>0", Some("a monotonic")),
+        ("trust<-1", None),
+    ] {
+        let condition: Condition = condition.parse().unwrap();
+        assert_eq!(condition.holds(&comparison).as_deref(), holds, "{}", condition.text());
+    }
+    let older = report(vec![timer("a", 45.0, 20.0)]);
+    assert!(compared(&older, &new).unwrap().answers.is_empty(), "who did not ask says nothing");
+}
+
+#[test]
 fn reports_without_a_common_timer_cannot_be_compared() {
     let (old, new) = (report(vec![timer("a", 45.0, 20.0)]), report(vec![timer("b", 45.0, 20.0)]));
-    assert!(Comparison::of(&old, &new).unwrap_err().to_string().contains("cannot be compared"));
-    assert!(Comparison::of(&report(vec![]), &report(vec![])).is_err());
+    assert!(compared(&old, &new).unwrap_err().to_string().contains("cannot be compared"));
+    assert!(compared(&report(vec![]), &report(vec![])).is_err());
 }
 
 #[test]
@@ -154,6 +240,7 @@ fn bad_conditions_are_told_with_the_grammar() {
         ("spread<1%", "is a share"),
         ("cost[a>1%", "does not close"),
         ("lost[a]>1", "counts all"),
+        ("trust<1%", "no unit"),
         ("quality<<1", "no number"),
     ] {
         let told = text.parse::<Condition>().expect_err(text).to_string();
@@ -171,7 +258,7 @@ proptest! {
     #[test]
     fn a_report_is_as_itself(quality in 1.0f64..99.0, cost in 0.0f64..1e9) {
         let report = report(vec![timer("a", quality, cost)]);
-        let comparison = Comparison::of(&report, &report).unwrap();
+        let comparison = compared(&report, &report).unwrap();
         prop_assert!(comparison.platform.is_empty() && comparison.one_sided.is_empty());
         prop_assert_eq!(comparison.count(Verdict::Better) + comparison.count(Verdict::Worse), 0);
     }

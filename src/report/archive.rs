@@ -64,7 +64,7 @@ impl Archive {
             "{}\nEvery figure with all its digits, and what it rests on: [report.json](report.json).\n",
             markdown::render(report)
         );
-        write(&folder.path().join("report.json"), &json::render(report)).map_err(explained)?;
+        write(&folder.path().join("report.json"), &json::dense(report)).map_err(explained)?;
         write(&folder.path().join("README.md"), &page).map_err(explained)?;
         fs::create_dir_all(&platform).map_err(explained)?;
         let place = move_to_free(folder.path(), &platform, &date(&report.created)).map_err(explained)?;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::{ReadError, Report};
+use super::read::text_of;
+use super::{Outline, ReadError, Report};
 
 /// What was read, and what was not.
 #[derive(Debug, Default)]
@@ -33,13 +34,32 @@ impl<T: Send> Collection<T> {
     /// # Errors
     /// None of its own: what is wrong with a path stands in [`refused`](Self::refused).
     pub fn read<P: AsRef<Path> + Sync>(paths: &[P], keep: impl Fn(&Path, Report) -> T + Sync) -> Self {
+        Self::read_texts(paths, |path, text| {
+            Ok(keep(path, Report::parse(text, &path.display().to_string())?))
+        })
+    }
+
+    /// As [`read`](Self::read), with outlines only: several times faster.
+    pub fn read_outlines<P: AsRef<Path> + Sync>(
+        paths: &[P],
+        keep: impl Fn(&Path, &Outline<'_>) -> T + Sync,
+    ) -> Self {
+        Self::read_texts(paths, |path, text| {
+            Ok(keep(path, &Outline::parse(text, &path.display().to_string())?))
+        })
+    }
+
+    fn read_texts<P: AsRef<Path> + Sync>(
+        paths: &[P],
+        keep: impl Fn(&Path, &str) -> Result<T, ReadError> + Sync,
+    ) -> Self {
         let files: Vec<Result<PathBuf, ReadError>> =
             paths.iter().flat_map(|path| files(path.as_ref())).collect();
         let read: Vec<Result<Kept<T>, ReadError>> = files
             .into_par_iter()
-            .map(|path| {
+            .map_with(Vec::new(), |buffer, path| {
                 let path = path?;
-                let content = keep(&path, Report::read(&path)?);
+                let content = keep(&path, text_of(&path, buffer)?)?;
                 Ok(Kept { path, content })
             })
             .collect();
@@ -60,33 +80,32 @@ fn files(path: &Path) -> Vec<Result<PathBuf, ReadError>> {
         // Whatever it is, reading it will tell.
         return vec![Ok(path.to_owned())];
     }
-    let mut found = Vec::new();
-    gather(path, &mut found);
+    let mut found = gathered(path);
     if found.is_empty() {
         found.push(Err(ReadError::NoReports { path: path.to_owned() }));
     }
     found
 }
 
-/// Adds all `.json` files in and below `folder`, sorted. Hidden ones are left out, and links to folders are not followed:
+/// All `.json` files in and below `folder`, sorted. Hidden ones are left out, and links to folders are not followed:
 /// they may lead in circles.
-fn gather(folder: &Path, found: &mut Vec<Result<PathBuf, ReadError>>) {
+fn gathered(folder: &Path) -> Vec<Result<PathBuf, ReadError>> {
     let listed = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<DirEntry>>>);
     let mut entries = match listed {
         Ok(entries) => entries,
-        Err(source) => return found.push(Err(ReadError::File { path: folder.to_owned(), source })),
+        Err(source) => return vec![Err(ReadError::File { path: folder.to_owned(), source })],
     };
     entries.retain(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
     entries.sort_by_key(DirEntry::file_name);
-    for entry in entries {
+    let of = |entry: DirEntry| {
         let path = entry.path();
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            gather(&path, found);
-        } else if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) && !path.is_dir()
-        {
-            found.push(Ok(path));
+            return gathered(&path);
         }
-    }
+        let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+        if named && !path.is_dir() { vec![Ok(path)] } else { Vec::new() }
+    };
+    entries.into_par_iter().flat_map_iter(of).collect()
 }
 
 #[cfg(test)]

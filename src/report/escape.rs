@@ -58,10 +58,31 @@ pub fn latex(text: &str) -> String {
         '–' => out.push_str("\\textendash{}"),
         '…' => out.push_str("\\dots{}"),
         '→' => out.push_str("$\\to$"),
-        '\u{a1}'..='\u{ff}' => out.push(c),
-        c if c.is_ascii() => out.push(c),
-        c => *out += &format!("U+{:04X}", u32::from(c)),
+        c if is_one_glyph(c) => out.push(c),
+        c => *out += &by_number(c),
     })
+}
+
+/// How many characters [`latex`] sets for `text`, counted by their width: capitals and what is written by its number take
+/// more than a small letter.
+#[must_use]
+pub fn latex_characters(text: &str) -> usize {
+    let quarters = |c: char| match c {
+        'M' | 'W' | '@' | '%' | '…' => 7,
+        c if c.is_uppercase() => 5,
+        '≤' | '±' | '→' | 'μ' | '–' => 5,
+        c if is_one_glyph(c) => 4,
+        c => 5 * by_number(c).len(),
+    };
+    plain(text).chars().map(quarters).sum::<usize>().div_ceil(4)
+}
+
+fn is_one_glyph(c: char) -> bool {
+    c.is_ascii() || ('\u{a1}'..='\u{ff}').contains(&c)
+}
+
+fn by_number(c: char) -> String {
+    format!("U+{:04X}", u32::from(c))
 }
 
 /// The text as one printable line, each character as `write` puts it.
@@ -75,7 +96,7 @@ fn rewritten(text: &str, write: impl Fn(char, &mut String)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{csv, html, latex, markdown};
+    use super::{csv, html, latex, latex_characters, markdown};
     use proptest::prelude::*;
 
     #[test]
@@ -96,6 +117,8 @@ mod tests {
             "a\\_b \\& 50\\% \\$x\\$ \\textbackslash{}input\\{/etc/passwd\\}"
         );
         assert_eq!(latex("≤ 1 µs 時"), "$\\le$ 1 \\textmu{}s U+6642");
+        assert_eq!(latex_characters("rdtsc"), 5);
+        assert_eq!(latex_characters("時"), 8, "it is written by its number");
     }
 
     proptest! {

@@ -1,5 +1,10 @@
 //! The report as JSON (schema `timermeter.report.v1`).
 
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::ser::Formatter;
+
 use super::Report;
 
 /// The document, indented, with a newline at its end. Figures that are not finite become null.
@@ -8,6 +13,67 @@ pub fn render(report: &Report) -> String {
     let mut text = serde_json::to_string_pretty(&finite(report.clone())).expect("all keys are strings");
     text.push('\n');
     text
+}
+
+/// The document as it is kept: a line a timer and a member of the report, nearly a third smaller than the indented one.
+#[must_use]
+pub fn dense(report: &Report) -> String {
+    let mut text = Vec::new();
+    let mut writer = serde_json::Serializer::with_formatter(&mut text, Lines::default());
+    finite(report.clone()).serialize(&mut writer).expect("all keys are strings");
+    text.push(b'\n');
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+/// Breaks lines before the members of the document, and before the elements of its arrays.
+#[derive(Default)]
+struct Lines {
+    depth: u32,
+}
+
+impl Lines {
+    fn open<W: ?Sized + Write>(&mut self, bracket: &[u8], writer: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        writer.write_all(bracket)
+    }
+
+    fn close<W: ?Sized + Write>(&mut self, bracket: &[u8], writer: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        writer.write_all(bracket)
+    }
+
+    fn next<W: ?Sized + Write>(&self, first: bool, broken: bool, writer: &mut W) -> io::Result<()> {
+        if !first {
+            writer.write_all(b",")?;
+        }
+        if broken { writer.write_all(b"\n") } else { Ok(()) }
+    }
+}
+
+impl Formatter for Lines {
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open(b"{", writer)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(b"}", writer)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.next(first, self.depth == 1, writer)
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open(b"[", writer)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(b"]", writer)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.next(first, self.depth == 2, writer)
+    }
 }
 
 /// JSON has no NaN and no infinity; such a figure was not determined.
@@ -64,4 +130,23 @@ pub fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     text.strip_suffix(&place).unwrap_or(&text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{dense, render};
+    use crate::report::Report;
+    use crate::report::read::tests::SMALL;
+
+    #[test]
+    fn a_kept_document_says_the_same_with_a_line_a_timer() {
+        let row =
+            |id: &str| format!(r#"{{"id":"{id}","label":"","runtime":"x","status":"ok","warnings":[]}}"#);
+        let text = SMALL.replace("\"timers\":[]", &format!("\"timers\":[{},{}]", row("a"), row("b")));
+        let report = Report::parse(&text, "r.json").unwrap();
+        let (kept, indented) = (dense(&report), render(&report));
+        assert_eq!(Report::parse(&kept, "kept").unwrap(), report);
+        assert!(kept.len() < indented.len() * 3 / 4, "{kept}");
+        assert_eq!(kept.lines().filter(|line| line.starts_with("{\"id\":")).count(), 2, "{kept}");
+    }
 }

@@ -1,13 +1,14 @@
 //! Reads a report that was written as JSON, and says so when it is not one.
 
-use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::json::message;
 use super::text::clipped;
-use super::{Report, SCHEMA};
+use super::{Impossible, Outline, Report, SCHEMA};
 
 /// Why a report could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +19,7 @@ pub enum ReadError {
         /// The path.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The text is not JSON, or not this document.
     #[error(
@@ -56,25 +57,22 @@ pub enum ReadError {
         /// The folder.
         path: PathBuf,
     },
-    /// A figure that cannot be.
-    #[error("'{name}' has a figure that cannot be: {place} is {value}, outside {range}")]
-    OutOfRange {
-        /// Where the text came from.
-        name: String,
-        /// The timer and the figure.
-        place: String,
-        /// The figure.
-        value: f64,
-        /// What is possible.
-        range: &'static str,
+    /// It is UTF-16.
+    #[error(
+        "'{}' is UTF-16, as PowerShell's `>` writes it; write it anew with `timermeter probe --output report.json`, or \
+         convert it: `iconv -f UTF-16 -t UTF-8`", .path.display()
+    )]
+    Utf16 {
+        /// The path.
+        path: PathBuf,
     },
-    /// Two timers share an id.
-    #[error("'{name}' has two timers with the id '{id}'; ids are unique in a report")]
-    DuplicateId {
+    /// Something that cannot be.
+    #[error("'{name}' {what}")]
+    Impossible {
         /// Where the text came from.
         name: String,
-        /// The id.
-        id: String,
+        /// What, with its place.
+        what: Impossible,
     },
 }
 
@@ -84,9 +82,8 @@ impl Report {
     /// # Errors
     /// When the file cannot be read or does not hold a report of this version.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ReadError::File { path: path.to_owned(), source })?;
-        Self::parse(&text, &path.display().to_string())
+        let mut buffer = Vec::new();
+        Self::parse(text_of(path, &mut buffer)?, &path.display().to_string())
     }
 
     /// Reads a report from `text`; `name` says in errors where it came from.
@@ -94,6 +91,7 @@ impl Report {
     /// # Errors
     /// When it is not a report of this version.
     pub fn parse(text: &str, name: &str) -> Result<Self, ReadError> {
+        let text = unmarked(text);
         let name = || name.to_owned();
         let broken = |error: serde_json::Error| ReadError::Json {
             name: name(),
@@ -113,52 +111,59 @@ impl Report {
                 });
             }
         };
-        let mut seen = HashSet::with_capacity(report.timers.len());
-        if let Some(row) = report.timers.iter().find(|row| !seen.insert(row.id.as_str())) {
-            return Err(ReadError::DuplicateId { name: name(), id: clipped(&row.id, 80) });
-        }
-        match impossible(&report) {
-            Some((place, value, range)) => Err(ReadError::OutOfRange { name: name(), place, value, range }),
+        match report.impossible() {
+            Some(what) => Err(ReadError::Impossible { name: name(), what }),
             None => Ok(report),
         }
     }
 }
 
-/// The first figure of the report that cannot be: its place, its value, and what could be.
-fn impossible(report: &Report) -> Option<(String, f64, &'static str)> {
-    const SHARE: &str = "0 to 1";
-    const LENGTH: &str = "0 and more";
-    let of_run = [
-        ("frequency.tsc_hz", report.frequency.tsc_hz),
-        ("frequency.effective_hz", report.frequency.effective_hz),
-        ("frequency.cycles_hz", report.frequency.cycles_hz),
-    ];
-    let negative = of_run.into_iter().find(|(_, hz)| hz.is_some_and(|hz| hz < 0.0));
-    if let Some((place, Some(hz))) = negative {
-        return Some((place.to_owned(), hz, LENGTH));
+impl<'a> Outline<'a> {
+    /// Reads an outline from `text`; `name` says in errors where it came from.
+    ///
+    /// # Errors
+    /// When it is not a report of this version, as far as it is read.
+    pub fn parse(text: &'a str, name: &str) -> Result<Self, ReadError> {
+        match serde_json::from_str::<Self>(unmarked(text)) {
+            Ok(outline) if outline.schema == SCHEMA => match outline.impossible() {
+                Some(what) => Err(ReadError::Impossible { name: name.to_owned(), what }),
+                None => Ok(outline),
+            },
+            // What is wrong is told the same, whoever reads it.
+            other => Err(match (Report::parse(text, name), other) {
+                (Err(error), _) => error,
+                (Ok(_), Err(error)) => ReadError::Json {
+                    name: name.to_owned(),
+                    message: message(&error),
+                    line: error.line(),
+                    column: error.column(),
+                },
+                (Ok(_), Ok(_)) => ReadError::NoSchema { name: name.to_owned() },
+            }),
+        }
     }
-    report.timers.iter().enumerate().find_map(|(at, row)| {
-        let accuracy = row.accuracy.and_then(|accuracy| accuracy.ns);
-        let cost = row.cost.as_ref().and_then(|cost| cost.median_ns);
-        let figures = [
-            ("spread", row.spread, 1.0, SHARE),
-            ("quality", row.quality, 1.0, SHARE),
-            ("quality_low", row.quality_low, 1.0, SHARE),
-            ("quality_high", row.quality_high, 1.0, SHARE),
-            ("accuracy.ns", accuracy, f64::INFINITY, LENGTH),
-            ("cost.median_ns", cost, f64::INFINITY, LENGTH),
-        ];
-        let wrong = figures
-            .into_iter()
-            .find(|&(_, figure, most, _)| figure.is_some_and(|figure| !(0.0..=most).contains(&figure)));
-        let (name, figure, _, range) = wrong?;
-        Some((format!("timers[{at}] ('{}'): {name}", clipped(&row.id, 80)), figure?, range))
-    })
+}
+
+/// The text of a file, in a buffer that can be used again.
+pub(super) fn text_of<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a str, ReadError> {
+    let failed = |source| ReadError::File { path: path.to_owned(), source };
+    buffer.clear();
+    File::open(path).and_then(|mut file| file.read_to_end(buffer)).map_err(failed)?;
+    // A mark says so, and so does a zero beside the first character, which is of one byte in every report.
+    if matches!(buffer.as_slice(), [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..]) {
+        return Err(ReadError::Utf16 { path: path.to_owned() });
+    }
+    str::from_utf8(buffer).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))
+}
+
+/// `text` without the mark that some programs put before UTF-8.
+fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::{ReadError, Report};
+    use super::{Outline, ReadError, Report};
 
     /// A report with all that one has to hold.
     pub(in crate::report) const SMALL: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
@@ -206,6 +211,54 @@ pub(super) mod tests {
         let row = r#"{"id":"a","label":"","runtime":"native","status":"failed","warnings":[]}"#;
         let text = error(&SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row},{row}]"))).to_string();
         assert!(text.contains("two timers with the id 'a'"), "{text}");
+    }
+
+    #[test]
+    fn figures_that_cannot_be_are_named_with_their_place() {
+        let row = |more: &str| {
+            let row =
+                format!(r#"{{"id":"a","label":"","runtime":"native","status":"ok","warnings":[],{more}}}"#);
+            SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"))
+        };
+        let accuracy = |ns: &str| row(&format!(r#""accuracy":{{{ns},"ticks":1,"kind":"resolved"}}"#));
+        let cost = |ns: &str| row(&format!(r#""cost":{{{ns},"reference":"rdtsc"}}"#));
+        for (text, words) in [
+            (accuracy(r#""ns":0"#), "timers[0] ('a'): accuracy.ns is 0.0, outside more than 0"),
+            (accuracy(r#""low_ns":3,"high_ns":2"#), "accuracy ends at 2.0, below its beginning at 3.0"),
+            (cost(r#""low_ns":1e300"#), "cost.low_ns is 1e300, outside 0 to 1e18"),
+            (cost(r#""median_ns":-1"#), "cost.median_ns is -1.0"),
+            (cost(r#""low_ns":3,"high_ns":2"#), "timers[0] ('a'): cost ends at 2.0"),
+            (
+                row(r#""quality_low":0.5,"quality_high":0.4"#),
+                "quality ends at 0.4, below its beginning at 0.5",
+            ),
+            (row(r#""ns_per_tick":0"#), "ns_per_tick is 0.0"),
+            (
+                SMALL.replace("\"frequency\":{", "\"frequency\":{\"cycles_hz\":0,"),
+                "frequency.cycles_hz is 0.0",
+            ),
+        ] {
+            let (report, outline) = (error(&text), Outline::parse(&text, "r.json").expect_err(words));
+            assert!(report.to_string().contains(words), "{report}");
+            assert_eq!(report.to_string(), outline.to_string());
+        }
+    }
+
+    #[test]
+    fn a_mark_before_utf_8_is_passed_over_and_utf_16_is_named() {
+        assert!(Report::parse(&format!("\u{feff}{SMALL}"), "r.json").is_ok());
+        assert!(Outline::parse(&format!("\u{feff}{SMALL}"), "r.json").is_ok());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        let little = |mark: &[u16]| -> Vec<u8> {
+            mark.iter().copied().chain(SMALL.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+        };
+        let big: Vec<u8> = SMALL.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for bytes in [little(&[0xfeff]), little(&[]), big] {
+            std::fs::write(&path, bytes).unwrap();
+            let told = Report::read(&path).unwrap_err().to_string();
+            assert!(told.contains("r.json' is UTF-16") && told.contains("iconv"), "{told}");
+        }
     }
 
     #[test]

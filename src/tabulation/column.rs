@@ -1,12 +1,10 @@
 //! The columns a table of reports can have: what each is called, in which unit, and what stands in it.
 
-use std::cmp::Ordering;
-use std::sync::Arc;
-
 use clap::ValueEnum;
 
+use super::Cell;
 use crate::report::figures::{NOTHING, plus_minus, significant};
-use crate::report::{AccuracyKind, Report, TimerRow};
+use crate::report::{AccuracyKind, Answers, Outline, OutlineRow};
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -37,8 +35,10 @@ pub enum Column {
     Runtime,
     /// How its characterisation ended
     Status,
-    /// Why, when it is not ok
+    /// Why, when it is not ok or its Quality is 0
     Reason,
+    /// Whether it is monotonic, thread-safe and stable
+    Trust,
     /// One step, in ns
     Accuracy,
     /// One step, in cycles
@@ -69,19 +69,6 @@ pub enum Column {
     Warnings,
 }
 
-/// What stands in a cell.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
-    /// Not determined.
-    Nothing,
-    /// A figure, in the unit of its column.
-    Number(f64),
-    /// A bound, in the unit of its column.
-    AtMost(f64),
-    /// Text as it was found: each format makes it safe for itself.
-    Text(Arc<str>),
-}
-
 /// How figures of a column are written for people.
 enum Digits {
     Significant,
@@ -107,6 +94,7 @@ impl Column {
             Self::Runtime => "runtime",
             Self::Status => "status",
             Self::Reason => "reason",
+            Self::Trust => "trust",
             Self::Accuracy => "accuracy (ns)",
             Self::AccuracyCycles => "accuracy (cycles)",
             Self::Cost => "cost (ns)",
@@ -155,7 +143,13 @@ impl Column {
     pub fn is_figure(self) -> bool {
         let names_timer = matches!(
             self,
-            Self::Timer | Self::Label | Self::Runtime | Self::Status | Self::Reason | Self::Warnings
+            Self::Timer
+                | Self::Label
+                | Self::Runtime
+                | Self::Status
+                | Self::Reason
+                | Self::Trust
+                | Self::Warnings
         );
         self == Self::Frequency || !(names_timer || self.is_of_report())
     }
@@ -188,7 +182,7 @@ impl Column {
 
     /// What a report says in a column that is the same for all of its timers. Platform and file are known to whoever read it.
     #[must_use]
-    pub fn of_report(self, report: &Report) -> Cell {
+    pub fn of_report(self, report: &Outline<'_>) -> Cell {
         let platform = &report.platform;
         let told = |text: &Option<String>| text.as_deref().map_or(Cell::Nothing, Cell::text);
         match self {
@@ -205,7 +199,7 @@ impl Column {
 
     /// What a row says in a column that differs from timer to timer.
     #[must_use]
-    pub fn of_row(self, row: &TimerRow) -> Cell {
+    pub fn of_row(self, row: &OutlineRow<'_>) -> Cell {
         let accuracy = row.accuracy.as_ref();
         let cost = row.cost.as_ref();
         let percent = |share: Option<f64>| Cell::number(share.map(|share| share * 100.0));
@@ -218,7 +212,10 @@ impl Column {
             Self::Label => Cell::text(&row.label),
             Self::Runtime => Cell::text(&row.runtime),
             Self::Status => Cell::text(row.status.name()),
-            Self::Reason => row.reason.as_deref().map_or(Cell::Nothing, Cell::text),
+            Self::Reason => reason(row),
+            Self::Trust => {
+                row.verdicts.as_ref().map_or(Cell::Nothing, |answers| Cell::text(answers.in_short()))
+            }
             Self::Accuracy => bound(accuracy.and_then(|accuracy| accuracy.ns)),
             Self::AccuracyCycles => bound(accuracy.and_then(|accuracy| accuracy.cycles)),
             Self::Cost => Cell::number(cost.and_then(|cost| cost.median_ns)),
@@ -267,46 +264,22 @@ impl Column {
 }
 
 /// The half that the other tables print: rounded up, so that the interval holds the one that was found.
-fn half_interval(row: &TimerRow) -> Cell {
+fn half_interval(row: &OutlineRow<'_>) -> Cell {
     let text = plus_minus(row.quality, row.quality_low, row.quality_high);
     Cell::number(text.strip_prefix('±').and_then(|half| half.parse().ok()))
 }
 
-fn warnings(row: &TimerRow) -> Cell {
+/// Why it has no Quality, or why that is 0.
+fn reason(row: &OutlineRow<'_>) -> Cell {
+    let condemned = row.verdicts.as_ref().and_then(Answers::condemning);
+    let reasons: Vec<&str> = [row.reason.as_deref(), condemned.as_deref()].into_iter().flatten().collect();
+    if reasons.is_empty() { Cell::Nothing } else { Cell::text(&reasons.join("; ")) }
+}
+
+fn warnings(row: &OutlineRow<'_>) -> Cell {
     if row.warnings.is_empty() {
         return Cell::Nothing;
     }
-    let codes: Vec<&str> = row.warnings.iter().map(|warning| warning.code.as_str()).collect();
+    let codes: Vec<&str> = row.warnings.iter().map(|warning| warning.code.as_ref()).collect();
     Cell::text(&codes.join(" "))
-}
-
-impl Cell {
-    /// A figure; one that is none was not determined.
-    #[must_use]
-    pub fn number(figure: Option<f64>) -> Self {
-        figure.filter(|figure| figure.is_finite()).map_or(Self::Nothing, Self::Number)
-    }
-
-    /// Text.
-    #[must_use]
-    pub fn text(text: &str) -> Self {
-        Self::Text(text.into())
-    }
-
-    /// Smaller first; what was not determined comes last either way.
-    #[must_use]
-    pub fn order(&self, other: &Self, largest_first: bool) -> Ordering {
-        let class = |cell: &Self| match cell {
-            Self::Number(_) => 0,
-            Self::AtMost(_) => 1,
-            Self::Text(_) => 2,
-            Self::Nothing => 3,
-        };
-        let within = match (self, other) {
-            (Self::Number(a) | Self::AtMost(a), Self::Number(b) | Self::AtMost(b)) => a.total_cmp(b),
-            (Self::Text(a), Self::Text(b)) => a.cmp(b),
-            _ => Ordering::Equal,
-        };
-        class(self).cmp(&class(other)).then(if largest_first { within.reverse() } else { within })
-    }
 }

@@ -1,5 +1,6 @@
 //! Tables of one or many reports: a row a timer, the platforms one below the other or side by side.
 
+mod cell;
 mod column;
 mod csv;
 mod html;
@@ -16,9 +17,10 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use indexmap::IndexMap;
 
-use crate::report::{Collection, ReadError, Report, Status, slug};
+use crate::report::{Collection, Outline, ReadError, Status, slug};
 
-pub use column::{Cell, Column};
+pub use cell::Cell;
+pub use column::Column;
 
 /// How the platforms stand to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -108,7 +110,7 @@ impl Tabulation {
     /// Reads the reports at `paths`, files and folders.
     #[must_use]
     pub fn read(paths: &[PathBuf], choice: Choice) -> Self {
-        let collection = Collection::read(paths, |path, report| sheet(path, &report, &choice));
+        let collection = Collection::read_outlines(paths, |path, report| sheet(path, report, &choice));
         let names = names(&collection);
         let mut lines =
             Vec::with_capacity(collection.reports.iter().map(|kept| kept.content.lines.len()).sum());
@@ -198,7 +200,7 @@ impl Line {
     }
 }
 
-fn sheet(path: &Path, report: &Report, choice: &Choice) -> Sheet {
+fn sheet(path: &Path, report: &Outline<'_>, choice: &Choice) -> Sheet {
     let file = Cell::text(&path.display().to_string());
     let shared = |column: Column| match column {
         Column::File => file.clone(),
@@ -211,9 +213,11 @@ fn sheet(path: &Path, report: &Report, choice: &Choice) -> Sheet {
         .iter()
         .filter(|row| choice.all || matches!(row.status, Status::Ok | Status::Unresolved));
     let lines = rows.map(|row| {
-        let cell = |(&column, shared): (&Column, &Cell)| match column.is_of_report() {
-            true => shared.clone(),
-            false => column.of_row(row),
+        let timer: Arc<str> = row.id.as_ref().into();
+        let cell = |(&column, shared): (&Column, &Cell)| match column {
+            Column::Timer => Cell::Text(Arc::clone(&timer)),
+            column if column.is_of_report() => shared.clone(),
+            column => column.of_row(row),
         };
         let key = match (choice.sort, &key_of_report) {
             (Some((column, _)), Some(shared)) if column.is_of_report() => shared.clone(),
@@ -221,7 +225,7 @@ fn sheet(path: &Path, report: &Report, choice: &Choice) -> Sheet {
             (None, _) => Cell::Nothing,
         };
         let cells = choice.columns.iter().zip(&of_report).map(cell).collect();
-        Line { report: 0, timer: row.id.as_str().into(), cells, key }
+        Line { report: 0, timer, cells, key }
     });
     let slug = slug(&report.platform);
     let dated = format!("{slug} {}", report.created);
@@ -259,8 +263,12 @@ impl Grid<'_> {
 
     /// Runs of columns of one platform: how many, and which. The first one is that of the timers.
     fn spans(&self) -> Vec<(usize, Option<usize>)> {
+        Self::spans_of(&self.heads)
+    }
+
+    fn spans_of(heads: &[Head]) -> Vec<(usize, Option<usize>)> {
         let mut spans: Vec<(usize, Option<usize>)> = Vec::new();
-        for head in &self.heads {
+        for head in heads {
             match spans.last_mut() {
                 Some((width, platform)) if *platform == head.platform => *width += 1,
                 _ => spans.push((1, head.platform)),

@@ -52,12 +52,17 @@ pub(super) fn write(grid: &Grid<'_>, output: &mut dyn Write) -> io::Result<()> {
 }
 
 fn line(grid: &Grid<'_>, row: &[&super::Cell]) -> String {
-    let cell = |(head, cell): (&super::Head, &&super::Cell)| {
-        let text = head.column.shown(cell);
-        if head.column.is_figure() { text } else { shortened(head.column, &text) }
-    };
-    let cells: Vec<String> = grid.heads.iter().zip(row).map(cell).collect();
-    cells.join(&PART.to_string())
+    let mut line = String::with_capacity(16 * row.len());
+    for (at, (head, cell)) in grid.heads.iter().zip(row).enumerate() {
+        if at > 0 {
+            line.push(PART);
+        }
+        match cell {
+            super::Cell::Text(text) => line += &shortened(head.column, text),
+            other => line += &head.column.shown(other),
+        }
+    }
+    line
 }
 
 /// Names of files and platforms are what reports are told apart by, so they are not cut.

@@ -89,6 +89,52 @@ fn a_fallen_clock_source_comes_first() {
 }
 
 #[test]
+fn a_clock_source_that_took_all_figures_is_compared() {
+    let folder = Folder::new();
+    let old = changed(&folder, "old.json", &[("\"current\": null", "\"current\": \"tsc\"")]);
+    let text = fs::read_to_string(MBP53).unwrap().replace("\"status\": \"ok\"", "\"status\": \"failed\"");
+    let text = text.replace("\"current\": null", "\"current\": \"hpet\"").replace("\"quality\":", "\"was\":");
+    let text = text.replace("\"accuracy\":", "\"was2\":").replace("\"cost\":", "\"was3\":");
+    let text = text.replace("\"spread\":", "\"was4\":");
+    fs::write(folder.file("new.json"), text).unwrap();
+    let new = folder.arg("new.json");
+    timermeter(&["compare", &old, &new, "--fail-if", "lost>0"])
+        .code(3)
+        .stdout(predicate::str::starts_with("clock source: tsc → hpet (it fell"))
+        .stdout(contains("condition holds: lost>0 (").and(contains("lost their figures")));
+    fs::remove_file(folder.file("new.json")).unwrap();
+    timermeter(&["compare", &folder.arg("."), MBP53]).success();
+}
+
+#[test]
+fn a_fallen_clock_source_comes_first_of_many() {
+    let folder = Folder::new();
+    fs::create_dir(folder.file("old")).unwrap();
+    let with = |name: &str, source: &str| {
+        changed(&folder, name, &[("\"current\": null", &format!("\"current\": \"{source}\""))])
+    };
+    for (name, source) in [("old/a.json", "hpet"), ("old/b.json", "tsc"), ("old/c.json", "tsc")] {
+        with(name, source);
+    }
+    let (old, new) = (folder.arg("old"), with("new.json", "hpet"));
+    for format in ["table", "markdown"] {
+        let text = printed(&timermeter(&["compare", &old, &new, "--format", format]).success());
+        let first = text.lines().next().unwrap_or_default();
+        assert!(first.contains("clock source fell: tsc → hpet, against 2 of 3 reports"), "{text}");
+    }
+    let table = printed(&timermeter(&["compare", &old, &new]).success());
+    assert!(
+        table.lines().nth(2).is_some_and(|line| line.contains("b.json: clock source: tsc → hpet")),
+        "{table}"
+    );
+    let value = json(&timermeter(&["compare", &old, &new, "--format", "json"]).success());
+    assert!(
+        value[0]["clock_source_fell"].is_null() && value[1]["clock_source_fell"] == "tsc → hpet",
+        "{value}"
+    );
+}
+
+#[test]
 fn a_folder_is_compared_report_by_report() {
     let folder = Folder::new();
     changed(&folder, "a.json", &[]);
@@ -105,7 +151,7 @@ fn a_folder_is_compared_report_by_report() {
     let b = folder.arg("b.json");
     timermeter(&["compare", &b, MBP62])
         .code(1)
-        .stderr(contains("b.json").and(contains("no timer has figures in both")));
+        .stderr(contains("b.json").and(contains("no timer is in both")));
 }
 
 #[test]
@@ -115,4 +161,20 @@ fn a_bad_condition_is_wrong_usage() {
             .code(2)
             .stderr(contains("FIELD OPERATOR NUMBER"));
     }
+}
+
+#[test]
+fn a_timer_that_a_report_lacks_is_told_with_those_it_has() {
+    timermeter(&["inspect", "nosuch", "--from", MBP53]).code(2).stderr(
+        contains("no timer in it is called `nosuch`")
+            .and(contains("NANO"))
+            .and(contains("timermeter list").not()),
+    );
+    timermeter(&["inspect", "NANOO", "--from", MBP53]).code(2).stderr(contains("did you mean `NANO`"));
+}
+
+#[test]
+fn trust_stands_in_the_table_unless_others_are_chosen() {
+    let text = printed(&timermeter(&["table", MBP53]).success());
+    assert!(text.lines().next().is_some_and(|line| line.trim_end().ends_with("trust")), "{text}");
 }

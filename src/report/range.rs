@@ -1,0 +1,178 @@
+//! Figures of a report that cannot be.
+
+use std::collections::HashSet;
+
+use super::text::clipped;
+use super::{Accuracy, Cost, Frequency, Outline, OutlineRow, Report, TimerRow};
+
+/// What cannot be in a report, with its place.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Impossible {
+    /// A figure that cannot be.
+    #[error("has a figure that cannot be: {place} is {value:?}, outside {range}")]
+    Figure {
+        /// The timer and the figure.
+        place: String,
+        /// The figure.
+        value: f64,
+        /// What is possible.
+        range: &'static str,
+    },
+    /// An interval that ends before it begins.
+    #[error("has an interval that cannot be: {place} ends at {high:?}, below its beginning at {low:?}")]
+    Interval {
+        /// The timer and the figure.
+        place: String,
+        /// Where it begins.
+        low: f64,
+        /// Where it ends.
+        high: f64,
+    },
+    /// Two timers share an id.
+    #[error("has two timers with the id '{0}'; ids are unique in a report")]
+    DuplicateId(String),
+}
+
+/// What a figure can be.
+#[derive(Clone, Copy)]
+struct Range {
+    least: f64,
+    most: f64,
+    /// Whether it is more than the least.
+    more: bool,
+    name: &'static str,
+}
+
+const SHARE: Range = Range { least: 0.0, most: 1.0, more: false, name: "0 to 1" };
+/// A time in nanoseconds, up to thirty years, or in cycles or ticks as many.
+const LENGTH: Range = Range { least: 0.0, most: 1e18, more: false, name: "0 to 1e18" };
+const STEP: Range = Range { more: true, name: "more than 0, up to 1e18", ..LENGTH };
+const RATE: Range = Range { least: 0.0, most: 1e12, more: true, name: "more than 0, up to 1e12" };
+
+/// The figures of a row that have a range.
+struct Figures<'a> {
+    id: &'a str,
+    ns_per_tick: Option<f64>,
+    accuracy: Option<&'a Accuracy>,
+    cost: Option<&'a Cost>,
+    spread: Option<f64>,
+    /// The value, its interval, and the printed one.
+    quality: [Option<f64>; 4],
+}
+
+impl Report {
+    /// The first thing in it that cannot be.
+    pub(super) fn impossible(&self) -> Option<Impossible> {
+        impossible(&self.frequency, self.timers.iter().map(Figures::from))
+    }
+}
+
+impl Outline<'_> {
+    /// The first thing in it that cannot be.
+    pub(super) fn impossible(&self) -> Option<Impossible> {
+        impossible(&self.frequency, self.timers.iter().map(Figures::from))
+    }
+}
+
+impl<'a> From<&'a TimerRow> for Figures<'a> {
+    fn from(row: &'a TimerRow) -> Self {
+        Self {
+            id: &row.id,
+            ns_per_tick: row.ns_per_tick,
+            accuracy: row.accuracy.as_ref(),
+            cost: row.cost.as_ref(),
+            spread: row.spread,
+            quality: [row.quality, row.quality_low, row.quality_high, row.printed_quality],
+        }
+    }
+}
+
+impl<'a> From<&'a OutlineRow<'_>> for Figures<'a> {
+    fn from(row: &'a OutlineRow<'_>) -> Self {
+        Self {
+            id: &row.id,
+            ns_per_tick: row.ns_per_tick,
+            accuracy: row.accuracy.as_ref(),
+            cost: row.cost.as_ref(),
+            spread: row.spread,
+            quality: [row.quality, row.quality_low, row.quality_high, row.printed_quality],
+        }
+    }
+}
+
+fn impossible<'a>(frequency: &Frequency, rows: impl Iterator<Item = Figures<'a>>) -> Option<Impossible> {
+    let rates = [
+        ("nominal_hz", frequency.nominal_hz),
+        ("tsc_hz", frequency.tsc_hz),
+        ("effective_hz", frequency.effective_hz),
+        ("effective_hz_low", frequency.effective_hz_low),
+        ("effective_hz_high", frequency.effective_hz_high),
+        ("cycles_hz", frequency.cycles_hz),
+    ];
+    let wrong = rates.into_iter().find_map(|(name, rate)| outside(name, rate, RATE));
+    if let Some((name, value, range)) = wrong {
+        return Some(Impossible::Figure { place: format!("frequency.{name}"), value, range });
+    }
+    let mut seen = HashSet::new();
+    rows.enumerate().find_map(|(at, row)| {
+        if !seen.insert(row.id) {
+            return Some(Impossible::DuplicateId(clipped(row.id, 80)));
+        }
+        let place = |name: &str| format!("timers[{at}] ('{}'): {name}", clipped(row.id, 80));
+        if let Some((name, value, range)) = row.outside() {
+            return Some(Impossible::Figure { place: place(name), value, range });
+        }
+        let (name, low, high) = row.crossed()?;
+        Some(Impossible::Interval { place: place(name), low, high })
+    })
+}
+
+type Outside = (&'static str, f64, &'static str);
+
+fn outside(name: &'static str, figure: Option<f64>, range: Range) -> Option<Outside> {
+    let possible =
+        |figure: f64| (range.least..=range.most).contains(&figure) && !(range.more && figure <= range.least);
+    figure.filter(|figure| !possible(*figure)).map(|figure| (name, figure, range.name))
+}
+
+impl Figures<'_> {
+    fn outside(&self) -> Option<Outside> {
+        let [quality, low, high, printed] = self.quality;
+        let accuracy = self.accuracy;
+        let step = |part: fn(&Accuracy) -> Option<f64>| accuracy.and_then(part);
+        let cost = |part: fn(&Cost) -> Option<f64>| self.cost.and_then(part);
+        [
+            ("ns_per_tick", self.ns_per_tick, STEP),
+            ("spread", self.spread, SHARE),
+            ("quality", quality, SHARE),
+            ("quality_low", low, SHARE),
+            ("quality_high", high, SHARE),
+            ("printed_quality", printed, SHARE),
+            ("accuracy.ns", step(|step| step.ns), STEP),
+            ("accuracy.low_ns", step(|step| step.low_ns), LENGTH),
+            ("accuracy.high_ns", step(|step| step.high_ns), STEP),
+            ("accuracy.ticks", step(|step| Some(step.ticks)), STEP),
+            ("accuracy.cycles", step(|step| step.cycles), STEP),
+            ("cost.median_ns", cost(|cost| cost.median_ns), LENGTH),
+            ("cost.low_ns", cost(|cost| cost.low_ns), LENGTH),
+            ("cost.high_ns", cost(|cost| cost.high_ns), LENGTH),
+            ("cost.median_cycles", cost(|cost| cost.median_cycles), LENGTH),
+            ("cost.single_median_ns", cost(|cost| cost.single_median_ns), LENGTH),
+            ("cost.p99_ns", cost(|cost| cost.p99_ns), LENGTH),
+        ]
+        .into_iter()
+        .find_map(|(name, figure, range)| outside(name, figure, range))
+    }
+
+    /// An interval that ends before it begins.
+    fn crossed(&self) -> Option<(&'static str, f64, f64)> {
+        let [_, low, high, _] = self.quality;
+        let intervals = [
+            ("quality", low, high),
+            ("accuracy", self.accuracy.and_then(|a| a.low_ns), self.accuracy.and_then(|a| a.high_ns)),
+            ("cost", self.cost.and_then(|cost| cost.low_ns), self.cost.and_then(|cost| cost.high_ns)),
+        ];
+        let both = intervals.into_iter().filter_map(|(name, low, high)| Some((name, low?, high?)));
+        both.into_iter().find(|(_, low, high)| low > high)
+    }
+}
