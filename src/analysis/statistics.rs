@@ -59,10 +59,11 @@ pub fn mean_but(values: &[f64], disturbed: f64) -> Option<f64> {
 }
 
 /// The 95 % interval for what fresh processes agree on: Student's t around the mean of one figure a process. The
-/// value is their median. With a single process the ends are unknown and equal the value.
+/// value is the mean of their middle half: processes tend to come in two or three kinds, as where their code came to lie, and a
+/// median jumps from one kind to the other. With a single process the ends are unknown and equal the value.
 #[must_use]
 pub fn over_processes(figures: &[f64]) -> Option<Estimate> {
-    let value = median(figures)?;
+    let value = midmean(figures)?;
     let centre = mean(figures)?;
     let count = figures.len();
     if count < 2 {
