@@ -113,7 +113,7 @@ fn invocations(
 }
 
 /// Fewest processes that figures are taken from, where there are as many.
-const FEWEST: usize = 3;
+pub const FEWEST: usize = 3;
 
 /// The processes that had a core of their own while they measured; all of them where those are too few.
 fn calm(processes: Vec<(&Run, Singles)>) -> Vec<(&Run, Singles)> {

@@ -25,6 +25,7 @@ mod slug;
 pub mod table;
 pub mod text;
 mod verdicts;
+mod warnings;
 
 pub use archive::Archive;
 pub use collection::{Collection, Kept};

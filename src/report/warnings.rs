@@ -1,0 +1,136 @@
+//! What a reader of a row has to know: one warning a function, each with its cause and what to do about it.
+
+use crate::analysis::profile::{FEWEST, Profile};
+use crate::trace::{Reference, Trace};
+use crate::units::{Cycles, Hertz};
+
+use super::Warning;
+
+/// All that apply.
+pub(super) fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Vec<Warning> {
+    [
+        finer_unit(trace, profile),
+        dearer_than_step(profile),
+        unsteady_cost(profile),
+        vague_reference(trace),
+        restless_core(trace),
+        disturbed(profile, trace.runs.len()),
+        below_one_cycle(profile, frequency),
+        runtime_at_work(trace),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// One of them.
+pub(super) fn warning(code: &str, message: String, advice: &str) -> Option<Warning> {
+    Some(Warning { code: code.into(), message, advice: advice.into() })
+}
+
+fn finer_unit(trace: &Trace, profile: &Profile) -> Option<Warning> {
+    let (unit, step) = (profile.ns_per_tick?, profile.accuracy_ns()?.value);
+    (trace.declared && step > 1.5 * unit).then(|| {
+        warning(
+            "unit-finer-than-step",
+            format!("it counts in units of {} but moves in steps of {}", time(unit), time(step)),
+            "take the step, not the unit, for its accuracy: a single duration is uncertain by one step",
+        )
+    })?
+}
+
+fn dearer_than_step(profile: &Profile) -> Option<Warning> {
+    let (cost, step) = (profile.cost?.value, profile.accuracy_ns()?.value);
+    (cost > 2.0 * step).then(|| {
+        warning(
+            "read-dearer-than-step",
+            format!("a read takes {}, longer than the step of {}", time(cost), time(step)),
+            "take the cost of a read off short durations, or time many operations between two reads",
+        )
+    })?
+}
+
+fn unsteady_cost(profile: &Profile) -> Option<Warning> {
+    let cost = profile.cost?;
+    let half = (cost.high - cost.low) / 2.0;
+    (cost.samples > 1 && half > (0.05 * cost.value).max(0.5)).then(|| {
+        warning(
+            "unsteady-cost",
+            format!(
+                "its median cost differs between processes: {} to {} at 95 % confidence",
+                time(cost.low.max(0.0)),
+                time(cost.high)
+            ),
+            "keep the machine idle and repeat with --thorough; compare it with others only beyond this interval",
+        )
+    })?
+}
+
+fn vague_reference(trace: &Trace) -> Option<Warning> {
+    let Reference { id, step_at_most, ns_per_tick, .. } = &trace.reference;
+    let at_most = step_at_most.as_ref()? * ns_per_tick;
+    warning(
+        "vague-reference",
+        format!(
+            "the step of `{id}`, which timed it, could not be determined; it is at most {}",
+            time(at_most)
+        ),
+        "its cost holds, but do not rely on its spread nor its Quality: repeat when the machine is quiet",
+    )
+}
+
+fn restless_core(trace: &Trace) -> Option<Warning> {
+    let (calm, all) = (trace.runs.iter().filter(|run| run.is_calm()).count(), trace.runs.len());
+    // Where nobody can see the core, nothing is known of that either.
+    (calm < FEWEST.min(all)).then(|| {
+        warning(
+            "restless-core",
+            format!(
+                "only {calm} of {all} processes had a core of their own at one frequency; its cost may be off by a tenth, \
+                 its spread by more, whatever their intervals say"
+            ),
+            "something else uses the core (another guest of the host, its sibling): repeat when it is quiet",
+        )
+    })?
+}
+
+fn disturbed(profile: &Profile, processes: usize) -> Option<Warning> {
+    (2 * profile.disturbed as usize > processes).then(|| {
+        warning(
+            "disturbed",
+            format!(
+                "{} of {processes} processes cost clearly more than the others and were left out",
+                profile.disturbed
+            ),
+            "something else uses the core or its sibling (another program, another guest of the host): repeat when \
+             it is quiet",
+        )
+    })?
+}
+
+fn below_one_cycle(profile: &Profile, frequency: Option<Hertz>) -> Option<Warning> {
+    let one = Cycles(1.0).nanos(frequency?).0;
+    let (cost, step) = (profile.cost?.value, profile.accuracy_ns()?.value);
+    (cost < one || step < one).then(|| {
+        warning(
+            "below-one-cycle",
+            format!("its cost ({}) or step ({}) is below one CPU cycle", time(cost.max(0.0)), time(step)),
+            "none needed: for Quality it counts as one cycle",
+        )
+    })?
+}
+
+fn runtime_at_work(trace: &Trace) -> Option<Warning> {
+    let disturbed: u32 = trace.runs.iter().map(|run| run.disturbed).sum();
+    (disturbed > 0).then(|| {
+        warning(
+            "runtime-at-work",
+            format!("its runtime collected or compiled in {disturbed} windows and did so again when they were repeated"),
+            "its calls make the garbage themselves: take the median cost, not the tail",
+        )
+    })?
+}
+
+fn time(ns: f64) -> String {
+    super::figures::time(Some(ns))
+}
