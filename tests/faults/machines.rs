@@ -195,6 +195,8 @@ fn libc_steps_back() {
     std::fs::remove_dir_all(&folder).expect("it is ours");
     sane(&report);
     let distorted = row(&report, "realtime");
-    assert_eq!(outcome(distorted, "monotonic"), "fail", "{distorted}");
+    // A step every 20 ms falls among successive readings or between them; one of the two sees it.
+    let seen = ["monotonic", "stable"].iter().any(|verdict| outcome(distorted, verdict) == "fail");
+    assert!(seen, "{distorted}");
     assert!(distorted["quality"].is_null() || distorted["quality"] == 0.0, "{distorted}");
 }
