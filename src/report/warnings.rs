@@ -89,7 +89,7 @@ fn restless_core(trace: &Trace) -> Option<Warning> {
                 "only {calm} of {all} processes had a core of their own at one frequency; its cost may be off by a tenth, \
                  its spread by more, whatever their intervals say"
             ),
-            "something else uses the core (another guest of the host, its sibling): repeat when it is quiet",
+            "something else uses the core (another guest of the host, its sibling, threads of the runtime): repeat when it is quiet",
         )
     })?
 }

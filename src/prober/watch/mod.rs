@@ -209,7 +209,11 @@ impl ProcessWatch {
                 let again = tries < MOST_TRIES
                     && dropped < MOST_DROPPED
                     && (!disturbance.is_bearable() || self.watch.borrow_mut().spend());
-                if again || !disturbance.is_bearable() {
+                // A runtime with threads of its own, as one that collects garbage, gives way to itself.
+                let threads = self.last.as_ref().and_then(|look| Some(look.counters.as_ref()?.cpus.len()));
+                let own = disturbance == Disturbance::ContextSwitch && threads > Some(1);
+                let kept = disturbance.is_bearable() || own;
+                if again || !kept {
                     *self.dropped.entry(disturbance).or_default() += 1;
                 }
                 if again {
@@ -218,7 +222,7 @@ impl ProcessWatch {
                     continue;
                 }
                 restless = true;
-                self.spoilt |= !disturbance.is_bearable();
+                self.spoilt |= !kept;
             }
             tries = 0;
             frequencies.extend(core_hz);
@@ -357,6 +361,35 @@ mod tests {
         std::fs::remove_dir_all(&folder).expect("it is ours");
         assert_eq!(answer, Ok((vec![0; 100], Seen::default())));
         assert_eq!(process.end(), (BTreeMap::from([("context-switch".to_owned(), 2)]), true));
+    }
+
+    #[test]
+    fn a_runtime_that_gives_way_to_its_own_threads_is_kept() {
+        let folder = std::env::temp_dir().join(format!("timermeter-threads-{}", std::process::id()));
+        let stat = format!("7 (x) {}", vec!["1"; 50].join(" "));
+        let count = |switches: u32| {
+            for thread in ["7", "8"] {
+                let task = folder.join("7/task").join(thread);
+                std::fs::create_dir_all(&task).expect("a folder of our own");
+                let status = format!("nonvoluntary_ctxt_switches:\t{switches}\n");
+                std::fs::write(task.join("status"), status).expect("a file of our own");
+                std::fs::write(task.join("stat"), &stat).expect("a file of our own");
+            }
+        };
+        count(0);
+        let watch = Watch::new(None, true, Duration::ZERO);
+        watch.borrow_mut().proc.clone_from(&folder);
+        let mut process = ProcessWatch::of(&watch, 7);
+        let mut switches = 0;
+        let answer = process.gather(1, |_| {
+            switches += 1;
+            count(switches);
+            Ok::<_, ()>(vec![switches])
+        });
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+        assert_eq!(answer, Ok((vec![MOST_TRIES], Seen { core_hz: None, restless: true })));
+        let dropped = BTreeMap::from([("context-switch".to_owned(), MOST_TRIES - 1)]);
+        assert_eq!(process.end(), (dropped, true));
     }
 
     #[test]
