@@ -92,7 +92,7 @@ fn a_clock_is_picked_from_a_report() {
     assert!(none["picked"].is_null() && none["nearest"]["id"].is_string(), "{none}");
     let args = ["pick", "--duration", "250ns", "--error", "5%", "--needs", "suspend", "--from", &fresh];
     timermeter(&args).code(3).stdout(contains("No clock suffices").and(contains("stands still")));
-    timermeter(&[&args[..5], &["--runtime", "java", "--from", &own]].concat())
+    timermeter(&[&args[..5], &["--runtime", "java", "--from", &fresh]].concat())
         .code(1)
         .stderr(contains("`java`"));
 }
