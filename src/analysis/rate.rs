@@ -15,6 +15,12 @@ pub struct Rate {
     pub strayed_ns: f64,
 }
 
+/// Of comparisons `[before, timer, after]` the one whose reads lie closest together, which says most.
+#[must_use]
+pub fn tightest(comparisons: Vec<[i64; 3]>) -> Option<[i64; 3]> {
+    comparisons.into_iter().min_by_key(|[before, _, after]| after.wrapping_sub(*before))
+}
+
 /// The rate of a counter by looks `[counter, clock, counter]`, in ticks; `clock_ns` are nanoseconds in a tick of the clock.
 /// Each look knows the counter at the moment of the clock to within half of what lies between its two reads. The middle of the
 /// slopes between looks half the campaign apart counts: a single look that was interrupted says little and spoils nothing.

@@ -7,7 +7,7 @@ use timers::{Answer, Subject};
 
 use super::connection::{Connection, subject};
 use super::host::{Host, Settings, connect};
-use crate::analysis::rate::{Rate, by_looks};
+use crate::analysis::rate::{Rate, by_looks, tightest};
 use crate::trace::Reference;
 
 /// Comparisons in a look, of which the tightest counts.
@@ -61,8 +61,7 @@ impl Calibration {
             let _ = timers::move_thread(self.connection.borrow().process(), &[cpu]);
         }
         let comparisons = self.clock.comparisons(&self.counter, 0, LOOK)?;
-        let tightest = comparisons.into_iter().min_by_key(|[before, _, after]| after.wrapping_sub(*before));
-        self.looks.extend(tightest);
+        self.looks.extend(tightest(comparisons));
         Ok(())
     }
 

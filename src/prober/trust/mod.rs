@@ -16,6 +16,7 @@ pub use self::examination::{Examination, Examinee};
 use self::mover::Mover;
 use self::rounds::rounds;
 use crate::analysis::order::Backward;
+use crate::analysis::rate::tightest;
 use crate::analysis::spread::successive;
 use crate::prober::connection::{Connection, subject};
 use crate::prober::plan::Plan;
@@ -83,8 +84,7 @@ impl Session {
     /// As the subject.
     pub fn glance(&mut self, evidence: &mut Evidence) -> Answer<()> {
         let comparisons = self.timer.comparisons(&self.reference, 0, GLANCE)?;
-        let tightest = comparisons.into_iter().min_by_key(|[before, _, after]| after.wrapping_sub(*before));
-        evidence.glances.extend(tightest);
+        evidence.glances.extend(tightest(comparisons));
         Ok(())
     }
 
