@@ -13,13 +13,7 @@ const MULTIPLIER: u64 = 0xd134_2543_de82_ef95;
 /// would make seven units dearer than eight.
 #[inline(always)]
 pub(crate) fn units(amount: u64) {
-    let mut state = opaque(1);
-    let mut left = opaque(amount);
-    while left != 0 {
-        state = opaque(state.wrapping_mul(MULTIPLIER).wrapping_add(left));
-        left -= 1;
-    }
-    opaque(state);
+    opaque(steps(opaque(1), amount));
 }
 
 /// `length` multiplications, each of which waits for the one before, the first for `state`; returns where the next chain begins.
@@ -28,7 +22,12 @@ pub(crate) fn units(amount: u64) {
 /// is the same machine code wherever it is called.
 #[inline(never)]
 #[must_use]
-pub fn links(mut state: u64, length: u64) -> u64 {
+pub fn links(state: u64, length: u64) -> u64 {
+    steps(state, length)
+}
+
+#[inline(always)]
+fn steps(mut state: u64, length: u64) -> u64 {
     let mut left = opaque(length);
     while left != 0 {
         state = opaque(state.wrapping_mul(MULTIPLIER).wrapping_add(left));
