@@ -1,0 +1,106 @@
+use tempfile::TempDir;
+
+use super::*;
+
+fn counters(switches: u64, major_faults: u64, cpus: &[u32]) -> Counters {
+    Counters { switches, major_faults, cpus: cpus.into() }
+}
+
+#[test]
+fn what_grew_disturbed() {
+    let before = counters(3, 1, &[1]);
+    assert_eq!(counted(&before, &before, 0), None);
+    assert_eq!(counted(&before, &counters(4, 1, &[1]), 0), Some(Disturbance::ContextSwitch));
+    assert_eq!(counted(&before, &counters(4, 1, &[1]), 1), None, "the runner's own");
+    assert_eq!(counted(&before, &counters(5, 1, &[1]), 1), Some(Disturbance::ContextSwitch));
+    assert_eq!(counted(&before, &counters(3, 2, &[1]), 0), Some(Disturbance::MajorFault));
+    assert_eq!(counted(&before, &counters(3, 1, &[0]), 0), Some(Disturbance::Migration));
+    assert_eq!(counted(&before, &counters(3, 1, &[1, 0]), 0), None, "a new thread is not a moved one");
+}
+
+#[test]
+fn a_window_nobody_can_watch_is_asked_once() {
+    let watch = Watch::new(None, true, Duration::ZERO);
+    watch.borrow_mut().proc = "/nowhere".into();
+    let mut process = ProcessWatch::of(&watch, 1);
+    let mut asked = 0;
+    let answer = process.gather(100, |repeat| {
+        asked += 1;
+        Ok::<_, ()>(vec![asked; repeat as usize])
+    });
+    assert_eq!(answer, Ok((vec![1; 100], Seen::default())));
+    assert_eq!(process.end(), (BTreeMap::new(), true));
+}
+
+/// A procfs that knows process 7 only, with these threads.
+struct Procfs {
+    folder: TempDir,
+    threads: &'static [&'static str],
+}
+
+impl Procfs {
+    fn with(threads: &'static [&'static str]) -> Self {
+        let procfs = Self { folder: tempfile::tempdir().expect("a folder of our own"), threads };
+        procfs.count(0);
+        procfs
+    }
+
+    /// Each thread had to give way so often.
+    fn count(&self, switches: u32) {
+        for thread in self.threads {
+            let task = self.folder.path().join("7/task").join(thread);
+            std::fs::create_dir_all(&task).expect("a folder of our own");
+            let status = format!("nonvoluntary_ctxt_switches:\t{switches}\n");
+            std::fs::write(task.join("status"), status).expect("a file of our own");
+            std::fs::write(task.join("stat"), format!("7 (x) {}", vec!["1"; 50].join(" "))).expect("ours");
+        }
+    }
+
+    fn watched(&self) -> ProcessWatch {
+        let watch = Watch::new(None, true, Duration::ZERO);
+        watch.borrow_mut().proc = self.folder.path().into();
+        ProcessWatch::of(&watch, 7)
+    }
+
+    /// What a process leaves behind that has to give way at each try.
+    fn always_disturbed(&self) -> (BTreeMap<String, u32>, bool) {
+        let mut process = self.watched();
+        let mut switches = 0;
+        let answer = process.gather(1, |_| {
+            switches += 1;
+            self.count(switches);
+            Ok::<_, ()>(vec![switches])
+        });
+        assert_eq!(answer, Ok((vec![MOST_TRIES], Seen { core_hz: None, restless: true })));
+        process.end()
+    }
+}
+
+fn switches(count: u32) -> BTreeMap<String, u32> {
+    BTreeMap::from([("context-switch".to_owned(), count)])
+}
+
+#[test]
+fn short_windows_slip_through() {
+    let procfs = Procfs::with(&["7"]);
+    let mut process = procfs.watched();
+    let mut given_way = 0;
+    // Whoever asks for more than 30 at once is interrupted.
+    let answer = process.gather(100, |repeat| {
+        given_way += u32::from(repeat > 30);
+        procfs.count(given_way);
+        Ok::<_, ()>(vec![0; repeat as usize])
+    });
+    assert_eq!(answer, Ok((vec![0; 100], Seen::default())));
+    assert_eq!(process.end(), (switches(2), true));
+}
+
+#[test]
+fn a_runtime_that_gives_way_to_its_own_threads_is_kept() {
+    assert_eq!(Procfs::with(&["7", "8"]).always_disturbed(), (switches(MOST_TRIES - 1), true));
+}
+
+#[test]
+fn a_window_that_is_always_disturbed_spoils_the_process() {
+    assert_eq!(Procfs::with(&["7"]).always_disturbed(), (switches(MOST_TRIES), false));
+}
