@@ -41,7 +41,7 @@ impl Timer for TaskClock {
     type Reading = u64;
 
     fn open() -> Result<Self, Unavailable> {
-        Event::open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK.into()).map(|event| Self { event })
+        Event::counting(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK.into()).map(|event| Self { event })
     }
 
     #[inline(always)]
@@ -65,7 +65,7 @@ impl Timer for Cycles {
     type Reading = u64;
 
     fn open() -> Result<Self, Unavailable> {
-        Event::open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES.into()).map(|event| Self { event })
+        Event::counting(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES.into()).map(|event| Self { event })
     }
 
     #[inline(always)]
@@ -107,6 +107,12 @@ impl Timer for RdpmcCycles {
 struct Event(File);
 
 impl Event {
+    /// One that was seen to count.
+    fn counting(kind: u32, config: u64) -> Result<Self, Unavailable> {
+        let event = Self::open(kind, config)?;
+        event.moves().map(|()| event)
+    }
+
     /// With the kernel's cycles where that is permitted, in user mode only where it is not.
     fn open(kind: u32, config: u64) -> Result<Self, Unavailable> {
         let mut attributes = perf_event_attr {
@@ -118,7 +124,7 @@ impl Event {
         if kind == PERF_TYPE_HARDWARE {
             attributes.set_pinned(1);
         }
-        let event = Self::with(&mut attributes)
+        Self::with(&mut attributes)
             .or_else(|error| match error.raw_os_error() {
                 Some(libc::EACCES | libc::EPERM | libc::EOPNOTSUPP) => {
                     attributes.set_exclude_kernel(1);
@@ -127,8 +133,7 @@ impl Event {
                 }
                 _ => Err(error),
             })
-            .map_err(|error| refused(&error))?;
-        event.counts()
+            .map_err(|error| refused(&error))
     }
 
     fn with(attributes: &mut perf_event_attr) -> io::Result<Self> {
@@ -146,7 +151,7 @@ impl Event {
 
     /// Some hypervisors let a counter be opened that then stands still, and a pinned event that found no counter
     /// reads as end of file.
-    fn counts(self) -> Result<Self, Unavailable> {
+    fn moves(&self) -> Result<(), Unavailable> {
         let count = || -> io::Result<u64> {
             let mut bytes = [0; 8];
             (&self.0).read_exact(&mut bytes)?;
@@ -155,7 +160,7 @@ impl Event {
         let before = count();
         work::units(100_000);
         match (before, count()) {
-            (Ok(before), Ok(after)) if after > before => Ok(self),
+            (Ok(before), Ok(after)) if after > before => Ok(()),
             (Ok(_), Ok(_)) => Err(Unavailable::because("the counter can be opened but stands still")
                 .remedy("the hypervisor emulates the counter badly; expose the host's PMU to the guest")),
             _ => Err(Unavailable::because(
@@ -225,7 +230,7 @@ mod rdpmc {
     pub(super) struct Page {
         page: *const perf_event_mmap_page,
         /// The event lives as long as its descriptor.
-        _event: Event,
+        event: Event,
     }
 
     // SAFETY: the mapping is read-only, belongs to the process and not to a thread, and is read by volatile loads
@@ -244,8 +249,12 @@ mod rdpmc {
             if address == libc::MAP_FAILED {
                 return Err(refused(&std::io::Error::last_os_error()));
             }
-            let page = Self { page: address.cast(), _event: event };
-            page.permitted().map(|()| page)
+            let page = Self { page: address.cast(), event };
+            page.permitted()?;
+            // Not before: of an event that is read and mapped afterwards Linux 6.18 tells an offset that does not fit the
+            // sign-extended counter, so that readings are 2⁴⁸ too low until the thread is scheduled anew (seen on AMD).
+            page.event.moves()?;
+            Ok(page)
         }
 
         fn permitted(&self) -> Result<(), Unavailable> {

@@ -68,7 +68,10 @@ fn typical(group: &Intervals) -> Option<f64> {
 /// ticks. `None` unless both moved forward.
 #[must_use]
 pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
-    (timer > 0 && clock > 0).then(|| clock as f64 * clock_ns / timer as f64)
+    /// Nothing that can be read counts a thousand times a nanosecond: that was a leap.
+    const LEAST: f64 = 1e-3;
+    let ns = clock as f64 * clock_ns / timer as f64;
+    (timer > 0 && clock > 0 && ns >= LEAST).then_some(ns)
 }
 
 #[cfg(test)]
