@@ -23,6 +23,27 @@ pub(super) fn tolerance(step: f64) -> f64 {
     truncation.max(0.03 * step)
 }
 
+impl Lattice {
+    /// The same step as other intervals tell it, which are sorted: through zero, as all of them are multiples of it. Any of them
+    /// may be a tick too short, because its first reading was made unique; so far the error reaches.
+    pub(super) fn refitted(self, intervals: &[i64]) -> Self {
+        let (mut product, mut short, mut square) = (0.0, 0.0, 0.0);
+        for (value, times) in count(intervals) {
+            let level = (value / self.step).round();
+            let off = value - level * self.step;
+            if level > 0.0 && off.abs() <= tolerance(self.step) {
+                product += times * level * value;
+                short += if off < -0.5 { times * level } else { 0.0 };
+                square += times * level * level;
+            }
+        }
+        if square == 0.0 {
+            return self;
+        }
+        Self { step: product / square, error: self.error.max(short / square) }
+    }
+}
+
 /// The coarsest lattice of at least four ticks that at least 95 % of the intervals lie on. `intervals` are sorted, not negative.
 pub(super) fn find(intervals: &[i64]) -> Option<Lattice> {
     let counted = count(intervals);

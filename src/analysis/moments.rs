@@ -14,22 +14,31 @@ pub struct Moments {
     pub skewness: Option<f64>,
 }
 
-/// The standard deviation of an invocation in one process, in nanoseconds, from batches of some and of many calls: what
-/// differs from call to call adds up with the square root of the calls, so both give the same. What wanders slowly, as the
-/// frequency of a core does, shows in long batches only; so the smaller of the two counts.
+/// The standard deviation of an invocation in one process, in nanoseconds, from batches of few, some and many calls: what
+/// differs from call to call adds up with the square root of the calls, so all give the same. What lasts for many calls, as
+/// the frequency of a core does or what it has learned of branches, shows in long batches only; so the smallest counts.
 #[must_use]
 pub fn deviation(run: &Run, reference: &Reference, rare: f64) -> Option<f64> {
-    let of = |batches: &Batches| -> Option<f64> {
+    /// Batches of constant length show at two levels, in turns at worst: half a step squared. What is not more than that says
+    /// nothing.
+    const TELLING: f64 = 0.55;
+    let squared = reference.step * reference.step;
+    let variance = |batches: &Batches| {
         let disturbed = 1.0 - (1.0 - rare).powf(batches.calls as f64);
-        let variance = variance_of_neighbours(&batches.deltas, 2.5 * disturbed + 0.05)?;
         // A disturbed batch spoils both its differences, and chance may bring more of them.
-        // Batches of constant length show at two levels, in turns at worst: half a step squared. What is not more than that
-        // says nothing; on average it is a sixth.
-        let squared = reference.step * reference.step;
-        let beyond = if variance > 0.55 * squared { variance - squared / 6.0 } else { 0.0 };
-        Some((beyond / batches.calls as f64).sqrt() * reference.ns_per_tick)
+        variance_of_neighbours(&batches.deltas, 2.5 * disturbed + 0.05)
     };
-    Some(of(&run.some)?.min(of(&run.batches)?))
+    // On average quantisation is a sixth of it.
+    let of_a_call = |batches: &Batches, variance: f64| {
+        ((variance - squared / 6.0) / batches.calls.max(1) as f64).sqrt() * reference.ns_per_tick
+    };
+    let of = |batches: &Batches| {
+        let variance = variance(batches)?;
+        Some(if variance > TELLING * squared { of_a_call(batches, variance) } else { 0.0 })
+    };
+    // Few calls hardly show that there is none.
+    let most = of_a_call(&run.few, variance(&run.few)?.max(TELLING * squared));
+    Some(most.min(of(&run.some)?).min(of(&run.batches)?))
 }
 
 /// The standard deviation of an invocation in steps of the timer, from the differences of its successive readings.

@@ -99,9 +99,14 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
     let unique = !all.contains(&0);
     let jump = Jump::of(&forward, i64::from(unique));
     let lattice = lattice::find(&all).filter(|found| !follows_work(&forward, found.step, context.work_unit));
+    // Of the same work again and again many a first reading was made unique: its interval is a tick too short.
+    let lattice = lattice.map(|found| if unique { found.refitted(&random(&forward)) } else { found });
     match (jump, lattice) {
         (Jump::Unit, _) => unit(),
-        (Jump::Uneven, _) => at_most("its steps are of different lengths"),
+        (Jump::Uneven, _) => Resolution::AtMost {
+            bound: longest_steps(&forward),
+            reason: "its steps are of different lengths",
+        },
         (Jump::Step(jump), Some(found))
             if !unique && (jump.value - found.step).abs() > (0.02 * found.step).max(0.3) =>
         {
@@ -123,14 +128,7 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
             if !counts_finely(&forward, context) {
                 return at_most("it stands still for longer than its cost, and its steps fit no length");
             }
-            // Intervals with random work only: the same work again and again shows just one place of a lattice.
-            let mut random: Vec<i64> = forward
-                .iter()
-                .filter(|group| group.deltas.len() < 4)
-                .flat_map(|group| &group.deltas)
-                .copied()
-                .collect();
-            random.sort_unstable();
+            let random = random(&forward);
             match spectrum::find(&random, context.work_unit) {
                 Some(found) => resolved(found, random.len(), Rule::Spectrum),
                 None if cost_explains(tight, context) => unit(),
@@ -148,6 +146,28 @@ fn resolved(found: lattice::Lattice, samples: usize, rule: Rule) -> Resolution {
     let half = 1.96 * found.error;
     let step = Estimate { value: found.step, low: found.step - half, high: found.step + half, samples };
     Resolution::Resolved { step, rule }
+}
+
+/// Intervals with random work only, sorted: the same work again and again shows just one place of a lattice.
+fn random(groups: &[Intervals]) -> Vec<i64> {
+    let groups = groups.iter().filter(|group| group.deltas.len() < 4);
+    let mut random: Vec<i64> = groups.flat_map(|group| &group.deltas).copied().collect();
+    random.sort_unstable();
+    random
+}
+
+/// An upper bound for steps of different lengths: nearly all of the time lies within shorter ones, as intervals show them.
+fn longest_steps(groups: &[Intervals]) -> f64 {
+    /// The share of the time.
+    const NEARLY_ALL: f64 = 0.95;
+    let deltas = groups.iter().flat_map(|group| &group.deltas);
+    let moved = sorted(&deltas.filter(|&&delta| delta > 0).map(|&delta| delta as f64).collect::<Vec<_>>());
+    let mut left = NEARLY_ALL * moved.iter().sum::<f64>();
+    let longest = moved.into_iter().find(|step| {
+        left -= step;
+        left <= 0.0
+    });
+    longest.unwrap_or(f64::INFINITY)
 }
 
 /// An upper bound: intervals with the least work that moved at all crossed at least one step.
@@ -296,4 +316,66 @@ fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
     explained(deviation, 1.5 * context.cost_deviation, 1.0)
         && explained(between(0.02, 0.5), 1.2 * context.cost_lower_width, 2.0)
         && explained(between(0.01, 0.1), 1.3 * context.cost_edge, 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+
+    /// A counter that moves by 26 ticks at once and returns one more when it did not move since the last read, as that of
+    /// AMD's CPUs does; a read takes 23 ticks, the way from one interval to the next 3.
+    fn unique(seed: u64) -> Vec<Intervals> {
+        let mut random = StdRng::seed_from_u64(seed);
+        let (mut now, mut last) = (random.random_range(0..26_i64), 0);
+        let mut read = |passed: i64| {
+            now += passed;
+            last = if now / 26 * 26 > last { now / 26 * 26 } else { last + 1 };
+            last
+        };
+        let mut groups: Vec<Intervals> = (0..2_000)
+            .map(|at| {
+                let work = at * 7 % 12;
+                let first = read(40);
+                Intervals { work, deltas: vec![read(23 + 5 * work as i64) - first].into() }
+            })
+            .collect();
+        let again = (0..2_000).map(|_| {
+            let first = read(4);
+            read(23) - first
+        });
+        groups.push(Intervals { work: 0, deltas: again.collect::<Vec<_>>().into() });
+        groups
+    }
+
+    #[test]
+    fn readings_made_unique_do_not_shorten_the_step() {
+        for seed in 0..20 {
+            match resolve(&unique(seed), &[], &Context::default()) {
+                Resolution::Resolved { step, .. } => {
+                    assert!((step.value / 26.0 - 1.0).abs() < 1e-3, "{seed}: {step:?}");
+                    assert!(step.low <= 26.0 && 26.0 <= step.high, "{seed}: {step:?}");
+                }
+                other => panic!("{seed}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn the_bound_of_uneven_steps_is_that_of_long_ones() {
+        // Time of a thread that the kernel adds up once in 4 ms, and whenever somebody asks it to.
+        let lengths = [4_000, 60, 3_900, 250, 1_100, 90, 4_000, 630, 2_200, 3_000];
+        let groups: Vec<Intervals> = (0..4_000)
+            .map(|at| Intervals {
+                work: at % 50,
+                deltas: vec![if at % 40 == 0 { lengths[at as usize / 40 % 10] } else { 0 }].into(),
+            })
+            .collect();
+        match resolve(&groups, &[], &Context::default()) {
+            Resolution::AtMost { bound, .. } => assert_eq!(bound, 4_000.0),
+            other => panic!("{other:?}"),
+        }
+    }
 }

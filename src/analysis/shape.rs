@@ -187,3 +187,21 @@ fn core(levels: &[f64]) -> Option<&[f64]> {
     let cut = high + 2.0 * (high - middle) + 3.0;
     Some(&levels[..levels.partition_point(|&level| level <= cut)])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls that vary together, as those in a row do where the core learns of their branches, make batches vary more than
+    /// single calls; what single calls show bounds it.
+    #[test]
+    fn batches_cannot_make_single_calls_vary_that_do_not() {
+        let mostly = [[206; 300].as_slice(), &[180; 40], &[232; 5]].concat();
+        for skewness in [None, Some(0.3), Some(-1.5), Some(3.0)] {
+            let moments = Moments { deviation: 1.3, skewness };
+            let shape = Shape::of(&mostly, 26.0, moments, None, false).expect("samples");
+            assert!(shape.share_within(26.0) > 0.97, "{skewness:?}: {}", shape.share_within(26.0));
+            assert!((shape.median() - 205.0).abs() < 6.5, "{skewness:?}: {}", shape.median());
+        }
+    }
+}

@@ -44,10 +44,11 @@ impl Mixture {
         // Nor do three, where phases lock and the cost hardly varies.
         let few = telling(&observed) <= 2 || (telling(&observed) == 3 && moments.deviation < 0.3);
         if alone && !own && few {
-            return Some(one.with(moments, 2.0));
+            return Some(one.varied(moments, 2.0, &observed, samples));
         }
         if steady || one.surprise(&observed, samples) <= ONE_COST_SURPRISE {
-            return Some(if alone { one.with(moments, if own { 1.0 } else { 0.5 }) } else { one });
+            let most = if own { 1.0 } else { 0.5 };
+            return Some(if alone { one.varied(moments, most, &observed, samples) } else { one });
         }
         let mixtures = Self::of_each_kind(cells.first, &observed);
         let explains = |mixture: &Self| mixture.largest_error(&observed) <= 0.006 + 1.0 / samples.sqrt();
@@ -84,10 +85,21 @@ impl Mixture {
         each.sum()
     }
 
-    /// A single cost may vary inside its cell, unseen: the mean stays, deviation and skewness are as known. What varies comes
-    /// on top of a floor, so it is a tail, or where the skewness says so, a second cost.
-    fn with(self, moments: Moments, most: f64) -> Self {
+    /// A single cost may vary inside its cell, unseen: the mean stays, deviation and skewness are as known, as far as the cells
+    /// bear it: calls in a row may vary together, and then batches vary more than single calls do.
+    fn varied(self, moments: Moments, most: f64, observed: &[f64], samples: f64) -> Self {
+        /// Parts that the deviation is reduced by, one after the other.
+        const PARTS: u32 = 20;
+        let borne = self.largest_error(observed).max(0.006 + 1.0 / samples.sqrt());
         let deviation = moments.deviation.min(most);
+        let parts = (1..=PARTS).rev().map(|part| deviation * f64::from(part) / f64::from(PARTS));
+        let varied = parts.map(|deviation| self.with(Moments { deviation, ..moments }));
+        varied.into_iter().find(|mixture| mixture.largest_error(observed) <= borne).unwrap_or(self)
+    }
+
+    /// What varies comes on top of a floor, so it is a tail, or where the skewness says so, a second cost.
+    fn with(self, moments: Moments) -> Self {
+        let deviation = moments.deviation;
         match moments.skewness {
             Some(skewness) if skewness < 1.7 => {
                 // Two costs: skewness = (1 − 2w) / √(w (1 − w)) for the weight w of the dearer one.
