@@ -1,6 +1,7 @@
 //! Raw observations: integers, saved as they were read. All analysis begins here and needs nothing else.
 
 mod evidence;
+mod stored;
 
 use std::collections::BTreeMap;
 
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 pub use evidence::{Claims, Counted, Evidence, Meanwhile, Moved, Order, Pair, Threads};
+pub use stored::Stored;
 
 /// Everything that was observed of one timer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

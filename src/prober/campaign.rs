@@ -4,8 +4,11 @@
 //! did to the machine does not fall on one timer. Timers whose steps are too long for that are watched meanwhile by
 //! processes that sleep, or wait together at the end.
 
+mod references;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -30,7 +33,12 @@ use crate::prober::protocol::HostedTimer;
 use crate::prober::trust::{Examination, Examinee, Known};
 use crate::prober::wait::{Slow, Vigil, Waited, together};
 use crate::prober::watch::{ProcessWatch, Watch};
-use crate::trace::{Reference, Trace};
+use crate::trace::{Reference, Stored, Trace};
+
+use references::{calibrate, clarify, look, references_of};
+
+/// In these rounds all timers are held against their references after each process, not only after their own.
+const CLOSELY: Range<u32> = 1..3;
 
 /// A timer of the campaign and what became of it.
 pub struct Subject {
@@ -39,7 +47,7 @@ pub struct Subject {
     /// The timer.
     pub timer: HostedTimer,
     /// What was observed; with a reason where the timer failed.
-    pub outcome: Result<Trace, String>,
+    pub outcome: Result<Stored, String>,
     /// Processes that found it too slow.
     slow: u32,
     /// What each process found its tick to be, in nanoseconds.
@@ -53,17 +61,17 @@ impl Subject {
     #[must_use]
     pub fn new(host: usize, timer: HostedTimer) -> Self {
         let examination = Examination::default();
-        Self { host, timer, outcome: Ok(Trace::default()), slow: 0, rates: Vec::new(), examination }
+        Self { host, timer, outcome: Ok(Stored::default()), slow: 0, rates: Vec::new(), examination }
     }
 
     /// Whether its steps are too long for most of its processes.
     fn is_slow(&self) -> bool {
-        self.outcome.as_ref().is_ok_and(|trace| 2 * self.slow > trace.runs.len() as u32)
+        self.outcome.as_ref().is_ok_and(|stored| 2 * self.slow > stored.runs() as u32)
     }
 
     /// Tells all its times at the rate of the reference that was found in the end.
     fn at(&mut self, rate: Rate) {
-        let Ok(Trace { reference, .. }) = &mut self.outcome else { return };
+        let Ok(Stored { trace: Trace { reference, .. }, .. }) = &mut self.outcome else { return };
         let by = rate.ns_per_tick / reference.ns_per_tick;
         reference.ns_per_tick = rate.ns_per_tick;
         reference.ns_per_work *= by;
@@ -76,7 +84,7 @@ impl Subject {
 
     /// For those who wait, unless it failed.
     fn waiting(&self, hosts: &[Host]) -> Option<Slow> {
-        let reference = self.outcome.as_ref().ok()?.reference.clone();
+        let reference = self.outcome.as_ref().ok()?.trace.reference.clone();
         Some(Slow { host: hosts[self.host].clone(), timer: self.timer.clone(), reference })
     }
 }
@@ -107,7 +115,7 @@ pub fn run(
         for subject in subjects.iter_mut().filter(|subject| subject.host == index) {
             match &reference {
                 Ok(reference) => {
-                    subject.outcome = Ok(Trace { reference: reference.clone(), ..Trace::default() });
+                    subject.outcome = Ok(Trace { reference: reference.clone(), ..Trace::default() }.into());
                 }
                 Err(fault) => subject.outcome = Err(fault.to_string()),
             }
@@ -119,18 +127,26 @@ pub fn run(
         .map(|(index, host)| calibrate(host, references_of(subjects, index), settings, &cpus))
         .collect::<Result<_, Fault>>()?;
     let mut vigil = Vigil::new(*settings, &cpus);
-    for _ in 0..settings.plan.processes {
+    for round in 0..settings.plan.processes {
         for (index, host) in hosts.iter().enumerate() {
             clarify(host, references_of(subjects, index), settings, &mut random)?;
             look(&mut calibrations[index])?;
         }
-        for (index, subject) in subjects.iter_mut().enumerate().filter(|(_, subject)| subject.outcome.is_ok())
-        {
+        for index in 0..subjects.len() {
+            let subject = &mut subjects[index];
+            if subject.outcome.is_err() {
+                continue;
+            }
             progress(&subject.timer.id);
             ask(&hosts[subject.host], subject, settings, &watch, random.random())?;
-            glance(&hosts[subject.host], subject, settings)?;
+            glance(&hosts[subject.host], subject, settings, Examination::glance)?;
             if let Some(slow) = subject.waiting(hosts).filter(|_| subject.is_slow()) {
                 vigil.begin(index, slow, subject.timer.counts);
+            }
+            if CLOSELY.contains(&round) {
+                for subject in subjects.iter_mut() {
+                    glance(&hosts[subject.host], subject, settings, Examination::glance_closely)?;
+                }
             }
         }
     }
@@ -170,66 +186,6 @@ fn range(frequencies: &[f64]) -> Option<Estimate> {
     Some(Estimate { value: at(0.5)?, low: at(0.05)?, high: at(0.95)?, samples: sorted.len() })
 }
 
-/// What the timers of a host know of their reference.
-fn references_of(subjects: &mut [Subject], host: usize) -> impl Iterator<Item = &mut Reference> {
-    let subjects = subjects.iter_mut().filter(move |subject| subject.host == host);
-    subjects.filter_map(|subject| Some(&mut subject.outcome.as_mut().ok()?.reference))
-}
-
-/// Who watches the rate of the reference. Without one it stays what a first look found.
-fn calibrate<'a>(
-    host: &Host,
-    mut references: impl Iterator<Item = &'a mut Reference>,
-    settings: &Settings,
-    cpus: &[u32],
-) -> Result<Option<Calibration>, Fault> {
-    let Some(reference) = references.next() else { return Ok(None) };
-    match Calibration::of(host, reference, settings, cpus) {
-        Err(Fault::Interrupted) => Err(Fault::Interrupted),
-        calibration => Ok(calibration.ok().flatten()),
-    }
-}
-
-/// One more look; a process that is lost looks no more.
-fn look(calibration: &mut Option<Calibration>) -> Result<(), Fault> {
-    match calibration.as_mut().map(Calibration::look) {
-        Some(Err(Fault::Interrupted)) => Err(Fault::Interrupted),
-        Some(Err(_)) => {
-            *calibration = None;
-            Ok(())
-        }
-        Some(Ok(())) | None => Ok(()),
-    }
-}
-
-/// Looks at the reference of a host once more while its step is not known.
-fn clarify<'a>(
-    host: &Host,
-    references: impl Iterator<Item = &'a mut Reference>,
-    settings: &Settings,
-    random: &mut StdRng,
-) -> Result<(), Fault> {
-    let vague: Vec<&mut Reference> = references.filter(|known| known.step_at_most.is_some()).collect();
-    if vague.is_empty() {
-        return Ok(());
-    }
-    match acquaint(host, settings, random) {
-        Ok(found) => {
-            // Another one would have another rate.
-            for known in
-                vague.into_iter().filter(|known| known.id == found.id && found.step_at_most.is_none())
-            {
-                known.step = found.step;
-                known.step_at_most = None;
-            }
-            Ok(())
-        }
-        Err(Fault::Interrupted) => Err(Fault::Interrupted),
-        // It served before, so what came in between will pass.
-        Err(_) => Ok(()),
-    }
-}
-
 /// One process for one timer.
 fn ask(
     host: &Host,
@@ -238,7 +194,8 @@ fn ask(
     watch: &Rc<RefCell<Watch>>,
     seed: u64,
 ) -> Result<(), Fault> {
-    let Ok(trace) = &mut subject.outcome else { return Ok(()) };
+    let Ok(stored) = &mut subject.outcome else { return Ok(()) };
+    let trace = &mut stored.trace;
     let mut random = StdRng::seed_from_u64(seed);
     let asked = connect(host, &[&subject.timer.id], settings, settings.cpu).and_then(|connection| {
         let process = connection.borrow().process();
@@ -258,7 +215,7 @@ fn ask(
                 trace.spoilt += 1;
                 return Ok(());
             }
-            trace.runs.push(run);
+            stored.add(run);
             subject.rates.extend(ns_per_tick);
             subject.slow += u32::from(slow);
         }
@@ -296,19 +253,26 @@ fn explore_undisturbed(
     }
 }
 
-fn glance(host: &Host, subject: &mut Subject, settings: &Settings) -> Result<(), Fault> {
-    let Ok(trace) = &mut subject.outcome else { return Ok(()) };
-    subject.examination.glance(Examinee { host, timer: &subject.timer, settings }, trace)
+fn glance(
+    host: &Host,
+    subject: &mut Subject,
+    settings: &Settings,
+    how: fn(&mut Examination, Examinee, &mut Trace) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let Ok(stored) = &mut subject.outcome else { return Ok(()) };
+    how(&mut subject.examination, Examinee { host, timer: &subject.timer, settings }, &mut stored.trace)
 }
 
 fn examine(host: &Host, subject: &mut Subject, settings: &Settings, cpus: &[u32]) -> Result<(), Fault> {
     let is_slow = subject.is_slow();
-    let Ok(trace) = &mut subject.outcome else { return Ok(()) };
+    let Ok(stored) = &mut subject.outcome else { return Ok(()) };
+    let trace = stored.open();
     // Only for slow ones does it matter how long they have to be watched.
-    let step_ns = if is_slow { profile(trace).accuracy_ns().map_or(0.0, |step| step.value) } else { 0.0 };
-    let known = Known { plan: &settings.plan, cpus, cost_ns: rough_cost(trace), step_ns };
+    let step_ns = if is_slow { profile(&trace).accuracy_ns().map_or(0.0, |step| step.value) } else { 0.0 };
+    let known = Known { plan: &settings.plan, cpus, cost_ns: rough_cost(&trace), step_ns };
     let examination = std::mem::take(&mut subject.examination);
-    examination.complete(Examinee { host, timer: &subject.timer, settings }, &known, trace)
+    drop(trace);
+    examination.complete(Examinee { host, timer: &subject.timer, settings }, &known, &mut stored.trace)
 }
 
 /// What a read costs in the process where it was cheapest, in nanoseconds.
@@ -320,8 +284,9 @@ fn rough_cost(trace: &Trace) -> f64 {
 
 /// What the processes agree on, if enough of them could measure.
 fn settle(subject: &mut Subject, processes: u32, core_hz: Option<f64>) {
-    let Ok(trace) = &mut subject.outcome else { return };
-    if 3 * (trace.runs.len() as u32) < processes {
+    let Ok(stored) = &mut subject.outcome else { return };
+    let (runs, trace) = (stored.runs() as u32, &mut stored.trace);
+    if 3 * runs < processes {
         subject.outcome = Err(too_much_interference(trace, processes));
         return;
     }
@@ -365,7 +330,7 @@ fn wait_together(
 
 /// What came of waiting.
 fn keep(subject: &mut Subject, waited: Waited) -> Result<(), Fault> {
-    let Ok(trace) = &mut subject.outcome else { return Ok(()) };
+    let Ok(Stored { trace, .. }) = &mut subject.outcome else { return Ok(()) };
     match waited {
         Ok((intervals, moved)) => {
             trace.slow.extend(intervals);
@@ -377,6 +342,6 @@ fn keep(subject: &mut Subject, waited: Waited) -> Result<(), Fault> {
     Ok(())
 }
 
-fn is_resolved(trace: &Trace) -> bool {
-    matches!(profile(trace).resolution, Resolution::Resolved { .. })
+fn is_resolved(stored: &Stored) -> bool {
+    matches!(profile(&stored.open()).resolution, Resolution::Resolved { .. })
 }

@@ -138,7 +138,7 @@ impl Recording {
             return Some(format!("two timers have the id '{}'", clipped(pair[0], 80)));
         }
         self.timers.iter().find_map(|observed| {
-            let reference = &observed.outcome.as_ref().ok()?.reference;
+            let reference = &observed.outcome.as_ref().ok()?.trace.reference;
             let figures = [
                 ("reference.ns_per_tick", reference.ns_per_tick),
                 ("reference.step", reference.step),

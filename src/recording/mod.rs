@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::profile::{Profile, profile};
 use crate::platform::frequency::{CyclesFrom, NominalUnknown, Parts, summarise};
 use crate::report::{self, Platform, Provenance, Report, Settings, Status, TimerRow, Tool};
-use crate::trace::Trace;
+use crate::trace::Stored;
 use crate::trust::{self, Case, Twin, Yardsticks};
 use crate::units::Hertz;
 
@@ -58,7 +58,7 @@ pub struct Observed {
     /// Nanoseconds in a tick as the timer declares them.
     pub ns_per_tick: Option<f64>,
     /// What was observed, or why it failed.
-    pub outcome: Result<Trace, String>,
+    pub outcome: Result<Stored, String>,
 }
 
 impl Recording {
@@ -88,26 +88,15 @@ impl Recording {
 
 impl Recording {
     fn rows(&self, frequency: Option<Hertz>) -> Vec<TimerRow> {
-        let profiles: Vec<Option<Profile>> =
-            self.timers.par_iter().map(|observed| observed.outcome.as_ref().ok().map(profile)).collect();
-        let row = |(observed, found): (&Observed, &Option<Profile>)| {
-            let Observed { id, label, legend, runtime, ns_per_tick, outcome } = observed;
-            let mut row = TimerRow::unmeasured(id, label, runtime, Status::Failed);
-            row.ns_per_tick = *ns_per_tick;
-            row.legend.clone_from(legend);
-            match (outcome, found) {
-                (Ok(trace), Some(profile)) => {
-                    row.fill(trace, profile, frequency);
-                    let twin = self.twin(id, &profiles);
-                    let case = Case { id, trace, profile, yardsticks: &self.yardsticks, twin };
-                    row.condemn(trust::judge(&case));
-                }
-                (Err(reason), _) => row.reason = Some(reason.clone()),
-                (Ok(_), None) => {}
-            }
-            row
-        };
-        self.timers.iter().zip(&profiles).map(row).collect()
+        let (mut rows, profiles): (Vec<TimerRow>, Vec<Option<Profile>>) =
+            self.timers.par_iter().map(|observed| observed.row(frequency)).unzip();
+        for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {
+            let (Ok(stored), Some(profile)) = (&observed.outcome, profile) else { continue };
+            let (id, twin) = (&observed.id, self.twin(&observed.id, &profiles));
+            let case = Case { id, trace: &stored.open(), profile, yardsticks: &self.yardsticks, twin };
+            row.condemn(trust::judge(&case));
+        }
+        rows
     }
 
     /// The same clock through the system call.
@@ -116,5 +105,26 @@ impl Recording {
         let place = self.timers.iter().position(|other| other.id == id)?;
         let cost_ns = profiles[place].as_ref()?.cost?.value;
         Some(Twin { id: &self.timers[place].id, cost_ns })
+    }
+}
+
+impl Observed {
+    /// The row of this timer but for the verdicts, and the figures in it.
+    fn row(&self, frequency: Option<Hertz>) -> (TimerRow, Option<Profile>) {
+        let mut row = TimerRow::unmeasured(&self.id, &self.label, &self.runtime, Status::Failed);
+        row.ns_per_tick = self.ns_per_tick;
+        row.legend.clone_from(&self.legend);
+        match &self.outcome {
+            Ok(stored) => {
+                let trace = stored.open();
+                let profile = profile(&trace);
+                row.fill(&trace, &profile, frequency);
+                (row, Some(profile))
+            }
+            Err(reason) => {
+                row.reason = Some(reason.clone());
+                (row, None)
+            }
+        }
     }
 }

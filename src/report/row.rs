@@ -11,7 +11,7 @@ use crate::quality::quality;
 use crate::report::{
     Accuracy, AccuracyKind, Cost, Observations, Outcome, Status, TimerRow, Verdicts, Warning,
 };
-use crate::trace::Trace;
+use crate::trace::{Counted, Trace};
 use crate::units::{Hertz, Nanos};
 
 use super::warnings::{warning, warnings};
@@ -79,7 +79,12 @@ impl TimerRow {
             self.warnings.extend(warning("counts-something-else", verdicts.counts.finding.clone(), advice));
         }
         if failed(verdicts.read_path.outcome) {
-            let advice = "see which clock source is in use, and why: `timermeter check`";
+            let advice = match verdicts.counts.claimed {
+                Some(Counted::ThreadCycles) => {
+                    "have the hypervisor pass the counters of the CPU through to the guest"
+                }
+                _ => "see which clock source is in use, and why: `timermeter check`",
+            };
             self.warnings.extend(warning("read-path", verdicts.read_path.finding.clone(), advice));
         }
         self.verdicts = Some(verdicts);

@@ -38,6 +38,9 @@ const AS_MUCH: f64 = 0.8;
 /// most of it.
 const TRAPS: f64 = 0.5;
 
+/// The same where a system call may lie between.
+const TRAPS_SURELY: f64 = 0.8;
+
 pub(super) fn judge(case: &Case) -> ReadPath {
     let yard = case.yardsticks;
     let told = |outcome, path, finding: String| ReadPath {
@@ -90,7 +93,15 @@ fn trapped(case: &Case, cost: f64, costs: &str) -> Option<String> {
         case.yardsticks.clock_source.as_deref(),
         Some("tsc" | "kvm-clock" | "xen" | "hyperv_clocksource_tsc_page")
     );
+    // A counter of cycles may be read by a system call as well, so what that takes does not count.
+    let beneath = case.yardsticks.system_call_ns.unwrap_or(0.0);
     match (case.trace.declared, case.claimed()) {
+        (false, Some(Counted::ThreadCycles)) => (cost - beneath >= TRAPS_SURELY * trap).then(|| {
+            format!(
+                "its counter cannot be read without the hypervisor: a read takes {costs}, an instruction that is known to trap \
+                 takes {takes}"
+            )
+        }),
         (false, Some(Counted::Wall)) => Some(format!(
             "an instruction that traps to the hypervisor: a read takes {costs}, an instruction that is known to trap takes {takes}"
         )),

@@ -31,17 +31,18 @@ struct Comparison {
 
 pub(super) fn judge(case: &Case) -> Stable {
     let series = comparisons(case, &case.evidence().series);
+    let close = comparisons(case, &case.evidence().close_glances);
     let glances = comparisons(case, &case.evidence().glances);
     let doubt = 2.0 * case.trace.reference.doubt_ns() + case.step_ns().unwrap_or(0.0);
     let mut found = Found::default();
     if knows_steps(case) {
-        for run in [&series, &glances] {
+        for run in [&series, &close, &glances] {
             let rate = most_rate(case).unwrap_or_else(|| usual_rate(run));
             run.windows(2).for_each(|pair| found.look(pair[0], pair[1], doubt, rate));
         }
         found.look_at_work(case);
     }
-    let longest = longest(&series, &glances);
+    let longest = longest(&[&series, &close, &glances]);
     let offset = longest.map(|(first, last)| rate(first, last, doubt, case.trace.reference.rate_doubt));
     let stable = Stable {
         outcome: Outcome::Pass,
@@ -49,14 +50,15 @@ pub(super) fn judge(case: &Case) -> Stable {
         offset_ppm: offset.map(|(offset, _)| offset),
         offset_uncertainty_ppm: offset.map(|(_, uncertainty)| uncertainty),
         longest_window_s: longest.map(|(first, last)| (last.reference - first.reference) * 1e-9),
-        allan: allan(&series, &glances),
+        allan: allan(&[&series, &close, &glances]),
         jumps: found.jumps,
         freezes: found.freezes,
         largest_ns: Some(found.largest()).filter(|&largest| largest > 0.0),
         shares_oscillator: shares_oscillator(case),
     };
     let (outcome, finding, stable) = match case.claimed() {
-        Some(Counted::ProcessCpu | Counted::ThreadCpu | Counted::ThreadCycles) => of_cpu_time(stable),
+        Some(Counted::ThreadCycles) => of_cycles(case, stable),
+        Some(Counted::ProcessCpu | Counted::ThreadCpu) => of_cpu_time(stable),
         _ if case.trace.reference.strayed_ns > 0.0 => by_stray(case, stable),
         _ if offset.is_none() => by_advances(case, stable),
         _ => of_wall_time(case, stable),
@@ -72,9 +74,30 @@ fn of_cpu_time(stable: Stable) -> (Outcome, String, Stable) {
         return (Outcome::Fail, finding, stable);
     }
     let finding = "it counts CPU time, which stands still when something else runs";
-    let unknown =
-        Stable { offset_ppm: None, offset_uncertainty_ppm: None, allan: Vec::new(), freezes: 0, ..stable };
-    (Outcome::NotApplicable, finding.into(), unknown)
+    (Outcome::NotApplicable, finding.into(), without_rate(stable))
+}
+
+/// Cycles follow the frequency of the core and claim no rate.
+fn of_cycles(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
+    let spun = case.evidence().advances.iter().find(|moved| moved.meanwhile == Meanwhile::Spin);
+    let seen = spun.map(|moved| moved.rate() / case.trace.reference.ns_per_tick).filter(|ghz| *ghz > 0.0);
+    let seen = seen.map_or_else(String::new, |ghz| format!(" ({ghz:.2} GHz while it was watched)"));
+    let finding = format!(
+        "it counts core cycles, whose rate is the frequency of the core{seen}: no clock to keep time by"
+    );
+    (Outcome::NotApplicable, finding, without_rate(stable))
+}
+
+fn without_rate(stable: Stable) -> Stable {
+    Stable {
+        offset_ppm: None,
+        offset_uncertainty_ppm: None,
+        allan: Vec::new(),
+        jumps: 0,
+        freezes: 0,
+        largest_ns: None,
+        ..stable
+    }
 }
 
 fn of_wall_time(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
@@ -286,10 +309,10 @@ fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
 }
 
 /// The ends of the longest window.
-fn longest(series: &[Comparison], glances: &[Comparison]) -> Option<(Comparison, Comparison)> {
-    let ends = |run: &[Comparison]| Some((*run.first()?, *run.last()?));
+fn longest(runs: &[&Vec<Comparison>]) -> Option<(Comparison, Comparison)> {
+    let ends = |run: &&Vec<Comparison>| Some((*run.first()?, *run.last()?));
     let length = |(first, last): &(Comparison, Comparison)| last.reference - first.reference;
-    let all = [ends(series), ends(glances)].into_iter().flatten().filter(|ends| length(ends) > 0.0);
+    let all = runs.iter().filter_map(ends).filter(|ends| length(ends) > 0.0);
     all.max_by(|a, b| length(a).total_cmp(&length(b)))
 }
 
@@ -300,14 +323,20 @@ fn rate(first: Comparison, last: Comparison, doubt: f64, rate_doubt: f64) -> (f6
     (offset * 1e6, ((first.doubt + last.doubt + doubt) / passed + rate_doubt) * 1e6)
 }
 
-/// Short windows from the series, long ones from the glances.
-fn allan(series: &[Comparison], glances: &[Comparison]) -> Vec<AllanPoint> {
-    let of = |run: &[Comparison]| {
+/// The shortest windows come from the first of the runs, which lie ever further apart; each next one tells longer windows only.
+fn allan(runs: &[&Vec<Comparison>]) -> Vec<AllanPoint> {
+    let of = |run: &Vec<Comparison>| {
         let samples: Vec<(f64, f64)> = run.iter().map(|c| (c.reference, c.timer - c.reference)).collect();
         evenly(&samples).map_or_else(Vec::new, |(spacing, phases)| deviations(&phases, spacing))
     };
-    let points = of(series).into_iter().chain(of(glances));
-    points.map(|(window, deviation)| AllanPoint { window_s: window * 1e-9, deviation }).collect()
+    let mut points: Vec<AllanPoint> = Vec::new();
+    for (window, deviation) in runs.iter().flat_map(|run| of(run)) {
+        let window_s = window * 1e-9;
+        if points.last().is_none_or(|last| window_s > last.window_s) {
+            points.push(AllanPoint { window_s, deviation });
+        }
+    }
+    points
 }
 
 /// Known where the kernel builds its clocks on the counter that the reference reads; a raw counter beside another raw one too.

@@ -118,6 +118,50 @@ fn cpu_time_may_stand_still_but_not_run_ahead() {
     );
 }
 
+#[test]
+fn cycles_follow_the_core_and_are_not_held_against_time() {
+    let faster = series(1.0, |k, timer| if k >= 9 { timer + 300_000 } else { timer });
+    let claims = claiming(Counted::ThreadCycles);
+    let of = |trap_ns: f64, declared: bool| {
+        let mut trace = trace(Evidence { claims, series: faster.clone(), ..Evidence::default() });
+        trace.declared = declared;
+        let mut profile = profile(&trace);
+        profile.cost = Some(crate::analysis::Estimate { value: 880.0, low: 880.0, high: 880.0, samples: 1 });
+        let yardsticks = Yardsticks {
+            system_call_ns: Some(50.0),
+            trap_ns: Some(trap_ns),
+            clock_source: Some("tsc".into()),
+            ..Yardsticks::default()
+        };
+        judge(&Case { id: "clock", trace: &trace, profile: &profile, yardsticks: &yardsticks, twin: None })
+    };
+    let found = of(805.0, false);
+    assert_eq!(found.stable.outcome, Outcome::NotApplicable, "{}", found.stable.finding);
+    assert_eq!((found.stable.jumps, found.stable.offset_ppm), (0, None));
+    assert!(found.condemning().next().is_none());
+    assert_eq!(found.read_path.outcome, Outcome::Fail, "{}", found.read_path.finding);
+    assert!(found.read_path.finding.contains("without the hypervisor"), "{}", found.read_path.finding);
+    assert_eq!(of(1_500.0, false).read_path.outcome, Outcome::Pass, "it may as well be a system call");
+}
+
+#[test]
+fn windows_between_the_series_and_the_campaign_are_told_too() {
+    let every = |count: i64, apart: i64| -> Vec<[i64; 3]> {
+        (0..count).map(|k| [apart * k, apart * k + 30, apart * k + 60]).collect()
+    };
+    let evidence = Evidence {
+        claims: claiming(Counted::Wall),
+        series: every(17, 1_000_000),
+        close_glances: every(60, 14_000_000),
+        glances: every(10, 450_000_000),
+        ..Evidence::default()
+    };
+    let found = verdicts(evidence).stable;
+    assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
+    let windows: Vec<f64> = found.allan.iter().map(|point| (point.window_s * 1e3).round()).collect();
+    assert_eq!(windows, [1.0, 2.0, 4.0, 14.0, 28.0, 56.0, 112.0, 224.0, 450.0, 900.0]);
+}
+
 fn advances(spin: f64, sleep: f64, beside: f64) -> Vec<Moved> {
     [(Meanwhile::Spin, spin), (Meanwhile::Sleep, sleep), (Meanwhile::OtherSpin, beside)]
         .map(|(meanwhile, share)| Moved { meanwhile, timer: (8e6 * share) as i64, reference: 8_000_000 })

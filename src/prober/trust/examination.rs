@@ -31,19 +31,38 @@ impl Examination {
     /// # Errors
     /// Only [`Fault::Interrupted`].
     pub fn glance(&mut self, whom: Examinee, trace: &mut Trace) -> Result<(), Fault> {
+        let glanced = self.look(whom, trace)?;
+        trace.evidence.glances.extend(glanced);
+        Ok(())
+    }
+
+    /// The same where such looks follow each other closely.
+    ///
+    /// # Errors
+    /// Only [`Fault::Interrupted`].
+    pub fn glance_closely(&mut self, whom: Examinee, trace: &mut Trace) -> Result<(), Fault> {
+        let glanced = self.look(whom, trace)?;
+        trace.evidence.close_glances.extend(glanced);
+        Ok(())
+    }
+
+    fn look(&mut self, whom: Examinee, trace: &mut Trace) -> Result<Option<[i64; 3]>, Fault> {
         if !whom.host.compares || trace.evidence.refusals.contains_key("comparisons") {
-            return Ok(());
+            return Ok(None);
         }
         let session = match self.session.take() {
             Some(session) => Ok(session),
             None => whom.session(trace),
         };
         let glanced = session.and_then(|mut session| {
-            session.glance(&mut trace.evidence)?;
-            Ok(session)
+            let comparison = session.glance()?;
+            Ok((session, comparison))
         });
-        self.session = unless_lost(glanced, "comparisons", trace)?;
-        Ok(())
+        let Some((session, comparison)) = unless_lost(glanced, "comparisons", trace)? else {
+            return Ok(None);
+        };
+        self.session = Some(session);
+        Ok(comparison)
     }
 
     /// All other questions.

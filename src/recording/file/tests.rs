@@ -64,7 +64,7 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
             timeout_seconds: 5,
         },
         yardsticks: Yardsticks { system_call_ns: Some(figure), ..Yardsticks::default() },
-        timers: vec![observed("a", Ok(trace)), observed("b", Err("it crashed".into()))],
+        timers: vec![observed("a", Ok(trace.into())), observed("b", Err("it crashed".into()))],
         unasked: vec![TimerRow::unmeasured("c", "", "native", Status::Unavailable)],
     }
 }

@@ -1,0 +1,105 @@
+//! A trace that waits: its runs are packed, as hundreds of them wait for the end of a campaign while one is looked at.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Run, Trace};
+
+/// A trace whose runs are packed. It is written and read as the trace that it holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stored {
+    /// All but the runs: this one has none.
+    pub trace: Trace,
+    runs: Vec<Packed>,
+}
+
+impl Stored {
+    /// Adds a run.
+    pub fn add(&mut self, run: Run) {
+        self.runs.push(Packed::of(run));
+    }
+
+    /// How many runs there are.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// The whole trace.
+    #[must_use]
+    pub fn open(&self) -> Trace {
+        Trace { runs: self.runs.iter().map(Packed::open).collect(), ..self.trace.clone() }
+    }
+}
+
+impl From<Trace> for Stored {
+    fn from(mut trace: Trace) -> Self {
+        let runs = trace.runs.drain(..).map(Packed::of).collect();
+        Self { trace, runs }
+    }
+}
+
+impl Serialize for Stored {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.open().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Stored {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Trace::deserialize(deserializer).map(Self::from)
+    }
+}
+
+/// A run as bytes: most of its numbers are small, once readings are told by their differences.
+#[derive(Clone, Debug, PartialEq)]
+struct Packed(Box<[u8]>);
+
+impl Packed {
+    fn of(mut run: Run) -> Self {
+        let mut last = 0_i64;
+        for value in &mut run.readings.values {
+            (last, *value) = (*value, value.wrapping_sub(last));
+        }
+        Self(postcard::to_stdvec(&run).expect("lists of numbers can be written to memory").into())
+    }
+
+    fn open(&self) -> Run {
+        let mut run: Run = postcard::from_bytes(&self.0).expect("it was packed by this program");
+        let mut last = 0_i64;
+        for value in &mut run.readings.values {
+            last = last.wrapping_add(*value);
+            *value = last;
+        }
+        run
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{Batches, Intervals, Readings};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_packed_can_be_had_again(
+            numbers in prop::collection::vec(prop_oneof![any::<i64>(), -9..9_i64], 0..40),
+            core_hz in prop::option::of(any::<f64>().prop_filter("equal to itself", |hertz| !hertz.is_nan())),
+        ) {
+            let run = Run {
+                intervals: vec![Intervals { work: u64::MAX, deltas: numbers.clone().into() }],
+                readings: Readings { values: numbers.clone(), core_hz, restless: true },
+                singles: Batches { calls: 1, deltas: numbers, core_hz, restless: false },
+                disturbed: 3,
+                ..Run::default()
+            };
+            let trace = Trace { runs: vec![run.clone()], spoilt: 2, ..Trace::default() };
+            let mut stored = Stored::from(trace.clone());
+            prop_assert_eq!(&stored.open(), &trace);
+            prop_assert!(stored.trace.runs.is_empty());
+            stored.add(run.clone());
+            prop_assert_eq!(&stored.open().runs[1], &run);
+            prop_assert_eq!(stored.runs(), 2);
+        }
+    }
+}
