@@ -57,10 +57,10 @@ impl Plan {
         interval_ns: 5e6,
         growth_ns: 5e5,
         patience_ns: 8e8,
-        order_readings: 150_000,
-        order_ns: 1e8,
+        order_readings: 100_000,
+        order_ns: 5e7,
         handoffs: 4_000,
-        comparisons: 17,
+        comparisons: 11,
         nature_ms: 6,
         slow_ns: 3.2e9,
     };
