@@ -34,6 +34,9 @@ pub(super) enum Output {
     Endless,
 }
 
+/// Bytes for the stack of a thread that moves bytes: a campaign keeps a hundred of them.
+const STACK: usize = 128 << 10;
+
 /// An agent that was started and is not yet waited for, its pipes in the hands of threads.
 pub(super) struct Process {
     child: Child,
@@ -76,7 +79,9 @@ impl Process {
         // From here on dropping it ends the child.
         let process = Self { child, group, input: Some(input), output, words, words_end, status: None };
         if let (Some(stdin), Some(stdout), Some(stderr)) = pipes {
-            let start = |job: Box<dyn FnOnce() + Send>| thread::Builder::new().spawn(job).map_err(no_thread);
+            let start = |job: Box<dyn FnOnce() + Send>| {
+                thread::Builder::new().stack_size(STACK).spawn(job).map_err(no_thread)
+            };
             start(Box::new(move || feed(&requests, stdin)))?;
             start(Box::new(move || listen(&mut BufReader::with_capacity(1 << 16, stdout), &lines)))?;
             start(Box::new(move || {

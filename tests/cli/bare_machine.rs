@@ -126,6 +126,11 @@ fn with_128_megabytes() {
             characterised(&told);
         }
     }
+    // All timers, whose processes all live until the end.
+    let told = answer(&wrapper, &["probe", "--quick", "--format", "json"], &[0]);
+    let failed = told["timers"].as_array().expect("timers").iter().filter(|row| row["status"] == "failed");
+    let reasons: Vec<&Value> = failed.map(|row| &row["reason"]).collect();
+    assert!(!reasons.iter().any(|why| why.to_string().contains("cannot start")), "{reasons:?}");
 }
 
 /// The invariants of any machine: problems come first, and the exit status follows from them.
