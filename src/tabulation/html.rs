@@ -47,7 +47,7 @@ pub(super) fn write(grid: &Grid<'_>, output: &mut dyn Write) -> io::Result<()> {
         .collect();
     writeln!(output, "<tr>{heads}</tr>\n</thead>\n<tbody>")?;
     for row in &grid.rows {
-        let cells = grid.heads.iter().zip(row).zip(&class);
+        let cells = grid.heads.iter().zip(row.iter()).zip(&class);
         let cells: String = cells
             .map(|((head, cell), class)| format!("<td{class}>{}</td>", escape(&head.column.shown(cell))))
             .collect();

@@ -12,7 +12,7 @@ pub(super) fn write(grid: &Grid<'_>, output: &mut dyn Write) -> io::Result<()> {
         let object: Map<String, Value> = grid
             .heads
             .iter()
-            .zip(row)
+            .zip(row.iter())
             .map(|(head, cell)| (head.column.key().to_owned(), value(cell)))
             .collect();
         write!(output, "{next}  {}", Value::Object(object))?;

@@ -56,7 +56,7 @@ fn table(grid: &Grid<'_>, columns: &[usize], output: &mut dyn Write) -> io::Resu
     let titles: Vec<String> = heads.iter().map(|head| escape(head.column.heading())).collect();
     writeln!(output, "{} \\\\\n\\midrule\n\\endhead\n\\bottomrule\n\\endfoot", titles.join(" & "))?;
     for row in &grid.rows {
-        let cells = columns.iter().map(|&at| escape(&shown(grid.heads[at].column, row[at])));
+        let cells = columns.iter().map(|&at| escape(&shown(grid.heads[at].column, &row[at])));
         writeln!(output, "{} \\\\", cells.collect::<Vec<_>>().join(" & "))?;
     }
     writeln!(output, "\\end{{longtable}}")
@@ -71,7 +71,7 @@ fn widths_mm(grid: &Grid<'_>) -> Vec<f64> {
     const CHARACTER: f64 = 1.75;
     const GAP: f64 = 4.3;
     let characters = |(at, head): (usize, &Head)| {
-        let cells = grid.rows.iter().map(|row| latex_characters(&shown(head.column, row[at])));
+        let cells = grid.rows.iter().map(|row| latex_characters(&shown(head.column, &row[at])));
         cells.chain([latex_characters(head.column.heading())]).max().unwrap_or(0)
     };
     grid.heads.iter().enumerate().map(|head| characters(head) as f64 * CHARACTER + GAP).collect()

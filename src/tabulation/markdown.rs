@@ -12,7 +12,7 @@ pub(super) fn write(grid: &Grid<'_>, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "|{}|", rules.collect::<Vec<_>>().join("|"))?;
     for row in &grid.rows {
         let cells: Vec<String> =
-            grid.heads.iter().zip(row).map(|(head, cell)| escape(&head.column.shown(cell))).collect();
+            grid.heads.iter().zip(row.iter()).map(|(head, cell)| escape(&head.column.shown(cell))).collect();
         writeln!(output, "| {} |", cells.join(" | "))?;
     }
     Ok(())

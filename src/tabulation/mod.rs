@@ -9,6 +9,7 @@ mod latex;
 mod markdown;
 mod text;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -87,7 +88,7 @@ struct Grid<'a> {
     heads: Vec<Head>,
     /// The names of the platforms side by side; empty when they are stacked.
     platforms: &'a [Arc<str>],
-    rows: Vec<Vec<&'a Cell>>,
+    rows: Vec<Cow<'a, [Cell]>>,
 }
 
 /// A column of the grid; with the platform it is about where they stand side by side.
@@ -103,8 +104,6 @@ struct Sheet {
     dated: String,
     lines: Vec<Line>,
 }
-
-static NOTHING: Cell = Cell::Nothing;
 
 impl Tabulation {
     /// Reads the reports at `paths`, files and folders.
@@ -151,7 +150,7 @@ impl Tabulation {
 
     fn stacked(&self) -> Grid<'_> {
         let heads = self.choice.columns.iter().map(|&column| Head { column, platform: None }).collect();
-        let rows = self.lines.iter().map(|line| line.cells.iter().collect()).collect();
+        let rows = self.lines.iter().map(|line| Cow::Borrowed(&*line.cells)).collect();
         Grid { heads, platforms: &[], rows }
     }
 
@@ -169,18 +168,18 @@ impl Tabulation {
             heads.extend(figures.iter().map(|&(_, column)| Head { column, platform: Some(platform) }));
         }
         let timer = self.choice.columns.iter().position(|column| *column == Column::Timer).unwrap_or(0);
-        let mut rows: IndexMap<&str, Vec<&Cell>> = IndexMap::new();
+        let mut rows: IndexMap<&str, Vec<Cell>> = IndexMap::new();
         for line in &self.lines {
             let row = rows.entry(&line.timer).or_insert_with(|| {
-                let mut row = vec![&NOTHING; heads.len()];
-                row[0] = &line.cells[timer];
+                let mut row = vec![Cell::Nothing; heads.len()];
+                row[0] = line.cells[timer].clone();
                 row
             });
             for (place, &(index, _)) in figures.iter().enumerate() {
-                row[1 + line.report * figures.len() + place] = &line.cells[index];
+                row[1 + line.report * figures.len() + place] = line.cells[index].clone();
             }
         }
-        Grid { heads, platforms: &self.names, rows: rows.into_values().collect() }
+        Grid { heads, platforms: &self.names, rows: rows.into_values().map(Cow::Owned).collect() }
     }
 }
 

@@ -1,16 +1,19 @@
 //! For people: columns set by blanks. Platforms side by side are numbered, as their names are longer than figures.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use rayon::prelude::*;
 
-use super::{Column, Grid};
+use super::{Cell, Column, Grid};
 use crate::report::text::clipped;
 
 const GAP: usize = 2;
 const LONGEST: usize = 100;
-/// Lines that are set at once.
-const CHUNK: usize = 1 << 15;
+/// Lines that are kept together.
+const CHUNK: usize = 1 << 10;
+/// Of these, how many are set at once.
+const AT_ONCE: usize = 64;
 /// Parts the cells of a line that is not set yet; no cell holds it, as text loses its control characters.
 const PART: char = '\u{1f}';
 
@@ -29,14 +32,16 @@ pub(super) fn write(grid: &Grid<'_>, output: &mut dyn Write) -> io::Result<()> {
             None => head.column.heading().to_owned(),
         })
         .collect();
-    let lines: Vec<String> = grid.rows.par_iter().map(|row| line(grid, row)).collect();
+    // A string for many lines: a hundred thousand of their own would take more memory than what is in them.
+    let chunks: Vec<String> = grid.rows.par_chunks(CHUNK).map(|rows| lines(grid, rows)).collect();
     let narrowest: Vec<usize> = heads.iter().map(|head| head.chars().count()).collect();
     let wider = |mut widths: Vec<usize>, cells: &mut dyn Iterator<Item = usize>| {
         widths.iter_mut().zip(cells).for_each(|(width, cell)| *width = (*width).max(cell));
         widths
     };
-    let widths = lines
+    let widths = chunks
         .par_iter()
+        .flat_map_iter(|chunk| chunk.lines())
         .fold(
             || narrowest.clone(),
             |widths, line| wider(widths, &mut line.split(PART).map(|cell| cell.chars().count())),
@@ -44,25 +49,33 @@ pub(super) fn write(grid: &Grid<'_>, output: &mut dyn Write) -> io::Result<()> {
         .reduce(|| narrowest.clone(), |a, b| wider(a, &mut b.into_iter()));
     let figures: Vec<bool> = grid.heads.iter().map(|head| head.column.is_figure()).collect();
     output.write_all(set(&heads.join(&PART.to_string()), &widths, &figures).as_bytes())?;
-    for chunk in lines.chunks(CHUNK) {
-        let set: Vec<String> = chunk.par_iter().map(|line| set(line, &widths, &figures)).collect();
-        set.iter().try_for_each(|line| output.write_all(line.as_bytes()))?;
+    for some in chunks.chunks(AT_ONCE) {
+        let set: Vec<String> = some
+            .par_iter()
+            .map(|chunk| chunk.lines().map(|line| set(line, &widths, &figures)).collect())
+            .collect();
+        set.iter().try_for_each(|lines| output.write_all(lines.as_bytes()))?;
     }
     Ok(())
 }
 
-fn line(grid: &Grid<'_>, row: &[&super::Cell]) -> String {
-    let mut line = String::with_capacity(16 * row.len());
-    for (at, (head, cell)) in grid.heads.iter().zip(row).enumerate() {
-        if at > 0 {
-            line.push(PART);
+/// Lines that are not set yet. No cell breaks one, as text loses its control characters.
+fn lines(grid: &Grid<'_>, rows: &[Cow<'_, [Cell]>]) -> String {
+    let mut lines = String::new();
+    for row in rows {
+        for (at, (head, cell)) in grid.heads.iter().zip(row.iter()).enumerate() {
+            if at > 0 {
+                lines.push(PART);
+            }
+            match cell {
+                Cell::Text(text) => lines += &shortened(head.column, text),
+                other => lines += &head.column.shown(other),
+            }
         }
-        match cell {
-            super::Cell::Text(text) => line += &shortened(head.column, text),
-            other => line += &head.column.shown(other),
-        }
+        lines.push('\n');
     }
-    line
+    lines.shrink_to_fit();
+    lines
 }
 
 /// Names of files and platforms are what reports are told apart by, so they are not cut.
