@@ -15,6 +15,7 @@ Examples:
   timermeter measure                                  what can be measured
   timermeter measure log-chain multiply --clock monotonic
   timermeter measure search-same search-random --sizes 100,10000,1000000 --format gnuplot
+  timermeter measure selection-sort quicksort heapsort --plot sorts.svg
   timermeter measure clone new-and-copy --instrument throughput --time 100ms
   timermeter measure log-chain --instrument discrete --clock realtime-coarse --error 5% --limit 60
   timermeter measure --samples 20 -- sleep 0.01";
@@ -56,6 +57,9 @@ pub struct MeasureArgs {
     /// Seconds after which a trial has failed
     #[arg(long, value_name = "SECONDS", default_value_t = 20, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub limit: u64,
+    /// Draw the mean time a call against the size into this SVG file
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
     /// Take the figures of the clock from this report (JSON) instead of probing
     #[arg(long, value_name = "REPORT")]
     pub from: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! `measure`: operations, each in a fresh process, by any clock of the registry.
 
+mod curves;
 mod shown;
 
 use std::io::Write;
@@ -7,12 +8,13 @@ use std::io::Write;
 use serde::Serialize;
 use shown::Shown;
 
-use super::{CommandError, command_run, terminal_style, trial};
+use super::{CommandError, command_run, failed, terminal_style, trial};
 use crate::cli::measure::{InstrumentName, MeasureArgs, MeasureFormat};
 use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Instrument, Reply, Request, Row};
 use crate::method::facts::Facts;
 use crate::method::{ClockFigures, Counts};
+use crate::report::WholeFile;
 use crate::selection::select;
 
 /// One operation at one size, measured in one way.
@@ -50,11 +52,18 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     if !args.sizes.is_empty() && entries.iter().all(|entry| entry.sizes.is_empty()) {
         return Err(CommandError::Usage("--sizes: none of these operations has a size".into()));
     }
+    if args.plot.is_some()
+        && (entries.iter().all(|entry| entry.sizes.is_empty())
+            || args.instrument == InstrumentName::Allocations)
+    {
+        return Err(CommandError::Usage("--plot: nothing of this has times against sizes".into()));
+    }
     if args.instrument == InstrumentName::Allocations && !cfg!(feature = "allocations") {
         return Err(CommandError::Failed(
             "this program does not count allocations; build it with: cargo build --release --features allocations".into(),
         ));
     }
+    let plot = args.plot.as_deref().map(WholeFile::prepare).transpose().map_err(failed)?;
     let cpu = trial::cpu(args.cpu)?;
     let timers: Vec<String> = args.clock.iter().cloned().collect();
     let report = trial::report(args.from.as_deref(), &timers)?;
@@ -64,6 +73,11 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     } else {
         vec![command_run::measure(args, &clock, cpu)?]
     };
+    // What was measured is shown whatever becomes of the figure.
+    let plotted = plot.map(|file| match curves::svg(&measurements) {
+        Ok(figure) => file.commit(figure.as_bytes()).map_err(failed),
+        Err(why) => Err(CommandError::Failed(why)),
+    });
     let shown = Shown { args, report: &report, clock: &clock, measurements: &measurements };
     match args.format {
         MeasureFormat::Json => writeln!(output, "{}", super::pretty(&shown.document())?)?,
@@ -72,6 +86,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         MeasureFormat::Table => output.write_all(shown.table(terminal_style()).as_bytes())?,
     }
     output.flush()?;
+    plotted.transpose()?;
     Ok(!measurements.iter().any(|measurement| matches!(measurement.outcome, Outcome::Failed { .. })))
 }
 

@@ -64,6 +64,8 @@ fn measurements_that_make_no_sense() {
     refused(&["measure", "multiply", "--clock", "monotonc"], 2, "did you mean `monotonic`");
     refused(&["measure", "multiply", "--clock", "mono*"], 2, "not a pattern");
     refused(&["measure", "multiply", "--clock", "perf-cycles"], 2, "does not count time");
+    refused(&["measure", "multiply", "--plot", "a.svg"], 2, "times against sizes");
+    refused(&["measure", "clone", "--plot", "/no/such/folder/a.svg"], 1, "/no/such/folder");
     refused(&["rehearse", "--op", "chains"], 2, "`chain`");
     refused(&["measure-worker", "{}"], 2, "no request");
 }
@@ -224,4 +226,23 @@ fn allocations_are_counted_where_the_program_counts() {
     let found = json(&timermeter(&[&args[..], &["--from", &report, "--format", "json"]].concat()).success());
     let row = &found["measurements"][0];
     assert_eq!((row["instances"].as_f64(), row["bytes"].as_f64()), (Some(1.0), Some(1000.0)), "{row}");
+}
+
+#[test]
+fn what_was_measured_is_plotted_against_the_size() {
+    let folder = Folder::new();
+    let figure = folder.arg("searches.svg");
+    let args = ["measure", "search-same", "clone", "--sizes", "10,1000", "--samples", "3", "--from", kept()];
+    let shown = timermeter(&[&args[..], &["--clock", "monotonic", "--plot", &figure]].concat());
+    let shown = shown.code(predicate::in_iter([0, 3]));
+    let svg = std::fs::read_to_string(&figure).unwrap_or_default();
+    // A machine too busy to measure on says so, and has nothing to plot.
+    if !svg.is_empty() {
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
+        for words in ["search-same", "clone", "mean time a call", "size"] {
+            assert!(svg.contains(words), "{words}: {svg}");
+        }
+    } else {
+        assert!(printed(&shown).contains("search-same"));
+    }
 }

@@ -1,0 +1,135 @@
+//! A figure of what was measured: the mean time a call against the size, a curve an operation and way, as SVG.
+
+use plotters::backend::SVGBackend;
+use plotters::chart::ChartBuilder;
+use plotters::coord::combinators::IntoLogRange;
+use plotters::drawing::{DrawingAreaErrorKind, IntoDrawingArea};
+use plotters::element::{Circle, PathElement, Text};
+use plotters::prelude::DrawingBackend;
+use plotters::style::{BLACK, Color, IntoFont, RGBColor};
+
+use super::{Measurement, Outcome};
+use crate::report::figures::time;
+use crate::report::text::clipped;
+
+/// Colours that most eyes tell apart, and that differ in grey (Okabe and Ito, *Color Universal Design*).
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0x00, 0x72, 0xb2),
+    RGBColor(0xd5, 0x5e, 0x00),
+    RGBColor(0x00, 0x9e, 0x73),
+    RGBColor(0x00, 0x00, 0x00),
+    RGBColor(0xcc, 0x79, 0xa7),
+    RGBColor(0x56, 0xb4, 0xe9),
+    RGBColor(0xe6, 0x9f, 0x00),
+];
+const CHART: u32 = 600;
+/// Beside the chart, so that no curve lies behind it.
+const LEGEND: u32 = 240;
+const HEIGHT: u32 = 400;
+const ROW: i32 = 22;
+const FONT: (&str, u32) = ("sans-serif", 16);
+
+/// One operation, measured in one way.
+#[derive(Debug, Default)]
+struct Curve {
+    name: String,
+    points: Vec<Point>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    size: f64,
+    mean: f64,
+    low: f64,
+    high: f64,
+}
+
+type Error<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
+
+/// The figure, both axes logarithmic, with the interval of each mean.
+///
+/// # Errors
+/// Says why there is nothing to draw, or what the drawing library says.
+pub(super) fn svg(measurements: &[Measurement]) -> Result<String, String> {
+    let curves = curves(measurements);
+    if curves.is_empty() {
+        return Err("nothing with a size could be measured, so there is nothing to plot".into());
+    }
+    let mut text = String::new();
+    draw(&curves, &mut text).map_err(|error| format!("the plot cannot be drawn: {error}"))?;
+    Ok(text)
+}
+
+fn curves(measurements: &[Measurement]) -> Vec<Curve> {
+    let mut curves: Vec<Curve> = Vec::new();
+    for Measurement { operation, size, outcome } in measurements {
+        let (Some(size), Outcome::Measured(row)) = (size, outcome) else { continue };
+        let name = clipped(&format!("{operation}, {}", row.way), 30);
+        let summary = &row.summary;
+        // Nothing takes no time, and a logarithm needs some.
+        let above = |ns: f64| ns.max(1e-3);
+        let (mean, low, high) = (above(summary.mean_ns), above(summary.low_ns), above(summary.high_ns));
+        let point = Point { size: *size as f64, mean, low, high };
+        match curves.iter_mut().find(|curve| curve.name == name) {
+            Some(curve) => curve.points.push(point),
+            None => curves.push(Curve { name, points: vec![point] }),
+        }
+    }
+    curves.iter_mut().for_each(|curve| curve.points.sort_by(|a, b| a.size.total_cmp(&b.size)));
+    curves
+}
+
+/// From the least to the greatest, and a little more.
+fn range(values: impl Iterator<Item = f64> + Clone) -> std::ops::Range<f64> {
+    const MARGIN: f64 = 1.3;
+    let least = values.clone().fold(f64::INFINITY, f64::min);
+    least / MARGIN..values.fold(0.0, f64::max) * MARGIN
+}
+
+fn draw<'a>(curves: &[Curve], text: &'a mut String) -> Result<(), Error<'a>> {
+    let area = SVGBackend::with_string(text, (CHART + LEGEND, HEIGHT)).into_drawing_area();
+    let (left, legend) = area.split_horizontally(CHART);
+    let points = curves.iter().flat_map(|curve| &curve.points);
+    let across = range(points.clone().map(|point| point.size));
+    let up = range(points.flat_map(|point| [point.mean, point.low, point.high]));
+    let mut chart = ChartBuilder::on(&left)
+        .margin(8)
+        .margin_right(18)
+        .x_label_area_size(48)
+        .y_label_area_size(82)
+        .build_cartesian_2d(across.log_scale(), up.log_scale())?;
+    chart
+        .configure_mesh()
+        .disable_mesh()
+        .x_desc("size")
+        .y_desc("mean time a call")
+        .x_labels(6)
+        .y_labels(6)
+        .x_label_formatter(&|size| format!("{size:.0}"))
+        .y_label_formatter(&|ns| time(Some(*ns)))
+        .axis_style(BLACK)
+        .label_style(FONT.into_font())
+        .axis_desc_style(FONT.into_font())
+        .draw()?;
+    for ((row, curve), colour) in (1..).zip(curves).zip(COLOURS.iter().cycle()) {
+        let style = colour.stroke_width(2);
+        // Where colours come round again the marks are hollow.
+        let mark = if row as usize > COLOURS.len() { colour.stroke_width(1) } else { colour.filled() };
+        let line = PathElement::new(
+            curve.points.iter().map(|point| (point.size, point.mean)).collect::<Vec<_>>(),
+            style,
+        );
+        let ranges = curve
+            .points
+            .iter()
+            .map(|point| PathElement::new(vec![(point.size, point.low), (point.size, point.high)], style));
+        chart.draw_series(std::iter::once(line).chain(ranges))?;
+        let places = curve.points.iter().map(|point| Circle::new((point.size, point.mean), 3, mark));
+        chart.draw_series(places)?;
+        let at = row * ROW;
+        legend.draw(&PathElement::new(vec![(4, at), (24, at)], style))?;
+        legend.draw(&Circle::new((14, at), 3, mark))?;
+        legend.draw(&Text::new(curve.name.as_str(), (32, at - 8), FONT.into_font()))?;
+    }
+    area.present()
+}
