@@ -24,6 +24,13 @@ pub(super) fn tolerance(step: f64) -> f64 {
 }
 
 impl Lattice {
+    /// Whether some of the intervals, which are sorted, are nearly zero: the counter stood still, and the second reading differs all
+    /// the same.
+    pub(super) fn shows_unique_readings(&self, intervals: &[i64]) -> bool {
+        let first = intervals[intervals.partition_point(|&interval| interval <= 0)..].first();
+        first.is_some_and(|&interval| interval as f64 <= tolerance(self.step).min(0.3 * self.step))
+    }
+
     /// The same step as other intervals tell it, which are sorted: through zero, as all of them are multiples of it. Any of them
     /// may be a tick too short, because its first reading was made unique; so far the error reaches.
     pub(super) fn refitted(self, intervals: &[i64]) -> Self {

@@ -100,7 +100,10 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
     let jump = Jump::of(&forward, i64::from(unique));
     let lattice = lattice::find(&all).filter(|found| !follows_work(&forward, found.step, context.work_unit));
     // Of the same work again and again many a first reading was made unique: its interval is a tick too short.
-    let lattice = lattice.map(|found| if unique { found.refitted(&random(&forward)) } else { found });
+    let lattice = lattice.map(|found| match found.shows_unique_readings(&all) {
+        true => found.refitted(&random(&forward)),
+        false => found,
+    });
     match (jump, lattice) {
         (Jump::Unit, _) => unit(),
         (Jump::Uneven, _) => Resolution::AtMost {
