@@ -150,7 +150,7 @@ impl Shape {
             wider *= 1.5;
             within = self.share_below(median + wider) - self.share_below(median - wider);
         }
-        (within * reach / wider).clamp(1.0 / samples, 1.0)
+        (within * reach / wider).clamp(f64::EPSILON, 1.0)
     }
 
     /// How far a single cost may lie from its fitted place, in steps. A smooth distribution needs none.
