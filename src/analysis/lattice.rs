@@ -31,6 +31,24 @@ impl Lattice {
         first.is_some_and(|&interval| interval as f64 <= tolerance(self.step).min(0.3 * self.step))
     }
 
+    /// The same step as differences of successive readings tell it, a series a process: what one of them is too short the next one
+    /// is too long. `None` where they are too few, or do not lie on the lattice.
+    pub(super) fn told_by(&self, series: &[Vec<i64>]) -> Option<Self> {
+        const FEWEST_LEVELS: f64 = 200.0;
+        let all = series.iter().map(Vec::len).sum::<usize>();
+        let (mut length, mut levels, mut on) = (0.0, 0.0, 0);
+        for difference in series.iter().flatten().map(|&difference| difference as f64) {
+            let level = (difference / self.step).round();
+            if difference >= 0.0 && (difference - level * self.step).abs() <= tolerance(self.step) {
+                (length, levels, on) = (length + difference, levels + level, on + 1);
+            }
+        }
+        let told = levels >= FEWEST_LEVELS && on as f64 >= ON_LATTICE * all as f64;
+        // At the ends of each series, and where something is left out, a tick at most.
+        let ends = (series.len() + all - on) as f64;
+        told.then(|| Self { step: length / levels, error: ends.sqrt() / levels })
+    }
+
     /// The same step as other intervals tell it, which are sorted: through zero, as all of them are multiples of it. Any of them
     /// may be a tick too short, because its first reading was made unique; so far the error reaches.
     pub(super) fn refitted(self, intervals: &[i64]) -> Self {

@@ -101,7 +101,7 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
     let lattice = lattice::find(&all).filter(|found| !follows_work(&forward, found.step, context.work_unit));
     // Of the same work again and again many a first reading was made unique: its interval is a tick too short.
     let lattice = lattice.map(|found| match found.shows_unique_readings(&all) {
-        true => found.refitted(&random(&forward)),
+        true => found.told_by(tight).unwrap_or_else(|| found.refitted(&random(&forward))),
         false => found,
     });
     match (jump, lattice) {
@@ -363,6 +363,23 @@ mod tests {
                 }
                 other => panic!("{seed}: {other:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn successive_readings_tell_the_step_of_unique_ones() {
+        let mut last = -1;
+        let readings: Vec<i64> = (0..3_000_i64)
+            .map(|at| {
+                let now = (at * 23 + at / 7) * 100 / 2_605 * 2_605 / 100;
+                last = if now > last { now } else { last + 1 };
+                last
+            })
+            .collect();
+        let tight: Vec<i64> = readings.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        match resolve(&unique(1), &[tight], &Context::default()) {
+            Resolution::Resolved { step, .. } => assert!((step.value - 26.05).abs() < 0.01, "{step:?}"),
+            other => panic!("{other:?}"),
         }
     }
 
