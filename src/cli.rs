@@ -169,7 +169,7 @@ pub struct ProbeArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Seconds that one timer may take
+    /// Seconds that the answers of one process of a timer may take together [default: 30]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: Option<u64>,
     /// No progress, no hints

@@ -47,7 +47,8 @@ pub struct Connection {
     process: Process,
     hello: Hello,
     timeout: Duration,
-    deadline: Deadline,
+    /// What is left of it: it passes only while an answer is waited for.
+    left: Duration,
     over: Option<Fault>,
     log: Option<Log>,
     /// What disturbed the last window.
@@ -69,8 +70,8 @@ pub struct Windows {
 }
 
 impl Connection {
-    /// Starts an agent, on `cpu` from its first instruction if one is given, and asks who it is. All that is ever
-    /// asked over this connection has to be answered within `timeout` from now.
+    /// Starts an agent, on `cpu` from its first instruction if one is given, and asks who it is. All answers that it is ever
+    /// asked for over this connection may take `timeout` together.
     ///
     /// # Errors
     /// Lost when it cannot be started or does not introduce itself as the protocol wants it.
@@ -78,13 +79,12 @@ impl Connection {
         if children::interrupted() {
             return Err(Fault::Interrupted);
         }
-        let deadline = Deadline::after(timeout);
         let mut connection = Self {
             name: command.name.clone(),
             process: Process::start(command, cpu)?,
             hello: Hello::default(),
             timeout,
-            deadline,
+            left: timeout,
             over: None,
             log: None,
             events: Vec::new(),
@@ -186,15 +186,18 @@ impl Connection {
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
         line.push(b'\n');
         self.process.send(line);
-        self.receive(op)
+        let deadline = Deadline::after(self.left);
+        let received = self.receive(op, deadline);
+        self.left = deadline.remaining().unwrap_or_default();
+        received
     }
 
-    fn receive(&mut self, op: &str) -> Answer<Vec<u8>> {
+    fn receive(&mut self, op: &str, deadline: Deadline) -> Answer<Vec<u8>> {
         loop {
             if children::interrupted() {
                 return Err(self.finish(Fault::Interrupted));
             }
-            let Some(left) = self.deadline.remaining() else {
+            let Some(left) = deadline.remaining() else {
                 let seconds = self.timeout.as_secs_f64();
                 return Err(self.lose(format!("did not answer `{op}` within {seconds} s and was ended")));
             };
@@ -211,14 +214,14 @@ impl Connection {
                     let most = LONGEST_LINE >> 20;
                     Err(self.lose(format!("answered `{op}` with a line of more than {most} MiB")))
                 }
-                None => Err(self.gone(op)),
+                None => Err(self.gone(op, deadline)),
             };
         }
     }
 
     /// Why nothing comes any more.
-    fn gone(&mut self, op: &str) -> Fault {
-        let dying = Deadline::after(self.deadline.remaining().unwrap_or_default().min(DYING));
+    fn gone(&mut self, op: &str, deadline: Deadline) -> Fault {
+        let dying = Deadline::after(deadline.remaining().unwrap_or_default().min(DYING));
         while !self.process.has_exited() && dying.remaining().is_some() {
             thread::sleep(Duration::from_millis(2));
         }

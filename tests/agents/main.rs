@@ -62,6 +62,20 @@ fn one_that_dies_between_two_questions() {
     assert_lost(&fault, &["exited with status 4 instead of answering `readings`"]);
 }
 
+/// A process that lives as long as the campaign is asked now and then: what passes in between is not its fault.
+#[test]
+fn time_in_which_nobody_asks_is_not_counted() {
+    let agent = Script::new(
+        "ask; echo \"$HELLO\"; ask; echo '{\"readings\":[1,2,3]}'; ask; echo '{\"readings\":[4,5,6]}'; ask",
+    );
+    let patience = Duration::from_secs(2);
+    let connection = Rc::new(RefCell::new(agent.start(patience).expect("it introduces itself")));
+    let mut timer = subject(&connection, "a");
+    let first = timer.readings(3).expect("it answers");
+    thread::sleep(patience);
+    assert_eq!((first, timer.readings(3)), (vec![1, 2, 3], Ok(vec![4, 5, 6])));
+}
+
 #[test]
 fn one_that_dies_within_an_answer() {
     let agent = Script::new("ask; printf '{\"protocol\":1,'; exit 0");
