@@ -35,11 +35,14 @@ impl Lattice {
     /// is too long. `None` where they are too few, or do not lie on the lattice.
     pub(super) fn told_by(&self, series: &[Vec<i64>]) -> Option<Self> {
         const FEWEST_LEVELS: f64 = 200.0;
+        const MOST_LEVELS: f64 = 8.0;
         let all = series.iter().map(Vec::len).sum::<usize>();
         let (mut length, mut levels, mut on) = (0.0, 0.0, 0);
         for difference in series.iter().flatten().map(|&difference| difference as f64) {
             let level = (difference / self.step).round();
-            if difference >= 0.0 && (difference - level * self.step).abs() <= tolerance(self.step) {
+            let off = (difference - level * self.step).abs();
+            // Of long ones, interruptions, the number of steps is not known.
+            if (0.0..=MOST_LEVELS).contains(&level) && off <= tolerance(self.step) {
                 (length, levels, on) = (length + difference, levels + level, on + 1);
             }
         }
