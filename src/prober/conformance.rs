@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use super::connection::{Command, objection};
 use super::lines::printable;
-use super::protocol::{Advanced, Batches, Handoffs, Hello, Intervals, Readings, Refusal};
+use super::protocol::{
+    Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Readings, Refusal,
+};
 
 /// Intervals in a row with much work and with none, of which the medians are compared.
 const ROW: u32 = 9;
@@ -164,7 +166,35 @@ impl Examination<'_> {
             let answer = self.ask::<Handoffs>(&request).and_then(|answer| counted(answer.handoffs.len(), 4));
             self.note("handoffs", answer, remedy);
         } else {
-            self.findings.push(Finding { question: "handoffs".into(), verdict: Verdict::NotOffered });
+            self.not_offered("handoffs");
+        }
+        let cpus = timers::allowed_cpus().unwrap_or_default();
+        match cpus[..] {
+            [first, second, ..] if offers("handoffs-between") => {
+                let pairs = [[first, second]];
+                let request = json!({"op":"handoffs-between","timer":id,"cpus":pairs,"count":4});
+                let answer = self.ask_or_refused::<HandoffsBetween>(&request, |answer| {
+                    counted(answer.handoffs.len(), 1)?;
+                    answer.handoffs.iter().try_for_each(|pair| counted(pair.len(), 4))
+                });
+                self.note("handoffs-between", answer, remedy);
+            }
+            _ => self.not_offered("handoffs-between"),
+        }
+        if offers("comparisons") {
+            let request = json!({"op":"comparisons","timer":id,"reference":id,"work":3,"count":4});
+            let answer = self.ask_or_refused::<Comparisons>(&request, |answer| {
+                counted(answer.comparisons.len(), 4)?;
+                let before = |[first, _, last]: &[i64; 3]| first <= last;
+                if answer.comparisons.iter().all(before) {
+                    Ok(())
+                } else {
+                    Err("the second reading of the reference is below the first".into())
+                }
+            });
+            self.note("comparisons", answer, remedy);
+        } else {
+            self.not_offered("comparisons");
         }
         for during in ["spin", "sleep", "other-spin"] {
             let question = format!("advance during {during}");
@@ -173,9 +203,13 @@ impl Examination<'_> {
                 let answer = self.ask_or_refused::<Advanced>(&request, |_| Ok(()));
                 self.note(&question, answer, remedy);
             } else {
-                self.findings.push(Finding { question, verdict: Verdict::NotOffered });
+                self.not_offered(&question);
             }
         }
+    }
+
+    fn not_offered(&mut self, question: &str) {
+        self.findings.push(Finding { question: question.into(), verdict: Verdict::NotOffered });
     }
 
     /// What is no question has to be refused, and must not end the agent.
