@@ -1,43 +1,58 @@
 //! Allan deviation: how much the rate of a clock differs from one window to the next, by the length of the windows.
 
-/// Phase samples at equal distances, from samples at any: linear between neighbours. `samples` are (time, phase) in ascending
-/// time; the distance is their mean one, which is returned as well. `None` for fewer than three.
-#[must_use]
-pub fn evenly(samples: &[(f64, f64)]) -> Option<(f64, Vec<f64>)> {
-    let (first, last) = (samples.first()?.0, samples.last()?.0);
-    let steps = samples.len().checked_sub(1)?;
-    let spacing = (last - first) / steps as f64;
-    if steps < 2 || spacing <= 0.0 || !spacing.is_finite() {
-        return None;
-    }
-    let mut left = 0;
-    let phases = (0..=steps).map(|step| {
-        let time = first + spacing * step as f64;
-        while left + 2 < samples.len() && samples[left + 1].0 < time {
-            left += 1;
-        }
-        let ((t0, x0), (t1, x1)) = (samples[left], samples[left + 1]);
-        if t1 > t0 { x0 + (x1 - x0) * (time - t0) / (t1 - t0) } else { x0 }
-    });
-    Some((spacing, phases.collect()))
-}
+use crate::analysis::statistics::median;
 
-/// The overlapping Allan deviation of phases `spacing` apart, over windows of `stride` times that:
+/// How much the lengths of windows that are held against each other may differ, as a share of them.
+const ALIKE: f64 = 0.15;
+
+/// Fewest pairs of windows that tell a deviation.
+const FEWEST: u32 = 3;
+
+/// The overlapping Allan deviation over windows of about that length, and how long they are in the mean. `samples` are (time,
+/// phase) in ascending time. Two windows follow each other from each sample on, from sample to sample: nothing is
+/// interpolated, as that would smooth what is looked for. Where samples are equally spaced this is
 /// √(Σ (x[i+2n] − 2 x[i+n] + x[i])² / (2 (N − 2n))) / (n τ₀) (Riley, *Handbook of Frequency Stability Analysis*, NIST Special
-/// Publication 1065, section 5.2.4). `None` where no two windows follow each other.
+/// Publication 1065, section 5.2.4). `None` where too few windows follow each other.
 #[must_use]
-pub fn deviation(phases: &[f64], spacing: f64, stride: usize) -> Option<f64> {
-    let terms = phases.len().checked_sub(2 * stride).filter(|&terms| terms > 0 && stride > 0)?;
-    let sum: f64 =
-        (0..terms).map(|i| (phases[i + 2 * stride] - 2.0 * phases[i + stride] + phases[i]).powi(2)).sum();
-    Some((sum / (2.0 * terms as f64)).sqrt() / (stride as f64 * spacing))
+pub fn deviation(samples: &[(f64, f64)], window: f64) -> Option<(f64, f64)> {
+    let nearest = |time: f64| {
+        let after = samples.partition_point(|&(other, _)| other < time);
+        let nearer = |at: &usize| samples.get(*at).map_or(f64::INFINITY, |(other, _)| (other - time).abs());
+        [after.saturating_sub(1), after].into_iter().min_by(|a, b| nearer(a).total_cmp(&nearer(b)))
+    };
+    let end = samples.last()?.0 + 1e-6 * window;
+    let next = |(time, _): (f64, f64), length: f64| {
+        if time + length > end {
+            return None;
+        }
+        let sample = *samples.get(nearest(time + length)?)?;
+        let found = sample.0 - time;
+        (found > 0.0 && (found / length - 1.0).abs() <= ALIKE).then_some((sample, found))
+    };
+    let (mut terms, mut sum, mut lengths) = (0, 0.0, 0.0);
+    for &first in samples {
+        let Some((middle, before)) = next(first, window) else { continue };
+        let Some((last, after)) = next(middle, before) else { continue };
+        sum += ((last.1 - middle.1) / after - (middle.1 - first.1) / before).powi(2);
+        lengths += before + after;
+        terms += 1;
+    }
+    let count = f64::from(terms);
+    (terms >= FEWEST).then(|| (lengths / (2.0 * count), (sum / (2.0 * count)).sqrt()))
 }
 
-/// The deviation at windows of 1, 2, 4, … spacings, each with its length, as long as at least three terms tell it.
+/// The deviation at windows of 1, 2, 4, … usual distances between samples, each with its length.
 #[must_use]
-pub fn deviations(phases: &[f64], spacing: f64) -> Vec<(f64, f64)> {
-    let strides = (0..).map(|octave| 1_usize << octave).take_while(|stride| phases.len() >= 2 * stride + 3);
-    strides.filter_map(|n| Some((n as f64 * spacing, deviation(phases, spacing, n)?))).collect()
+pub fn deviations(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let gaps: Vec<f64> = samples.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    let usual = median(&gaps).filter(|gap| *gap > 0.0 && gap.is_finite());
+    let (Some(usual), Some(first), Some(last)) = (usual, samples.first(), samples.last()) else {
+        return Vec::new();
+    };
+    let longest = (last.0 - first.0) / 2.0 * (1.0 + ALIKE);
+    let windows =
+        (0..62).map(|octave| usual * (1_u64 << octave) as f64).take_while(|window| *window <= longest);
+    windows.filter_map(|window| deviation(samples, window)).collect()
 }
 
 #[cfg(test)]
@@ -46,12 +61,16 @@ mod tests {
 
     use super::*;
 
+    fn even(phases: &[f64]) -> Vec<(f64, f64)> {
+        phases.iter().enumerate().map(|(at, phase)| (at as f64, *phase)).collect()
+    }
+
     #[test]
     fn a_steady_rate_has_no_deviation() {
         let phases: Vec<f64> = (0..50).map(|i| 3.0 + 0.25 * f64::from(i)).collect();
-        for (_, deviation) in deviations(&phases, 1.0) {
-            assert!(deviation < 1e-12, "{deviation}");
-        }
+        let found = deviations(&even(&phases));
+        assert_eq!(found.len(), 5);
+        assert!(found.iter().all(|(_, deviation)| *deviation < 1e-12), "{found:?}");
     }
 
     #[test]
@@ -63,29 +82,65 @@ mod tests {
         for frequency in frequencies {
             phases.push(phases[phases.len() - 1] + frequency);
         }
-        let at = |stride| deviation(&phases, 1.0, stride).expect("long enough");
-        assert!((at(1) - 91.22945).abs() < 1e-4, "{}", at(1));
-        assert!((at(2) - 85.95287).abs() < 1e-4, "{}", at(2));
+        let at = |window| deviation(&even(&phases), window).expect("long enough").1;
+        assert!((at(1.0) - 91.22945).abs() < 1e-4, "{}", at(1.0));
+        assert!((at(2.0) - 85.95287).abs() < 1e-4, "{}", at(2.0));
     }
 
     #[test]
-    fn uneven_samples_are_made_even() {
-        let samples = [(0.0, 0.0), (1.0, 2.0), (4.0, 8.0), (6.0, 12.0)];
-        let (spacing, phases) = evenly(&samples).expect("four");
-        assert_eq!((spacing, phases), (2.0, vec![0.0, 4.0, 8.0, 12.0]));
-        assert_eq!(evenly(&samples[..2]), None);
-        assert_eq!(evenly(&[]), None);
-        assert_eq!(evenly(&[(1.0, 0.0); 4]), None);
+    fn gaps_do_not_make_a_clock_steadier() {
+        // A clock of steps of 4 whose phase is random, looked at once in 14, with gaps of 40 to 300 for half of the time.
+        let (mut time, mut state) = (0.0, 1_u64);
+        let mut random = || {
+            state = state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            (state >> 32) as f64 / 2_f64.powi(32)
+        };
+        let samples: Vec<(f64, f64)> = (0..4_000)
+            .map(|at| {
+                time += if at % 70 < 40 { 13.5 + random() } else { 40.0 + 260.0 * random() };
+                (time, -4.0 * random())
+            })
+            .collect();
+        for (window, found) in deviations(&samples).into_iter().take(5) {
+            // White noise of the phase: √3 σ / τ.
+            let expected = 3_f64.sqrt() * 4.0 / 12_f64.sqrt() / window;
+            assert!((found / expected - 1.0).abs() < 0.15, "{window}: {found} for {expected}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_little_tells_nothing() {
+        assert_eq!(deviations(&[]), []);
+        assert_eq!(deviations(&[(1.0, 0.0); 4]), []);
+        assert_eq!(deviations(&[(0.0, 0.0), (1.0, 0.0), (2.0, 1.0)]), []);
+        assert_eq!(deviation(&even(&[0.0; 9]), f64::NAN), None);
     }
 
     proptest! {
         #[test]
-        fn neither_offset_nor_rate_matters(phases in prop::collection::vec(-1e3..1e3_f64, 7..60), offset in -1e3..1e3_f64, rate in -1.0..1.0_f64) {
-            let other: Vec<f64> =
-                phases.iter().enumerate().map(|(i, x)| x + offset + rate * i as f64).collect();
-            for ((_, a), (_, b)) in deviations(&phases, 1.0).into_iter().zip(deviations(&other, 1.0)) {
+        fn neither_offset_nor_rate_matters(
+            steps in prop::collection::vec((0.1..3.0_f64, -1e3..1e3_f64), 7..60),
+            offset in -1e3..1e3_f64,
+            rate in -1.0..1.0_f64,
+        ) {
+            let mut time = 0.0;
+            let samples: Vec<(f64, f64)> = steps
+                .into_iter()
+                .map(|(step, phase)| {
+                    time += step;
+                    (time, phase)
+                })
+                .collect();
+            let other: Vec<(f64, f64)> = samples.iter().map(|&(t, x)| (t, x + offset + rate * t)).collect();
+            for ((_, a), (_, b)) in deviations(&samples).into_iter().zip(deviations(&other)) {
                 prop_assert!((a - b).abs() < 1e-6 * (1.0 + a));
             }
+        }
+
+        #[test]
+        fn whatever_the_samples_are(samples in prop::collection::vec((any::<f64>(), any::<f64>()), 0..20)) {
+            let found = deviations(&samples);
+            prop_assert!(found.len() <= 62);
         }
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! A comparison reads the reference, the timer, and the reference again: so the timer was read at the middle of the two, give
 //! or take half their distance. From one comparison to the next both clocks have to move by as much, but for what their steps
-//! cut off and for 500 millionths: the most that the kernel slews a clock (adjtimex(2)), and more than any quartz is off.
+//! cut off and for 1000 millionths: twice the most that the kernel slews a clock (adjtimex(2)), and more than any quartz is off.
 
 use super::{Case, times};
-use crate::analysis::allan::{deviations, evenly};
+use crate::analysis::allan::deviations;
 use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::median;
 use crate::report::figures::{significant, time};
@@ -37,7 +37,7 @@ pub(super) fn judge(case: &Case) -> Stable {
     let mut found = Found::default();
     if knows_steps(case) {
         for run in [&series, &close, &glances] {
-            let rate = most_rate(case).unwrap_or_else(|| usual_rate(run));
+            let rate = most_rate(case).map_or_else(|| usual_rate(run, doubt), |rate| (rate, 0.0));
             run.windows(2).for_each(|pair| found.look(pair[0], pair[1], doubt, rate));
         }
         found.look_at_work(case);
@@ -57,7 +57,7 @@ pub(super) fn judge(case: &Case) -> Stable {
         shares_oscillator: shares_oscillator(case),
     };
     let (outcome, finding, stable) = match case.claimed() {
-        Some(Counted::ThreadCycles) => of_cycles(case, stable),
+        Some(Counted::ThreadCycles) => of_cycles(case, stable, &[&series, &close, &glances]),
         Some(Counted::ProcessCpu | Counted::ThreadCpu) => of_cpu_time(stable),
         _ if case.trace.reference.strayed_ns > 0.0 => by_stray(case, stable),
         _ if offset.is_none() => by_advances(case, stable),
@@ -77,15 +77,35 @@ fn of_cpu_time(stable: Stable) -> (Outcome, String, Stable) {
     (Outcome::NotApplicable, finding.into(), without_rate(stable))
 }
 
-/// Cycles follow the frequency of the core and claim no rate.
-fn of_cycles(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
+/// Cycles follow the frequency of the core and claim no rate. But no core is that fast, nor does it stand still at work.
+fn of_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> (Outcome, String, Stable) {
+    /// Cycles in a nanosecond.
+    const FASTEST: f64 = 20.0;
+    let tick = case.profile.ns_per_tick.unwrap_or(1.0);
+    let ahead = |pair: &[Comparison]| {
+        let passed = pair[1].reference - pair[0].reference + pair[0].doubt + pair[1].doubt;
+        Some(pair[1].timer - pair[0].timer).filter(|moved| moved / tick > FASTEST * passed.max(0.0))
+    };
+    let leaps = runs.iter().flat_map(|run| run.windows(2).filter_map(ahead));
+    if let Some(leap) = leaps.max_by(f64::total_cmp) {
+        let finding = format!("it leapt by {:.3e} cycles, more than any core runs in that time", leap / tick);
+        return (Outcome::Fail, finding, Stable { jumps: 1, largest_ns: Some(leap), ..without_rate(stable) });
+    }
+    let mut at_work = Found::default();
+    at_work.look_at_work(case);
+    if at_work.freezes > 0 {
+        let (freezes, most) = (at_work.freezes, at_work.largest_freeze);
+        let finding = format!("it stood still while work was done, {}", times(freezes.into()));
+        let stable = Stable { freezes, largest_ns: Some(most), ..without_rate(stable) };
+        return (Outcome::Fail, finding, stable);
+    }
     let spun = case.evidence().advances.iter().find(|moved| moved.meanwhile == Meanwhile::Spin);
     let seen = spun.map(|moved| moved.rate() / case.trace.reference.ns_per_tick).filter(|ghz| *ghz > 0.0);
     let seen = seen.map_or_else(String::new, |ghz| format!(" ({ghz:.2} GHz while it was watched)"));
     let finding = format!(
         "it counts core cycles, whose rate is the frequency of the core{seen}: no clock to keep time by"
     );
-    (Outcome::NotApplicable, finding, without_rate(stable))
+    (Outcome::NotApplicable, finding, Stable { shares_oscillator: None, ..without_rate(stable) })
 }
 
 fn without_rate(stable: Stable) -> Stable {
@@ -266,11 +286,11 @@ impl Found {
     }
 
     /// A rate that is off is told as such; here counts what differs from the usual rate.
-    fn look(&mut self, first: Comparison, last: Comparison, doubt: f64, rate: f64) {
+    fn look(&mut self, first: Comparison, last: Comparison, doubt: f64, (rate, rate_doubt): (f64, f64)) {
         let (passed, moved) = (last.reference - first.reference, last.timer - first.timer);
         let off = moved - rate * passed;
-        // The usual rate itself is known to within the doubt of a window.
-        if off.abs() <= 2.0 * (first.doubt + last.doubt + doubt) + 2.0 * SLEW * passed.abs() {
+        let explained = 2.0 * (first.doubt + last.doubt + doubt) + (2.0 * SLEW + rate_doubt) * passed.abs();
+        if off.abs() <= explained {
             return;
         }
         if off > 0.0 {
@@ -283,13 +303,19 @@ impl Found {
     }
 }
 
-/// The rate of the middle window.
-fn usual_rate(run: &[Comparison]) -> f64 {
-    let rates = run.windows(2).filter_map(|pair| {
-        let passed = pair[1].reference - pair[0].reference;
-        (passed > 0.0).then(|| (pair[1].timer - pair[0].timer) / passed)
-    });
-    median(&rates.collect::<Vec<_>>()).unwrap_or(1.0)
+/// The usual rate, and what it is known to: that from the first comparison to the last, unless it is not what the middle window
+/// has, because something leapt in between. A short window knows its rate to within its doubt over its length.
+fn usual_rate(run: &[Comparison], doubt: f64) -> (f64, f64) {
+    let of = |first: &Comparison, last: &Comparison| {
+        let passed = last.reference - first.reference;
+        let uncertain = (first.doubt + last.doubt + doubt) / passed;
+        (passed > 0.0).then(|| ((last.timer - first.timer) / passed, uncertain))
+    };
+    let windows: Vec<(f64, f64)> = run.windows(2).filter_map(|pair| of(&pair[0], &pair[1])).collect();
+    let middle = |figure: fn(&(f64, f64)) -> f64| median(&windows.iter().map(figure).collect::<Vec<_>>());
+    let Some(usual) = middle(|window| window.0).zip(middle(|window| window.1)) else { return (1.0, 0.0) };
+    let whole = run.first().zip(run.last()).and_then(|(first, last)| of(first, last));
+    whole.filter(|whole| (whole.0 - usual.0).abs() <= usual.1).unwrap_or(usual)
 }
 
 fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
@@ -327,7 +353,7 @@ fn rate(first: Comparison, last: Comparison, doubt: f64, rate_doubt: f64) -> (f6
 fn allan(runs: &[&Vec<Comparison>]) -> Vec<AllanPoint> {
     let of = |run: &Vec<Comparison>| {
         let samples: Vec<(f64, f64)> = run.iter().map(|c| (c.reference, c.timer - c.reference)).collect();
-        evenly(&samples).map_or_else(Vec::new, |(spacing, phases)| deviations(&phases, spacing))
+        deviations(&samples)
     };
     let mut points: Vec<AllanPoint> = Vec::new();
     for (window, deviation) in runs.iter().flat_map(|run| of(run)) {
