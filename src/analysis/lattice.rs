@@ -31,29 +31,42 @@ impl Lattice {
         first.is_some_and(|&interval| interval as f64 <= tolerance(self.step).min(0.3 * self.step))
     }
 
-    /// The same step as differences of successive readings tell it, a series a process: what one of them is too short the next one
-    /// is too long. `None` where they are too few, or do not lie on the lattice.
+    /// The same step as successive readings tell it, by their differences, a series a process: what they moved from one that is the
+    /// first of its step, and so was not made unique, to the next such one. `None` where that is seldom, or not on the lattice.
     pub(super) fn told_by(&self, series: &[Vec<i64>]) -> Option<Self> {
         const FEWEST_LEVELS: f64 = 200.0;
+        /// Of long ones, interruptions, the number of steps is not known.
         const MOST_LEVELS: f64 = 8.0;
-        let all = series.iter().map(Vec::len).sum::<usize>();
-        let (mut length, mut levels, mut on) = (0.0, 0.0, 0);
-        for difference in series.iter().flatten().map(|&difference| difference as f64) {
-            let level = (difference / self.step).round();
-            let off = (difference - level * self.step).abs();
-            // Of long ones, interruptions, the number of steps is not known.
-            if (0.0..=MOST_LEVELS).contains(&level) && off <= tolerance(self.step) {
-                (length, levels, on) = (length + difference, levels + level, on + 1);
+        let (mut length, mut levels, mut on, mut off) = (0.0, 0.0, 0.0, 0.0);
+        for differences in series {
+            // What came since the last first reading of a step, which is not known at the beginning.
+            let mut since = None;
+            for &difference in differences {
+                if (0..=1).contains(&difference) {
+                    since = since.map(|moved: f64| moved + difference as f64);
+                    continue;
+                }
+                let moved = since.map_or(f64::NAN, |moved| moved + difference as f64);
+                let level = (moved / self.step).round();
+                if level <= MOST_LEVELS {
+                    let lies = level >= 1.0 && (moved - level * self.step).abs() <= tolerance(self.step);
+                    if lies {
+                        (length, levels, on) = (length + moved, levels + level, on + 1.0);
+                    } else {
+                        off += 1.0;
+                    }
+                }
+                since = (difference > 0).then_some(0.0);
             }
         }
-        let told = levels >= FEWEST_LEVELS && on as f64 >= ON_LATTICE * all as f64;
-        // At the ends of each series, and where something is left out, a tick at most.
-        let ends = (series.len() + all - on) as f64;
-        told.then(|| Self { step: length / levels, error: ends.sqrt() / levels })
+        // Truncation, as if that of each were by chance.
+        let error = (on / 6.0 + 1.0_f64).sqrt() / levels;
+        let told = levels >= FEWEST_LEVELS && on >= ON_LATTICE * (on + off);
+        told.then(|| Self { step: length / levels, error })
     }
 
     /// The same step as other intervals tell it, which are sorted: through zero, as all of them are multiples of it. Any of them
-    /// may be a tick too short, because its first reading was made unique; so far the error reaches.
+    /// may be too short, because its first reading was made unique; so far the error reaches.
     pub(super) fn refitted(self, intervals: &[i64]) -> Self {
         let (mut product, mut short, mut square) = (0.0, 0.0, 0.0);
         for (value, times) in count(intervals) {
@@ -61,7 +74,7 @@ impl Lattice {
             let off = value - level * self.step;
             if level > 0.0 && off.abs() <= tolerance(self.step) {
                 product += times * level * value;
-                short += if off < -0.5 { times * level } else { 0.0 };
+                short += if off < -0.5 { times * level * -off } else { 0.0 };
                 square += times * level * level;
             }
         }

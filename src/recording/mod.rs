@@ -99,9 +99,9 @@ impl Recording {
         rows
     }
 
-    /// The same clock through the system call.
+    /// The same clock through the system call; of cycles, another event that is read by the same system call.
     fn twin(&self, of: &str, profiles: &[Option<Profile>]) -> Option<Twin<'_>> {
-        let id = format!("{of}-syscall");
+        let id = if of == "perf-cycles" { "perf-task-clock".into() } else { format!("{of}-syscall") };
         let place = self.timers.iter().position(|other| other.id == id)?;
         let cost_ns = profiles[place].as_ref()?.cost?.value;
         Some(Twin { id: &self.timers[place].id, cost_ns })

@@ -122,26 +122,81 @@ fn cpu_time_may_stand_still_but_not_run_ahead() {
 fn cycles_follow_the_core_and_are_not_held_against_time() {
     let faster = series(1.0, |k, timer| if k >= 9 { timer + 300_000 } else { timer });
     let claims = claiming(Counted::ThreadCycles);
-    let of = |trap_ns: f64, declared: bool| {
+    let of = |id: &str, twin: Option<f64>, cost: f64, trap_ns: f64| {
         let mut trace = trace(Evidence { claims, series: faster.clone(), ..Evidence::default() });
-        trace.declared = declared;
+        trace.declared = false;
         let mut profile = profile(&trace);
-        profile.cost = Some(crate::analysis::Estimate { value: 880.0, low: 880.0, high: 880.0, samples: 1 });
+        profile.cost = Some(crate::analysis::Estimate { value: cost, low: cost, high: cost, samples: 1 });
         let yardsticks = Yardsticks {
             system_call_ns: Some(50.0),
             trap_ns: Some(trap_ns),
             clock_source: Some("tsc".into()),
             ..Yardsticks::default()
         };
-        judge(&Case { id: "clock", trace: &trace, profile: &profile, yardsticks: &yardsticks, twin: None })
+        let twin = twin.map(|cost_ns| Twin { id: "perf-task-clock", cost_ns });
+        judge(&Case { id, trace: &trace, profile: &profile, yardsticks: &yardsticks, twin })
     };
-    let found = of(805.0, false);
+    let found = of("rdpmc-cycles", None, 880.0, 805.0);
     assert_eq!(found.stable.outcome, Outcome::NotApplicable, "{}", found.stable.finding);
     assert_eq!((found.stable.jumps, found.stable.offset_ppm), (0, None));
+    assert_eq!(found.stable.shares_oscillator, None);
     assert!(found.condemning().next().is_none());
     assert_eq!(found.read_path.outcome, Outcome::Fail, "{}", found.read_path.finding);
     assert!(found.read_path.finding.contains("without the hypervisor"), "{}", found.read_path.finding);
-    assert_eq!(of(1_500.0, false).read_path.outcome, Outcome::Pass, "it may as well be a system call");
+    assert_eq!(of("perf-cycles", Some(160.0), 1_200.0, 805.0).read_path.outcome, Outcome::Fail);
+    for (id, twin, cost, trap) in [
+        ("rdpmc-cycles", None, 880.0, 1_500.0),
+        ("perf-cycles", Some(160.0), 330.0, 340.0),
+        ("perf-cycles", None, 1_200.0, 805.0),
+        ("runtime:cycles", None, 900.0, 805.0),
+    ] {
+        let path = of(id, twin, cost, trap).read_path;
+        assert_eq!(path.outcome, Outcome::Pass, "{id} for {cost}: {}", path.finding);
+    }
+}
+
+#[test]
+fn cycles_that_leap_farther_than_any_core_runs_are_unstable() {
+    let leap = series(1.0, |k, timer| if k >= 9 { timer + (1 << 48) } else { timer });
+    let evidence = Evidence { claims: claiming(Counted::ThreadCycles), series: leap, ..Evidence::default() };
+    let found = verdicts(evidence).stable;
+    assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
+}
+
+/// A clock of 4 ms steps that is looked at about once in 14 ms, and now and then, while a runtime is asked, after 150 ms.
+#[test]
+fn coarse_steps_at_uneven_distances_are_no_jumps() {
+    for seed in 0..40_u64 {
+        let mut state = 7_919 * (seed + 1);
+        let mut random = |below: i64| {
+            state = state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            (state >> 33) as i64 % below
+        };
+        let mut now = random(4_000_000);
+        let close_glances: Vec<[i64; 3]> = (0..60)
+            .map(|at| {
+                now += 13_000_000 + random(2_000_000) + if at % 20 == 9 { 150_000_000 } else { 0 };
+                [now, (now + 30) / 4_000_000 * 4_000_000, now + 60]
+            })
+            .collect();
+        let mut trace =
+            trace(Evidence { claims: claiming(Counted::Wall), close_glances, ..Evidence::default() });
+        trace.runs.clear();
+        let mut profile = profile(&trace);
+        let step = crate::analysis::Estimate { value: 4e6, low: 4e6, high: 4e6, samples: 1 };
+        profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Jump };
+        let yardsticks = Yardsticks::default();
+        let found = judge(&Case {
+            id: "clock",
+            trace: &trace,
+            profile: &profile,
+            yardsticks: &yardsticks,
+            twin: None,
+        })
+        .stable;
+        assert_ne!(found.outcome, Outcome::Fail, "{seed}: {}", found.finding);
+        assert_eq!((found.jumps, found.freezes), (0, 0), "{seed}");
+    }
 }
 
 #[test]
