@@ -37,7 +37,8 @@ pub fn deviation(run: &Run, reference: &Reference, rare: f64) -> Option<f64> {
         Some(if variance > TELLING * squared { of_a_call(batches, variance) } else { 0.0 })
     };
     // Few calls hardly show that there is none.
-    let most = of_a_call(&run.few, variance(&run.few)?.max(TELLING * squared));
+    let few = variance(&run.few);
+    let most = few.map_or(f64::INFINITY, |few| of_a_call(&run.few, few.max(TELLING * squared)));
     Some(most.min(of(&run.some)?).min(of(&run.batches)?))
 }
 

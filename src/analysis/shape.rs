@@ -144,7 +144,7 @@ impl Shape {
             return share.clamp(1.0 / samples, 1.0);
         }
         // Too few to count: the density around the median, from as far as it takes, times the reach.
-        let mut wider = reach;
+        let mut wider = reach.max(1e-9);
         let mut within = share;
         while within * samples < FEWEST_WITHIN && within < 0.5 {
             wider *= 1.5;

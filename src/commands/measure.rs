@@ -75,7 +75,9 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     };
     // What was measured is shown whatever becomes of the figure.
     let plotted = plot.map(|file| match curves::svg(&measurements) {
-        Ok(figure) => file.commit(figure.as_bytes()).map_err(failed),
+        Ok(Some(figure)) => file.commit(figure.as_bytes()).map_err(failed),
+        // The table says why.
+        Ok(None) => Ok(()),
         Err(why) => Err(CommandError::Failed(why)),
     });
     let shown = Shown { args, report: &report, clock: &clock, measurements: &measurements };

@@ -199,7 +199,9 @@ impl Connection {
             }
             let Some(left) = deadline.remaining() else {
                 let seconds = self.timeout.as_secs_f64();
-                return Err(self.lose(format!("did not answer `{op}` within {seconds} s and was ended")));
+                return Err(self.lose(format!(
+                    "did not answer `{op}` in time ({seconds} s for all its answers) and was ended"
+                )));
             };
             let output = match self.process.next(left.min(SLICE)) {
                 // A process that it left behind may hold its output open.

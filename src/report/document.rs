@@ -115,7 +115,7 @@ pub struct Settings {
     pub seed: u64,
     /// Fresh processes a timer.
     pub processes: u32,
-    /// Seconds a timer may take.
+    /// Seconds that the answers of one process of a timer might take together.
     pub timeout_seconds: u64,
 }
 

@@ -173,7 +173,9 @@ fn one_that_hangs() {
     let agent = Script::new("ask; echo 'waiting for godot' >&2; sleep 1000");
     assert_lost(
         &agent.fault(Duration::from_secs(1)),
-        &["agent `test` did not answer `hello` within 1 s and was ended; its last words: waiting for godot"],
+        &[
+            "agent `test` did not answer `hello` in time (1 s for all its answers) and was ended; its last words: waiting for godot",
+        ],
     );
     agent.left_nobody();
 }
@@ -186,7 +188,7 @@ fn one_that_hangs_and_reads_nothing() {
     // Far more than a pipe holds.
     let work = vec![u64::MAX; 100_000];
     let fault = subject(&connection, "a").intervals(&work, 1).expect_err("it reads nothing");
-    assert_lost(&fault, &["did not answer `intervals` within 2 s"]);
+    assert_lost(&fault, &["did not answer `intervals` in time (2 s"]);
     agent.left_nobody();
 }
 

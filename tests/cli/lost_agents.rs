@@ -51,7 +51,7 @@ fn an_agent_that_hangs_at_once() {
     let hangs = shell("hangs", "sleep 1000");
     let args = ["probe", "--quick", "--format", "json", "--timeout", "1", "monotonic", "--agent", &hangs];
     let report = json(&timermeter(&args).code(3));
-    failed(&report, "hangs:*", &["within 1 s"]);
+    failed(&report, "hangs:*", &["in time (1 s"]);
     untouched(&report);
 }
 
@@ -65,7 +65,7 @@ fn agents_that_fail_after_a_good_introduction() {
     let args: Vec<&str> = args.into_iter().chain(["--agent", &dies, "--agent", &hangs]).collect();
     let report = json(&timermeter(&args).code(3));
     failed(&report, "dies:a", &["status 4"]);
-    failed(&report, "hangs:a", &["within 2 s"]);
+    failed(&report, "hangs:a", &["in time (2 s"]);
     untouched(&report);
 }
 

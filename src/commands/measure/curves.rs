@@ -25,8 +25,8 @@ const COLOURS: [RGBColor; 7] = [
 const CHART: u32 = 600;
 /// Beside the chart, so that no curve lies behind it.
 const LEGEND: u32 = 240;
-const HEIGHT: u32 = 400;
-const ROW: i32 = 22;
+const LEAST_HEIGHT: u32 = 400;
+const ROW: u32 = 22;
 const FONT: (&str, u32) = ("sans-serif", 16);
 
 /// One operation, measured in one way.
@@ -46,18 +46,18 @@ struct Point {
 
 type Error<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
 
-/// The figure, both axes logarithmic, with the interval of each mean.
+/// The figure, both axes logarithmic, with the interval of each mean. `None` where nothing with a size could be measured.
 ///
 /// # Errors
-/// Says why there is nothing to draw, or what the drawing library says.
-pub(super) fn svg(measurements: &[Measurement]) -> Result<String, String> {
+/// Says what the drawing library says.
+pub(super) fn svg(measurements: &[Measurement]) -> Result<Option<String>, String> {
     let curves = curves(measurements);
     if curves.is_empty() {
-        return Err("nothing with a size could be measured, so there is nothing to plot".into());
+        return Ok(None);
     }
     let mut text = String::new();
     draw(&curves, &mut text).map_err(|error| format!("the plot cannot be drawn: {error}"))?;
-    Ok(text)
+    Ok(Some(text))
 }
 
 fn curves(measurements: &[Measurement]) -> Vec<Curve> {
@@ -79,6 +79,28 @@ fn curves(measurements: &[Measurement]) -> Vec<Curve> {
     curves
 }
 
+/// How curves of one colour are told apart.
+#[derive(Clone, Copy)]
+enum Mark {
+    Full,
+    Hollow,
+    Small,
+}
+
+impl Mark {
+    fn of(row: usize) -> Self {
+        [Self::Full, Self::Hollow, Self::Small][row / COLOURS.len() % 3]
+    }
+
+    fn at<C>(self, place: C, colour: RGBColor) -> Circle<C, u32> {
+        match self {
+            Self::Full => Circle::new(place, 3, colour.filled()),
+            Self::Hollow => Circle::new(place, 4, colour.stroke_width(1)),
+            Self::Small => Circle::new(place, 1, colour.filled()),
+        }
+    }
+}
+
 /// From the least to the greatest, and a little more.
 fn range(values: impl Iterator<Item = f64> + Clone) -> std::ops::Range<f64> {
     const MARGIN: f64 = 1.3;
@@ -87,11 +109,14 @@ fn range(values: impl Iterator<Item = f64> + Clone) -> std::ops::Range<f64> {
 }
 
 fn draw<'a>(curves: &[Curve], text: &'a mut String) -> Result<(), Error<'a>> {
-    let area = SVGBackend::with_string(text, (CHART + LEGEND, HEIGHT)).into_drawing_area();
+    let height = LEAST_HEIGHT.max(ROW * (curves.len() as u32 + 1));
+    let area = SVGBackend::with_string(text, (CHART + LEGEND, height)).into_drawing_area();
     let (left, legend) = area.split_horizontally(CHART);
     let points = curves.iter().flat_map(|curve| &curve.points);
     let across = range(points.clone().map(|point| point.size));
-    let up = range(points.flat_map(|point| [point.mean, point.low, point.high]));
+    // The end of an interval that reaches towards nothing is cut off.
+    let up = range(points.flat_map(|point| [point.mean, point.high, point.low.max(point.mean / 4.0)]));
+    let bottom = up.start;
     let mut chart = ChartBuilder::on(&left)
         .margin(8)
         .margin_right(18)
@@ -111,24 +136,22 @@ fn draw<'a>(curves: &[Curve], text: &'a mut String) -> Result<(), Error<'a>> {
         .label_style(FONT.into_font())
         .axis_desc_style(FONT.into_font())
         .draw()?;
-    for ((row, curve), colour) in (1..).zip(curves).zip(COLOURS.iter().cycle()) {
+    for (row, (curve, &colour)) in curves.iter().zip(COLOURS.iter().cycle()).enumerate() {
         let style = colour.stroke_width(2);
-        // Where colours come round again the marks are hollow.
-        let mark = if row as usize > COLOURS.len() { colour.stroke_width(1) } else { colour.filled() };
+        let mark = Mark::of(row);
         let line = PathElement::new(
             curve.points.iter().map(|point| (point.size, point.mean)).collect::<Vec<_>>(),
             style,
         );
-        let ranges = curve
-            .points
-            .iter()
-            .map(|point| PathElement::new(vec![(point.size, point.low), (point.size, point.high)], style));
+        let ranges = curve.points.iter().map(|point| {
+            PathElement::new(vec![(point.size, point.low.max(bottom)), (point.size, point.high)], style)
+        });
         chart.draw_series(std::iter::once(line).chain(ranges))?;
-        let places = curve.points.iter().map(|point| Circle::new((point.size, point.mean), 3, mark));
+        let places = curve.points.iter().map(|point| mark.at((point.size, point.mean), colour));
         chart.draw_series(places)?;
-        let at = row * ROW;
+        let at = (ROW * (row as u32 + 1)) as i32;
         legend.draw(&PathElement::new(vec![(4, at), (24, at)], style))?;
-        legend.draw(&Circle::new((14, at), 3, mark))?;
+        legend.draw(&mark.at((14, at), colour))?;
         legend.draw(&Text::new(curve.name.as_str(), (32, at - 8), FONT.into_font()))?;
     }
     area.present()
