@@ -42,6 +42,17 @@ impl Profile {
         }
     }
 
+    /// The step in nanoseconds, or what it can be at most.
+    #[must_use]
+    pub fn step_at_most_ns(&self) -> Option<f64> {
+        let ticks = match &self.resolution {
+            Resolution::Resolved { step, .. } => step.value,
+            Resolution::AtMost { bound, .. } => *bound,
+            Resolution::Unmoved => return None,
+        };
+        Some(ticks * self.ns_per_tick?)
+    }
+
     /// The resolved step in nanoseconds.
     #[must_use]
     pub fn accuracy_ns(&self) -> Option<Estimate> {

@@ -268,7 +268,8 @@ fn examine(host: &Host, subject: &mut Subject, settings: &Settings, cpus: &[u32]
     let Ok(stored) = &mut subject.outcome else { return Ok(()) };
     let trace = stored.open();
     // Only for slow ones does it matter how long they have to be watched.
-    let step_ns = if is_slow { profile(&trace).accuracy_ns().map_or(0.0, |step| step.value) } else { 0.0 };
+    let step_ns = is_slow.then(|| profile(&trace).step_at_most_ns()).flatten();
+    let step_ns = step_ns.filter(|step| step.is_finite()).unwrap_or(0.0);
     let known = Known { plan: &settings.plan, cpus, cost_ns: rough_cost(&trace), step_ns };
     let examination = std::mem::take(&mut subject.examination);
     drop(trace);

@@ -10,7 +10,6 @@ mod threads;
 pub use path::{Twin, Yardsticks};
 
 use crate::analysis::profile::Profile;
-use crate::analysis::resolution::Resolution;
 use crate::report::Verdicts;
 use crate::trace::{Counted, Evidence, Trace};
 
@@ -50,12 +49,7 @@ impl Case<'_> {
 
     /// The step in nanoseconds, or what it can be at most.
     fn step_ns(&self) -> Option<f64> {
-        let ticks = match &self.profile.resolution {
-            Resolution::Resolved { step, .. } => step.value,
-            Resolution::AtMost { bound, .. } => *bound,
-            Resolution::Unmoved => return None,
-        };
-        Some(ticks * self.profile.ns_per_tick?)
+        self.profile.step_at_most_ns()
     }
 
     /// What it claims to count.

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::analysis::profile::profile;
+use crate::analysis::resolution::Resolution;
 use crate::report::Outcome;
 use crate::trace::{Claims, Intervals, Meanwhile, Moved, Order, Pair, Reference, Threads};
 
