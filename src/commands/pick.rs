@@ -164,5 +164,5 @@ fn candidate(out: &mut String, title: &str, candidate: &Candidate, style: Style)
         hang(out, "  → ", "    ", note, style.columns());
     }
     *out +=
-        "  The error is that of the clock and the method; that the operation itself varies comes on top.\n";
+        "  The error is that of the clock and the method, once its code has run before; what the operation itself varies by comes on top.\n";
 }

@@ -220,8 +220,14 @@ fn sample(
     turn: u64,
 ) -> f64 {
     match plan.method {
-        Method::Single => timed.window(1) - floor,
-        Method::Batch { calls } => (timed.window(calls) - floor) / calls as f64,
+        Method::Single => {
+            timed.warm_up(0);
+            timed.window(1) - floor
+        }
+        Method::Batch { calls } => {
+            timed.warm_up(calls);
+            (timed.window(calls) - floor) / calls as f64
+        }
         Method::EdgeCrossing { samples, floor_samples, .. } => {
             let parts = u64::from(goal.samples.max(3));
             let wait = (plan.campaign_ns / (samples + floor_samples) as f64).min(clock.step_ns).max(1.0);
