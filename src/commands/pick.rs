@@ -163,6 +163,7 @@ fn candidate(out: &mut String, title: &str, candidate: &Candidate, style: Style)
     for note in &candidate.notes {
         hang(out, "  → ", "    ", note, style.columns());
     }
-    *out +=
-        "  The error is that of the clock and the method, once its code has run before; what the operation itself varies by comes on top.\n";
+    let told = "The error is that of the clock and the method, once its code has run before; what the operation itself varies by comes \
+                on top.";
+    hang(out, "  ", "  ", told, style.columns());
 }
