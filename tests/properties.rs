@@ -394,8 +394,9 @@ mod rates {
                 groups.into_iter().map(|(work, deltas)| Intervals { work, deltas: deltas.into() }).collect();
             prop_assert!(ticks_per_work(&groups).is_none_or(|found| found > 0.0 && found.is_finite()));
             match ns_per_tick(timer, clock, 1.0) {
-                Some(found) => prop_assert!(found > 0.0 && timer > 0 && clock > 0),
-                None => prop_assert!(timer <= 0 || clock <= 0),
+                Some(found) => prop_assert!(found >= 1e-3 && timer > 0 && clock > 0),
+                // Nothing counts a thousand times a nanosecond.
+                None => prop_assert!(timer <= 0 || clock <= 0 || clock < timer / 1_000 + 1),
             }
         }
     }
