@@ -58,6 +58,8 @@ pub fn deviations(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
 
     use super::*;
 
@@ -90,11 +92,8 @@ mod tests {
     #[test]
     fn gaps_do_not_make_a_clock_steadier() {
         // A clock of steps of 4 whose phase is random, looked at once in 14, with gaps of 40 to 300 for half of the time.
-        let (mut time, mut state) = (0.0, 1_u64);
-        let mut random = || {
-            state = state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(0x9e37_79b9_7f4a_7c15);
-            (state >> 32) as f64 / 2_f64.powi(32)
-        };
+        let (mut time, mut random) = (0.0, StdRng::seed_from_u64(1));
+        let mut random = || random.random_range(0.0..1.0);
         let samples: Vec<(f64, f64)> = (0..4_000)
             .map(|at| {
                 time += if at % 70 < 40 { 13.5 + random() } else { 40.0 + 260.0 * random() };

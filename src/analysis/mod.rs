@@ -4,6 +4,7 @@
 pub mod allan;
 pub mod cost;
 pub mod figures;
+mod jump;
 mod lattice;
 pub mod moments;
 pub mod offsets;

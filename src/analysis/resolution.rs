@@ -3,8 +3,7 @@
 //! Growing work between two reads makes the interval jump from one multiple of the step to the next. Three rules look
 //! for the step; a rule that another contradicts gives no number, and neither does a clock that moves irregularly.
 
-use std::collections::BTreeMap;
-
+use crate::analysis::jump::{Jump, by_amount};
 use crate::analysis::shape::core_moments;
 use crate::analysis::statistics::{quantile, sorted};
 use crate::analysis::{Estimate, lattice, spectrum};
@@ -158,20 +157,6 @@ fn random(groups: &[Intervals]) -> Vec<i64> {
     random
 }
 
-/// Nearly all of the time lies within steps that are no longer than this. Of the longest intervals a few were interrupted.
-fn longest_of(steps: &[f64]) -> f64 {
-    /// The share of the time.
-    const NEARLY_ALL: f64 = 0.95;
-    let steps = sorted(steps);
-    let kept = &steps[..steps.len() - (steps.len() / 100).max(1).min(steps.len() - 1)];
-    let mut left = NEARLY_ALL * kept.iter().sum::<f64>();
-    let longest = kept.iter().find(|step| {
-        left -= **step;
-        left <= 0.0
-    });
-    longest.or(kept.last()).copied().unwrap_or(f64::INFINITY)
-}
-
 /// An upper bound: intervals with the least work that moved at all crossed at least one step.
 fn bound(groups: &[Intervals]) -> f64 {
     let mut moved: Vec<f64> = Vec::new();
@@ -182,15 +167,6 @@ fn bound(groups: &[Intervals]) -> f64 {
         }
     }
     quantile(&sorted(&moved), 0.95).unwrap_or(f64::INFINITY)
-}
-
-/// All intervals of each amount of work, the least work first.
-fn by_amount(groups: &[Intervals]) -> BTreeMap<u64, Vec<i64>> {
-    let mut amounts = BTreeMap::<u64, Vec<i64>>::new();
-    for group in groups {
-        amounts.entry(group.work).or_default().extend(&group.deltas);
-    }
-    amounts
 }
 
 /// Whether a lattice is that of the work and not of the counter: its step is the length of a unit of work, and with the
@@ -212,90 +188,6 @@ fn follows_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
         }
     }
     pairs == 0 || (jumps as f64) < 0.02 * pairs as f64
-}
-
-/// What the jumps from zero say.
-enum Jump {
-    /// Intervals are hardly ever zero: the work is never shorter than a step.
-    None,
-    /// Steps of one tick.
-    Unit,
-    /// Steps of equal length.
-    Step(Estimate),
-    /// Steps of different lengths.
-    Uneven {
-        /// Nearly all of the time lies within steps that are no longer.
-        longest: f64,
-    },
-}
-
-impl Jump {
-    /// From the intervals with so little work that many of them show no more than `zero`.
-    fn of(groups: &[Intervals], zero: i64) -> Self {
-        let (mut steps, mut pool) = (Vec::new(), Vec::new());
-        for deltas in by_amount(groups).into_values() {
-            pool.extend(deltas);
-            if pool.len() < 16 {
-                continue;
-            }
-            let still = pool.iter().filter(|&&delta| delta <= zero).count();
-            if 5 * still < 2 * pool.len() {
-                break;
-            }
-            steps.extend(pool.drain(..).filter(|&delta| delta > zero).map(|delta| delta as f64));
-        }
-        match quantile(&sorted(&steps), 0.5) {
-            Some(typical) if zero == 0 || typical > 3.0 => Self::judge(&steps, typical),
-            _ => Self::None,
-        }
-    }
-
-    fn judge(steps: &[f64], typical: f64) -> Self {
-        let count = steps.len() as f64;
-        let ones = steps.iter().filter(|&&step| step == 1.0).count() as f64;
-        let twos = steps.iter().filter(|&&step| step == 2.0).count() as f64;
-        // A counter of one to two ticks a step shows one or two ticks; longer intervals are interruptions.
-        if ones >= 2.0 && ones >= 0.5 * count && twos <= 0.05 * (ones + twos) {
-            return Self::Unit;
-        }
-        if typical < lattice::SHORTEST {
-            // So short that neighbouring values are all that truncation can make of one step.
-            let (low, high) = (typical.floor() - 1.0, typical.ceil() + 1.0);
-            let mean = steps.iter().sum::<f64>() / count;
-            let near = steps
-                .iter()
-                .filter(|step| (low..=high).contains(*step) && (**step - mean).abs() < 1.0)
-                .count();
-            return if near as f64 >= 0.95 * count {
-                Self::mean_of(steps, typical)
-            } else {
-                Self::uneven(steps)
-            };
-        }
-        let reach = lattice::tolerance(typical);
-        let fits = steps.iter().filter(|step| {
-            let multiple = (**step / typical).round().max(1.0);
-            (**step - multiple * typical).abs() <= reach * multiple.sqrt() + 0.5
-        });
-        if fits.count() as f64 >= 0.9 * count { Self::mean_of(steps, typical) } else { Self::uneven(steps) }
-    }
-
-    fn uneven(steps: &[f64]) -> Self {
-        Self::Uneven { longest: longest_of(steps) }
-    }
-
-    /// The mean of the steps, those of several steps in one included.
-    fn mean_of(steps: &[f64], typical: f64) -> Self {
-        let multiple = |step: f64| (step / typical).round().max(1.0);
-        let fits =
-            |step: &&f64| (**step - multiple(**step) * typical).abs() <= 1.5 * lattice::tolerance(typical);
-        let kept: Vec<f64> = steps.iter().filter(fits).copied().collect();
-        let multiples: f64 = kept.iter().map(|&step| multiple(step)).sum();
-        let value = kept.iter().sum::<f64>() / multiples;
-        let residual = kept.iter().map(|&step| (step - multiple(step) * value).powi(2)).sum::<f64>();
-        let half = 1.96 * residual.sqrt() / multiples;
-        Self::Step(Estimate { value, low: value - half, high: value + half, samples: kept.len() })
-    }
 }
 
 /// Whether the timer moves nearly as finely as its ticks: it does not show zero where the read alone takes ticks, and it
@@ -332,99 +224,4 @@ fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use rand::rngs::StdRng;
-    use rand::{RngExt, SeedableRng};
-
-    use super::*;
-
-    /// A counter that moves by 26 ticks at once and returns one more when it did not move since the last read, as that of
-    /// AMD's CPUs does; a read takes 23 ticks, the way from one interval to the next 3.
-    fn unique(seed: u64) -> Vec<Intervals> {
-        let mut random = StdRng::seed_from_u64(seed);
-        let (mut now, mut last) = (random.random_range(0..26_i64), 0);
-        let mut read = |passed: i64| {
-            now += passed;
-            last = if now / 26 * 26 > last { now / 26 * 26 } else { last + 1 };
-            last
-        };
-        let mut groups: Vec<Intervals> = (0..2_000)
-            .map(|at| {
-                let work = at * 7 % 12;
-                let first = read(40);
-                Intervals { work, deltas: vec![read(23 + 5 * work as i64) - first].into() }
-            })
-            .collect();
-        let again = (0..2_000).map(|_| {
-            let first = read(4);
-            read(23) - first
-        });
-        groups.push(Intervals { work: 0, deltas: again.collect::<Vec<_>>().into() });
-        groups
-    }
-
-    #[test]
-    fn readings_made_unique_do_not_shorten_the_step() {
-        for seed in 0..20 {
-            match resolve(&unique(seed), &[], &Context::default()) {
-                Resolution::Resolved { step, .. } => {
-                    assert!((step.value / 26.0 - 1.0).abs() < 1e-3, "{seed}: {step:?}");
-                    assert!(step.low <= 26.0 && 26.0 <= step.high, "{seed}: {step:?}");
-                }
-                other => panic!("{seed}: {other:?}"),
-            }
-        }
-    }
-
-    /// Successive readings of a counter that moves by `step` and makes readings unique; a read takes `cost` and a random rest,
-    /// three in a thousand are interrupted for 20 µs and more.
-    fn successive(step: f64, cost: f64, seed: u64) -> Vec<i64> {
-        let mut random = StdRng::seed_from_u64(seed);
-        let (mut now, mut last) = (0.0, -1);
-        let readings: Vec<i64> = (0..5_000)
-            .map(|_| {
-                let interrupted = random.random_bool(0.003);
-                now += cost
-                    + random.random_range(0.0..2.0)
-                    + if interrupted { random.random_range(2e4..2e5) } else { 0.0 };
-                let shown = ((now / step).floor() * step).floor() as i64;
-                last = if shown > last { shown } else { last + 1 };
-                last
-            })
-            .collect();
-        readings.windows(2).map(|pair| pair[1] - pair[0]).collect()
-    }
-
-    #[test]
-    fn successive_readings_tell_the_step_of_unique_ones() {
-        for (step, cost) in [(26.0, 23.0), (26.05, 9.0), (26.05, 31.0), (1_000.0, 30.0), (1_000.0, 38.0)] {
-            let series: Vec<Vec<i64>> = (0..10).map(|seed| successive(step, cost, seed)).collect();
-            // Known to two digits.
-            let roughly = lattice::Lattice { step: 0.997 * step, error: 0.003 * step };
-            let found = roughly.told_by(&series).expect("there are many steps");
-            let off = (found.step - step).abs();
-            assert!(off <= 3.0 * found.error && off < 3e-4 * step, "{step} by {cost}: {found:?}");
-        }
-    }
-
-    #[test]
-    fn the_bound_of_uneven_steps_is_that_of_long_ones() {
-        // Time of a thread that the kernel adds up once in 4 ms, and whenever somebody asks it to; one interval is interrupted.
-        let lengths = [4_000, 60, 3_900, 250, 1_100, 90, 4_000, 630, 2_200, 3_000];
-        let mut groups: Vec<Intervals> = (0..4_000)
-            .map(|at| Intervals {
-                work: at % 50,
-                deltas: vec![if at % 40 == 0 { lengths[at as usize / 40 % 10] } else { 0 }].into(),
-            })
-            .collect();
-        groups[77].deltas[0] = 250_000;
-        // Much work crosses many steps.
-        groups.extend(
-            (0..900).map(|at| Intervals { work: 9_000 + at, deltas: vec![20_000 + 60 * at as i64].into() }),
-        );
-        match resolve(&groups, &[], &Context::default()) {
-            Resolution::AtMost { bound, .. } => assert_eq!(bound, 4_000.0),
-            other => panic!("{other:?}"),
-        }
-    }
-}
+mod tests;

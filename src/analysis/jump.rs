@@ -1,0 +1,114 @@
+//! Jumps from zero: with so little work that most intervals are zero, those that are not show one step each.
+
+use std::collections::BTreeMap;
+
+use crate::analysis::statistics::{quantile, sorted};
+use crate::analysis::{Estimate, lattice};
+use crate::trace::Intervals;
+
+/// What the jumps from zero say.
+pub(super) enum Jump {
+    /// Intervals are hardly ever zero: the work is never shorter than a step.
+    None,
+    /// Steps of one tick.
+    Unit,
+    /// Steps of equal length.
+    Step(Estimate),
+    /// Steps of different lengths.
+    Uneven {
+        /// Nearly all of the time lies within steps that are no longer.
+        longest: f64,
+    },
+}
+
+impl Jump {
+    /// From the intervals with so little work that many of them show no more than `zero`.
+    pub(super) fn of(groups: &[Intervals], zero: i64) -> Self {
+        let (mut steps, mut pool) = (Vec::new(), Vec::new());
+        for deltas in by_amount(groups).into_values() {
+            pool.extend(deltas);
+            if pool.len() < 16 {
+                continue;
+            }
+            let still = pool.iter().filter(|&&delta| delta <= zero).count();
+            if 5 * still < 2 * pool.len() {
+                break;
+            }
+            steps.extend(pool.drain(..).filter(|&delta| delta > zero).map(|delta| delta as f64));
+        }
+        match quantile(&sorted(&steps), 0.5) {
+            Some(typical) if zero == 0 || typical > 3.0 => Self::judge(&steps, typical),
+            _ => Self::None,
+        }
+    }
+
+    fn judge(steps: &[f64], typical: f64) -> Self {
+        let count = steps.len() as f64;
+        let ones = steps.iter().filter(|&&step| step == 1.0).count() as f64;
+        let twos = steps.iter().filter(|&&step| step == 2.0).count() as f64;
+        // A counter of one to two ticks a step shows one or two ticks; longer intervals are interruptions.
+        if ones >= 2.0 && ones >= 0.5 * count && twos <= 0.05 * (ones + twos) {
+            return Self::Unit;
+        }
+        if typical < lattice::SHORTEST {
+            // So short that neighbouring values are all that truncation can make of one step.
+            let (low, high) = (typical.floor() - 1.0, typical.ceil() + 1.0);
+            let mean = steps.iter().sum::<f64>() / count;
+            let near = steps
+                .iter()
+                .filter(|step| (low..=high).contains(*step) && (**step - mean).abs() < 1.0)
+                .count();
+            return if near as f64 >= 0.95 * count {
+                Self::mean_of(steps, typical)
+            } else {
+                Self::uneven(steps)
+            };
+        }
+        let reach = lattice::tolerance(typical);
+        let fits = steps.iter().filter(|step| {
+            let multiple = (**step / typical).round().max(1.0);
+            (**step - multiple * typical).abs() <= reach * multiple.sqrt() + 0.5
+        });
+        if fits.count() as f64 >= 0.9 * count { Self::mean_of(steps, typical) } else { Self::uneven(steps) }
+    }
+
+    fn uneven(steps: &[f64]) -> Self {
+        Self::Uneven { longest: longest_of(steps) }
+    }
+
+    /// The mean of the steps, those of several steps in one included.
+    fn mean_of(steps: &[f64], typical: f64) -> Self {
+        let multiple = |step: f64| (step / typical).round().max(1.0);
+        let fits =
+            |step: &&f64| (**step - multiple(**step) * typical).abs() <= 1.5 * lattice::tolerance(typical);
+        let kept: Vec<f64> = steps.iter().filter(fits).copied().collect();
+        let multiples: f64 = kept.iter().map(|&step| multiple(step)).sum();
+        let value = kept.iter().sum::<f64>() / multiples;
+        let residual = kept.iter().map(|&step| (step - multiple(step) * value).powi(2)).sum::<f64>();
+        let half = 1.96 * residual.sqrt() / multiples;
+        Self::Step(Estimate { value, low: value - half, high: value + half, samples: kept.len() })
+    }
+}
+
+/// Nearly all of the time lies within steps that are no longer than this. Of the longest intervals a few were interrupted.
+fn longest_of(steps: &[f64]) -> f64 {
+    /// The share of the time.
+    const NEARLY_ALL: f64 = 0.95;
+    let steps = sorted(steps);
+    let kept = &steps[..steps.len() - (steps.len() / 100).max(1).min(steps.len() - 1)];
+    let mut left = NEARLY_ALL * kept.iter().sum::<f64>();
+    let longest = kept.iter().find(|step| {
+        left -= **step;
+        left <= 0.0
+    });
+    longest.or(kept.last()).copied().unwrap_or(f64::INFINITY)
+}
+
+/// All intervals of each amount of work, the least work first.
+pub(super) fn by_amount(groups: &[Intervals]) -> BTreeMap<u64, Vec<i64>> {
+    let mut amounts = BTreeMap::<u64, Vec<i64>>::new();
+    for group in groups {
+        amounts.entry(group.work).or_default().extend(&group.deltas);
+    }
+    amounts
+}

@@ -1,0 +1,38 @@
+//! What holds for the pure functions whatever they are given.
+
+mod order;
+mod order_statistics;
+mod rates;
+mod resolution;
+mod single_invocations;
+
+use proptest::prelude::*;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+
+use timermeter::analysis::moments::Moments;
+use timermeter::analysis::order::Backward;
+use timermeter::analysis::rate::{ns_per_tick, ticks_per_work};
+use timermeter::analysis::resolution::{Context, Resolution, resolve};
+use timermeter::analysis::shape::Shape;
+use timermeter::analysis::spread::successive;
+use timermeter::analysis::statistics::{
+    mean, median, midmean, midmean_but, over_processes, quantile, sorted,
+};
+use timermeter::trace::Intervals;
+
+fn near(found: f64, expected: f64, share: f64) -> bool {
+    (found - expected).abs() <= share * expected.abs().max(1e-9)
+}
+
+fn shuffled<T: Clone>(values: &[T], seed: u64) -> Vec<T> {
+    let mut values = values.to_vec();
+    values.shuffle(&mut StdRng::seed_from_u64(seed));
+    values
+}
+
+/// Figures as they occur: times in nanoseconds or ticks.
+fn figures(least: usize) -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec(0.0..1e9_f64, least..60)
+}

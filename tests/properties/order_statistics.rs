@@ -1,0 +1,78 @@
+use super::*;
+
+proptest! {
+    #[test]
+    fn a_quantile_lies_among_the_values(values in figures(1), probability in -0.5..1.5_f64) {
+        let sorted = sorted(&values);
+        let found = quantile(&sorted, probability).expect("not empty");
+        prop_assert!(sorted[0] <= found && found <= sorted[sorted.len() - 1]);
+    }
+
+    #[test]
+    fn quantiles_grow_with_the_probability(values in figures(1), low in 0.0..1.0_f64, more in 0.0..1.0_f64) {
+        let sorted = sorted(&values);
+        let slack = 1e-9 * sorted[sorted.len() - 1];
+        prop_assert!(quantile(&sorted, low) <= quantile(&sorted, low + more).map(|high| high + slack));
+    }
+
+    #[test]
+    fn the_order_of_the_values_does_not_matter(values in figures(1), seed: u64) {
+        let other = shuffled(&values, seed);
+        prop_assert_eq!(median(&values), median(&other));
+        prop_assert_eq!(midmean(&values), midmean(&other));
+    }
+
+    #[test]
+    fn another_unit_scales_them(values in figures(1), factor in 1e-3..1e3_f64) {
+        let scaled: Vec<f64> = values.iter().map(|value| value * factor).collect();
+        for of in [median, mean, midmean] {
+            let (before, after) = (of(&values).expect("not empty"), of(&scaled).expect("not empty"));
+            prop_assert!((after - factor * before).abs() <= 1e-9 * factor * 1e9, "{after} {before}");
+        }
+    }
+
+    #[test]
+    fn the_midmean_does_not_see_a_few_interruptions(
+        values in prop::collection::vec(100.0..110.0_f64, 8..60),
+        length in 1e3..1e12_f64,
+        share in 0.0..0.249_f64,
+    ) {
+        let mut values = values;
+        // Fewer than a quarter of all values, rounded the safe way.
+        let interrupted = ((values.len() as f64) * share / (1.0 - share)).floor() as usize;
+        let interrupted = interrupted.min((values.len() + interrupted) / 4);
+        values.extend(std::iter::repeat_n(length, interrupted));
+        let found = midmean(&values).expect("not empty");
+        prop_assert!((100.0..=110.0).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn leaving_out_the_highest_never_raises_the_midmean(values in figures(1), share in 0.0..2.0_f64) {
+        let all = midmean(&values).expect("not empty");
+        if let Some(fewer) = midmean_but(&values, share) {
+            prop_assert!(fewer <= all * (1.0 + 1e-9), "{fewer} {all}");
+        }
+    }
+
+    #[test]
+    fn the_interval_over_processes_holds_its_value(values in figures(1)) {
+        let found = over_processes(&values).expect("not empty");
+        prop_assert!(found.low <= found.value && found.value <= found.high, "{found:?}");
+        prop_assert_eq!(found.samples, values.len());
+    }
+
+    #[test]
+    fn processes_that_agree_leave_no_doubt(value in 0.0..1e9_f64, count in 2..30_usize) {
+        let found = over_processes(&vec![value; count]).expect("not empty");
+        prop_assert!(near(found.low, value, 1e-9) && near(found.high, value, 1e-9), "{found:?}");
+    }
+}
+
+#[test]
+fn of_nothing_there_is_nothing() {
+    assert_eq!(quantile(&[], 0.5), None);
+    for of in [median, mean, midmean] {
+        assert_eq!(of(&[]), None);
+    }
+    assert_eq!(over_processes(&[]), None);
+}

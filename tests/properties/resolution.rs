@@ -1,0 +1,162 @@
+use super::*;
+
+/// Intervals of an ideal counter that moves by `step` whole ticks: growing work, then random work, then the same
+/// work again. The read costs a quarter of a step, a unit of work takes `unit` steps.
+fn clean(step: i64, unit: f64, seed: u64) -> Vec<Intervals> {
+    let mut random = StdRng::seed_from_u64(seed);
+    let mut delta = |work: u64| {
+        let phase: f64 = random.random_range(0.0..1.0);
+        step * (phase + 0.25 + work as f64 * unit).floor() as i64
+    };
+    let mut groups = vec![Intervals { work: 0, deltas: (0..100).map(|_| delta(0)).collect() }];
+    let most = (4.0 / unit) as u64;
+    let works: Vec<u64> = (0..400).map(|number| number * most / 400).collect();
+    groups.extend(works.iter().map(|&work| Intervals { work, deltas: vec![delta(work)].into() }));
+    groups.push(Intervals { work: most / 2, deltas: (0..50).map(|_| delta(most / 2)).collect() });
+    groups
+}
+
+fn step_of(groups: &[Intervals]) -> Result<f64, TestCaseError> {
+    match resolve(groups, &[], &Context::default()) {
+        Resolution::Resolved { step, .. } => Ok(step.value),
+        other => Err(TestCaseError::fail(format!("{other:?}"))),
+    }
+}
+
+prop_compose! {
+    fn case()(step in 5..100_000_i64, unit in 0.001..0.3_f64, seed: u64) -> (i64, Vec<Intervals>) {
+        (step, clean(step, unit, seed))
+    }
+}
+
+fn map(groups: &[Intervals], of: impl Fn(i64) -> i64) -> Vec<Intervals> {
+    let deltas = |group: &Intervals| group.deltas.iter().copied().map(&of).collect();
+    groups.iter().map(|group| Intervals { work: group.work, deltas: deltas(group) }).collect()
+}
+
+const LARGEST: i64 = i64::MAX;
+
+/// Anything that a subject could answer, the absurd included.
+fn anything() -> impl Strategy<Value = Vec<Intervals>> {
+    let delta = prop_oneof![
+        any::<i64>(),
+        -3..30_i64,
+        Just(0),
+        Just(1),
+        Just(LARGEST),
+        Just(i64::MIN),
+        (0..9_i64).prop_map(|level| 26 * level),
+    ];
+    let work = prop_oneof![0..100_u64, any::<u64>()];
+    let group = (work, prop::collection::vec(delta, 0..40));
+    prop::collection::vec(group, 0..30).prop_map(|groups| {
+        groups.into_iter().map(|(work, deltas)| Intervals { work, deltas: deltas.into() }).collect()
+    })
+}
+
+fn context() -> impl Strategy<Value = Context> {
+    let figure = || prop_oneof![Just(0.0), 0.0..100.0_f64, 0.0..1e9_f64];
+    prop::array::uniform6(figure()).prop_map(
+        |[cost, cost_deviation, cost_lower_width, cost_edge, reference_step, work_unit]| Context {
+            reference_step,
+            cost_deviation,
+            cost_lower_width,
+            cost_edge,
+            cost,
+            work_unit,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn the_step_of_an_ideal_counter_is_found((step, groups) in case()) {
+        let found = step_of(&groups)?;
+        prop_assert!(near(found, step as f64, 0.01), "{found} instead of {step}");
+    }
+
+    #[test]
+    fn it_scales_with_the_ticks((_, groups) in case(), factor in 2..1_000_i64) {
+        let scaled = map(&groups, |delta| delta * factor);
+        let (before, after) = (step_of(&groups)?, step_of(&scaled)?);
+        prop_assert!(near(after, before * factor as f64, 0.001), "{after} instead of {factor} × {before}");
+    }
+
+    #[test]
+    fn the_order_of_groups_and_of_intervals_does_not_matter((_, groups) in case(), seed: u64) {
+        let mut other = shuffled(&groups, seed);
+        for group in &mut other {
+            group.deltas = shuffled(&group.deltas, seed).into();
+        }
+        let (before, after) = (step_of(&groups)?, step_of(&other)?);
+        prop_assert!(near(after, before, 1e-6), "{after} instead of {before}");
+    }
+
+    #[test]
+    fn a_few_interruptions_do_not_move_it(
+        (_, groups) in case(), share in 0.0..0.02_f64, seed: u64, longest in 100.0..1e6_f64,
+    ) {
+        let mut random = StdRng::seed_from_u64(seed);
+        let before = step_of(&groups)?;
+        let all: usize = groups.iter().map(|group| group.deltas.len()).sum();
+        let mut left = (share * all as f64) as usize;
+        let mut other = groups.clone();
+        while left > 0 {
+            let at = random.random_range(0..other.len());
+            let deltas = &mut other[at].deltas;
+            let length = before * random.random_range(20.0..longest);
+            deltas.push(length as i64);
+            left -= 1;
+        }
+        let after = step_of(&other)?;
+        prop_assert!(near(after, before, 0.01), "{after} instead of {before}");
+    }
+
+    #[test]
+    fn whatever_it_is_given_it_answers(
+        groups in anything(),
+        tight in prop::collection::vec(prop::collection::vec(any::<i64>(), 0..20), 0..4),
+        context in context(),
+    ) {
+        match resolve(&groups, &tight, &context) {
+            Resolution::Resolved { step, .. } => {
+                prop_assert!(step.value > 0.0 && step.value.is_finite(), "{step:?}");
+                prop_assert!(step.low <= step.value && step.value <= step.high, "{step:?}");
+            }
+            Resolution::AtMost { bound, .. } => prop_assert!(bound > 0.0, "{bound}"),
+            Resolution::Unmoved => {
+                let moved = groups.iter().flat_map(|group| &group.deltas).any(|&delta| delta > 0);
+                prop_assert!(!moved);
+            }
+        }
+    }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn many_random_intervals_of_any_size_are_answered(seed: u64, context in context()) {
+        // Enough of them for the spectrum, some at the end of what fits.
+        let mut random = StdRng::seed_from_u64(seed);
+        let groups: Vec<Intervals> = (0..900)
+            .map(|_| {
+                let absurd = random.random_bool(0.01);
+                let delta = if absurd { LARGEST - random.random_range(0..300_i64) } else { random.random_range(1..200) };
+                Intervals { work: random.random_range(0..40), deltas: vec![delta].into() }
+            })
+            .collect();
+        let _ = resolve(&groups, &[successive(&[0, 3, 5, 9])], &context);
+    }
+
+}
+
+proptest! {
+    #[test]
+    fn what_stands_still_has_no_step(works in prop::collection::vec(0..1_000_u64, 0..40), repeat in 0..20_usize) {
+        let groups: Vec<Intervals> =
+            works.into_iter().map(|work| Intervals { work, deltas: vec![0; repeat].into() }).collect();
+        prop_assert_eq!(resolve(&groups, &[vec![0; repeat]], &Context::default()), Resolution::Unmoved);
+    }
+}
