@@ -137,16 +137,13 @@ impl Recording {
         if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
             return Some(format!("two timers have the id '{}'", clipped(pair[0], 80)));
         }
-        let ticks = self.timers.iter().filter_map(|observed| {
-            let found = observed.outcome.as_ref().ok().and_then(|stored| stored.trace.ns_per_tick);
-            let bad = |ns: &f64| !(ns.is_normal() && *ns > 0.0);
-            Some((observed, [observed.ns_per_tick, found].into_iter().flatten().find(bad)?))
-        });
-        if let Some((observed, ns)) = ticks.into_iter().next() {
-            return Some(format!("ns_per_tick of '{}' is {ns}", clipped(&observed.id, 80)));
-        }
         self.timers.iter().find_map(|observed| {
-            let reference = &observed.outcome.as_ref().ok()?.trace.reference;
+            let trace = observed.outcome.as_ref().ok().map(|stored| &stored.trace);
+            let ticks = [observed.ns_per_tick, trace.and_then(|trace| trace.ns_per_tick)];
+            if let Some(ns) = ticks.into_iter().flatten().find(|ns| !(ns.is_normal() && *ns > 0.0)) {
+                return Some(format!("ns_per_tick of '{}' is {ns}", clipped(&observed.id, 80)));
+            }
+            let reference = &trace?.reference;
             let figures = [
                 ("reference.ns_per_tick", reference.ns_per_tick),
                 ("reference.step", reference.step),

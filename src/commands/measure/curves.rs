@@ -68,8 +68,8 @@ fn curves(measurements: &[Measurement]) -> Vec<Curve> {
         let summary = &row.summary;
         // Nothing takes no time, and a logarithm needs some.
         let above = |ns: f64| ns.max(1e-3);
-        let (mean, low, high) = (above(summary.mean_ns), above(summary.low_ns), above(summary.high_ns));
-        let point = Point { size: *size as f64, mean, low, high };
+        let (mean, high) = (above(summary.mean_ns), above(summary.high_ns));
+        let point = Point { size: *size as f64, mean, low: summary.low_ns, high };
         match curves.iter_mut().find(|curve| curve.name == name) {
             Some(curve) => curve.points.push(point),
             None => curves.push(Curve { name, points: vec![point] }),
