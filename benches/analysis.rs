@@ -6,8 +6,8 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use timermeter::analysis::moments::Moments;
 use timermeter::analysis::profile::profile;
 use timermeter::analysis::resolution::{Context, resolve};
-use timermeter::analysis::shape::Shape;
-use timermeter::analysis::spread::successive;
+use timermeter::analysis::shape::Fits;
+use timermeter::analysis::singles::successive;
 use timermeter::prober::plan::Plan;
 use timermeter::selftest::Case;
 use timermeter::selftest::population::regular;
@@ -20,7 +20,7 @@ fn traces() -> Vec<(Case, Trace)> {
     for case in regular(60, 1) {
         if !seen.contains(&case.timer.name) {
             seen.push(case.timer.name.clone());
-            let trace = case.probe(&Plan::QUICK).expect("the reference is sound");
+            let (trace, _) = case.probe(&Plan::QUICK).expect("the reference is sound");
             traces.push((case, trace));
         }
     }
@@ -60,15 +60,7 @@ fn a_shape(criterion: &mut Criterion) {
         let Some(run) = trace.runs.first() else { continue };
         group.throughput(Throughput::Elements(run.singles.deltas.len() as u64));
         group.bench_with_input(BenchmarkId::from_parameter(&case.timer.name), run, |bencher, run| {
-            bencher.iter(|| {
-                Shape::of(
-                    black_box(&run.singles.deltas),
-                    trace.reference.step,
-                    Moments::default(),
-                    None,
-                    false,
-                )
-            });
+            bencher.iter(|| Fits::of(black_box(&run.singles.deltas), trace.reference.step, Moments::UNKNOWN));
         });
     }
     group.finish();

@@ -239,6 +239,9 @@ pub struct AgentArgs {
 /// Arguments of `selftest`.
 #[derive(Clone, Debug, Args)]
 pub struct SelftestArgs {
+    /// Judge the estimators on what `probe --quick` observes
+    #[arg(long)]
+    pub quick: bool,
     /// Seed of the simulated timers
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,

@@ -16,6 +16,9 @@ pub use stored::Stored;
 pub struct Trace {
     /// Nanoseconds in a tick of the timer, declared or found from its rate; unknown for a counter that stands still.
     pub ns_per_tick: Option<f64>,
+    /// What a tick that was not declared is known to, as a share; half of its 95 % interval.
+    #[serde(default)]
+    pub ns_per_tick_doubt: f64,
     /// Whether `ns_per_tick` was declared by the timer.
     pub declared: bool,
     /// The timer that timed the invocations.

@@ -120,6 +120,7 @@ impl Record<'_> {
             low_ns: None,
             high_ns: None,
             median_cycles: Some(cost.cycles(frequency).0),
+            amortised_ns: None,
             single_median_ns: None,
             p99_ns: None,
             // An asterisk in the tables says so; without one, the timer timed itself.

@@ -3,8 +3,10 @@
 //! What ticks: a number that only reads and work move forward. Who may read it: the prober, which cannot tell it
 //! from a real timer other than by its numbers. How it lies: as its [`Model`] says, and nobody else's way.
 //!
-//! A [`World`] holds one timer under examination, one reference and the cost of the loops; [`World::subject`] gives
-//! the three subjects that share it.
+//! A [`World`] is one process on a simulated machine: one timer under examination, one reference, the cost of the loops, a core
+//! that may change its frequency, and what interrupts them all. [`World::share`] gives the subjects that live in it.
+
+mod model;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,150 +16,7 @@ use rand::{RngExt, SeedableRng};
 
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 
-/// How the cost of single invocations varies around its base.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Jitter {
-    /// Always the same.
-    None,
-    /// An exponentially distributed extra of this mean, in nanoseconds.
-    Exponential(f64),
-    /// A slow path: `extra` nanoseconds more, in a `share` of the invocations.
-    Bimodal {
-        /// What the slow path costs more, in nanoseconds.
-        extra: f64,
-        /// How often it is taken, in (0, 1).
-        share: f64,
-    },
-}
-
-/// Rare long interruptions.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Outliers {
-    /// How often, as a share of the invocations.
-    pub share: f64,
-    /// The longest, in nanoseconds; lengths are log-uniform from 1 µs.
-    pub longest: f64,
-}
-
-/// How the counter moves.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Updates {
-    /// Once in `step`.
-    Regular,
-    /// After gaps that are uniform between (1 − spread) and (1 + spread) steps.
-    Uneven(f64),
-    /// After exponentially distributed gaps of one step on average.
-    Random,
-    /// Never.
-    Stuck,
-}
-
-/// Everything a simulated timer is.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Model {
-    /// What kind of timer this is, for people.
-    pub name: String,
-    /// Time between two updates of the counter, in nanoseconds of its own time.
-    pub step: f64,
-    /// Nanoseconds in one tick of the values it returns; what does not fit is truncated.
-    pub unit: f64,
-    /// Whether the unit is declared to the prober.
-    pub declared: bool,
-    /// What an invocation costs without jitter, in nanoseconds.
-    pub base: f64,
-    /// How that varies.
-    pub jitter: Jitter,
-    /// Rare interruptions.
-    pub outliers: Option<Outliers>,
-    /// Whether a second reading within one update is made unique by adding one tick to the last.
-    pub unique: bool,
-    /// How the counter moves.
-    pub updates: Updates,
-    /// How much faster than real time it runs, in parts per million.
-    pub drift: f64,
-    /// How often a reading lies this many ticks back: (share, ticks).
-    pub backward: Option<(f64, i64)>,
-}
-
-impl Model {
-    /// A regular clock in whole units, of constant cost.
-    #[must_use]
-    pub fn regular(name: &str, step: f64, unit: f64, base: f64) -> Self {
-        Self {
-            name: name.into(),
-            step,
-            unit,
-            declared: true,
-            base,
-            jitter: Jitter::None,
-            outliers: None,
-            unique: false,
-            updates: Updates::Regular,
-            drift: 0.0,
-            backward: None,
-        }
-    }
-
-    /// What a prober has to find, computed from the model alone.
-    #[must_use]
-    pub fn truth(&self) -> Truth {
-        let accuracy = (self.updates == Updates::Regular).then_some(self.step.max(self.unit));
-        let cost = self.cost_quantile(0.5);
-        let spread = accuracy.map(|reach| self.cost_cdf(cost + reach) - self.cost_cdf_below(cost - reach));
-        Truth { accuracy, cost, spread, monotonic: self.backward.is_none() }
-    }
-
-    fn cost_cdf(&self, cost: f64) -> f64 {
-        let core = |above: f64| match self.jitter {
-            _ if above < 0.0 => 0.0,
-            Jitter::None => 1.0,
-            Jitter::Exponential(mean) => 1.0 - (-above / mean).exp(),
-            Jitter::Bimodal { extra, share } => {
-                if above < extra {
-                    1.0 - share
-                } else {
-                    1.0
-                }
-            }
-        };
-        let above = cost - self.base;
-        match self.outliers {
-            None => core(above),
-            Some(Outliers { share, longest }) => {
-                // The length of an interruption dwarfs the jitter, which is left out of the sum.
-                let interrupted = (above.max(1.0) / 1e3).ln() / (longest / 1e3).ln();
-                (1.0 - share) * core(above) + share * interrupted.clamp(0.0, 1.0)
-            }
-        }
-    }
-
-    /// The share of costs strictly below, which differs from the cumulative share at the atoms only.
-    fn cost_cdf_below(&self, cost: f64) -> f64 {
-        self.cost_cdf(cost - 1e-9 * self.base.max(1.0))
-    }
-
-    fn cost_quantile(&self, probability: f64) -> f64 {
-        let (mut low, mut high) = (self.base - 1.0, self.base + 1e7);
-        for _ in 0..80 {
-            let middle = f64::midpoint(low, high);
-            if self.cost_cdf(middle) < probability { low = middle } else { high = middle }
-        }
-        high
-    }
-}
-
-/// What is true of a simulated timer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Truth {
-    /// Resolution in nanoseconds; `None` when there is none and no number may be given.
-    pub accuracy: Option<f64>,
-    /// Median cost of a single invocation, in nanoseconds.
-    pub cost: f64,
-    /// Share of invocations within ±1 accuracy of the median.
-    pub spread: Option<f64>,
-    /// Whether it never steps backwards.
-    pub monotonic: bool,
-}
+pub use model::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates};
 
 /// Which of the subjects of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,50 +42,159 @@ pub struct World {
     unit_of_work: f64,
     /// Nanoseconds of one turn of a loop without its call.
     turn: f64,
+    /// The same of an empty loop.
+    empty_turn: f64,
+    /// What a call of the timer costs in this process, relative to its model.
+    factor: f64,
+    core: Core,
+    interruptions: Option<Interruptions>,
+    next_interruption: f64,
+}
+
+/// A core whose frequency changes every few milliseconds.
+struct Core {
+    wander: f64,
+    /// Logarithm of its frequency over the nominal one.
+    speed: f64,
+    next_change: f64,
+}
+
+impl Core {
+    /// Mean time at one frequency, in nanoseconds.
+    const DWELL: f64 = 8e6;
+    /// How much of a frequency is left in the next one.
+    const MEMORY: f64 = 0.8;
+
+    fn new(wander: f64, now: f64, random: &mut StdRng) -> Self {
+        Self { wander, speed: wander * normal(random), next_change: now + exponential(Self::DWELL, random) }
+    }
+
+    fn at(&mut self, now: f64, random: &mut StdRng) -> f64 {
+        while self.wander > 0.0 && now >= self.next_change {
+            let news = (1.0 - Self::MEMORY * Self::MEMORY).sqrt() * self.wander * normal(random);
+            self.speed = Self::MEMORY * self.speed + news;
+            self.next_change += exponential(Self::DWELL, random);
+        }
+        self.speed.exp()
+    }
+}
+
+/// The subjects of one world, and a look at its core.
+pub struct Shared(Rc<RefCell<World>>);
+
+impl Shared {
+    /// One of the subjects.
+    #[must_use]
+    pub fn subject(&self, role: Role) -> Box<dyn Subject> {
+        Box::new(Simulated { world: Rc::clone(&self.0), role })
+    }
+
+    /// The frequency of the core at this moment, relative to the nominal one.
+    #[must_use]
+    pub fn speed(&self) -> f64 {
+        let world = &mut *self.0.borrow_mut();
+        world.core.at(world.now, &mut world.random)
+    }
 }
 
 impl World {
     /// A world of its own for each seed: phases, start and costs all come from it.
     #[must_use]
-    pub fn new(timer: &Model, reference: &Model, seed: u64) -> Self {
+    pub fn new(timer: &Model, reference: &Model, surroundings: &Surroundings, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
+        let now = random.random_range(1e9..2e9);
+        let (timer, reference) = (Clock::new(timer, &mut random), Clock::new(reference, &mut random));
+        let unit_of_work = random.random_range(0.7..2.9);
+        let turn = surroundings.turn;
+        let slow = if random.random() { random.random_range(0.0..0.3) } else { 0.0 };
+        let factor = match surroundings.processes {
+            Processes::Alike => 1.0,
+            Processes::Factor(deviation) => (deviation * normal(&mut random)).exp(),
+            Processes::Regimes { factor, share } => {
+                if random.random_bool(share) {
+                    factor
+                } else {
+                    1.0
+                }
+            }
+        };
+        let core = Core::new(surroundings.wander, now, &mut random);
+        let interruptions = surroundings.interruptions;
+        let next_interruption =
+            interruptions.map_or(f64::INFINITY, |which| now + exponential(which.every, &mut random));
         Self {
-            now: random.random_range(1e9..2e9),
-            timer: Clock::new(timer, &mut random),
-            reference: Clock::new(reference, &mut random),
-            unit_of_work: random.random_range(0.7..2.9),
-            turn: random.random_range(0.2..0.6),
+            now,
+            timer,
+            reference,
+            unit_of_work,
+            turn,
+            empty_turn: turn + slow,
+            factor,
+            core,
+            interruptions,
+            next_interruption,
             random,
         }
     }
 
-    /// The three subjects of this world, by role.
-    pub fn share(self) -> impl Fn(Role) -> Box<dyn Subject> {
-        let world = Rc::new(RefCell::new(self));
-        move |role| Box::new(Simulated { world: Rc::clone(&world), role })
+    /// The subjects of this world.
+    #[must_use]
+    pub fn share(self) -> Shared {
+        Shared(Rc::new(RefCell::new(self)))
+    }
+
+    /// Lets time pass that the core is busy for, and whatever interrupts it.
+    fn compute(&mut self, nominal_ns: f64) {
+        let speed = self.core.at(self.now, &mut self.random);
+        self.pass(nominal_ns / speed);
+    }
+
+    fn pass(&mut self, ns: f64) {
+        self.now += ns;
+        while self.now >= self.next_interruption {
+            let Some(Interruptions { every, longest }) = self.interruptions else { return };
+            self.now += 500.0 * (longest / 500.0).powf(self.random.random_range(0.0..1.0));
+            self.next_interruption = self.now + exponential(every, &mut self.random);
+        }
     }
 
     fn call(&mut self, role: Role) -> i64 {
-        let clock = match role {
-            Role::Timer => &mut self.timer,
-            Role::Reference => &mut self.reference,
+        let (clock, factor) = match role {
+            Role::Timer => (&self.timer, self.factor),
+            Role::Reference => (&self.reference, 1.0),
             Role::Floor => return 0,
         };
-        let extra = clock.extra(&mut self.random);
-        let before = clock.model.base * clock.latch + if clock.varies_before { extra } else { 0.0 };
-        let latched = self.now + before;
-        self.now += clock.model.base + extra;
-        clock.value(latched, &mut self.random)
+        let (extra, interruption) = clock.extra(&mut self.random);
+        let (base, varies_before, follows_core) =
+            (clock.model.base, clock.varies_before, clock.model.follows_core);
+        let before = (base * clock.latch + if varies_before { extra } else { 0.0 }).max(0.0);
+        let after = (base + extra - before).max(0.0);
+        self.spend(factor * before, follows_core);
+        if varies_before {
+            self.pass(interruption);
+        }
+        let clock = if role == Role::Timer { &mut self.timer } else { &mut self.reference };
+        let value = clock.value(self.now, &mut self.random);
+        self.spend(factor * after, follows_core);
+        if !varies_before {
+            self.pass(interruption);
+        }
+        value
+    }
+
+    fn spend(&mut self, ns: f64, follows_core: bool) {
+        if follows_core { self.compute(ns) } else { self.pass(ns) }
     }
 
     fn work(&mut self, amount: u64) {
         // Leaving the loop is mispredicted now and then.
         let leave = if self.random.random_bool(0.3) { 4.5 } else { 0.0 };
-        self.now += amount as f64 * self.unit_of_work + leave;
+        self.compute(amount as f64 * self.unit_of_work + leave);
     }
 
     fn store(&mut self) {
-        self.now += self.random.random_range(0.5..2.5);
+        let ns = self.random.random_range(0.5..2.5);
+        self.compute(ns);
     }
 }
 
@@ -257,9 +225,10 @@ impl Clock {
         }
     }
 
-    /// What this invocation costs beyond the base.
-    fn extra(&self, random: &mut StdRng) -> f64 {
-        let jitter = match self.model.jitter {
+    /// What this invocation costs beyond the base, and how long it is interrupted.
+    fn extra(&self, random: &mut StdRng) -> (f64, f64) {
+        let base = self.model.base;
+        let extra = match self.model.jitter {
             Jitter::None => 0.0,
             Jitter::Exponential(mean) => exponential(mean, random),
             Jitter::Bimodal { extra, share } => {
@@ -269,6 +238,8 @@ impl Clock {
                     0.0
                 }
             }
+            Jitter::Normal(deviation) => (deviation * normal(random)).max(-base * 0.9),
+            Jitter::Gamma { shape, scale } => scale * gamma(shape, random),
         };
         let interruption = match self.model.outliers {
             Some(Outliers { share, longest }) if random.random_bool(share) => {
@@ -276,7 +247,7 @@ impl Clock {
             }
             _ => 0.0,
         };
-        jitter + interruption
+        (extra, interruption)
     }
 
     fn value(&mut self, now: f64, random: &mut StdRng) -> i64 {
@@ -318,6 +289,26 @@ fn exponential(mean: f64, random: &mut StdRng) -> f64 {
     -mean * (1.0 - random.random_range(0.0..1.0_f64)).ln()
 }
 
+/// Standard normal (Box and Muller, 1958).
+fn normal(random: &mut StdRng) -> f64 {
+    let (radius, angle) = (exponential(2.0, random).sqrt(), random.random_range(0.0..std::f64::consts::TAU));
+    radius * angle.cos()
+}
+
+/// Gamma distributed with scale 1, for shapes of 1 and more (Marsaglia and Tsang, ACM TOMS 26, 2000).
+fn gamma(shape: f64, random: &mut StdRng) -> f64 {
+    let d = shape - 1.0 / 3.0;
+    let c = 1.0 / (9.0 * d).sqrt();
+    loop {
+        let x = normal(random);
+        let v = (1.0 + c * x).powi(3);
+        let u: f64 = random.random_range(0.0..1.0);
+        if v > 0.0 && u.ln() < 0.5 * x * x + d - d * v + d * v.ln() {
+            return d * v;
+        }
+    }
+}
+
 /// One of the subjects of a [`World`].
 struct Simulated {
     world: Rc<RefCell<World>>,
@@ -344,7 +335,7 @@ impl Subject for Simulated {
             let first = world.call(Role::Reference);
             for _ in 0..calls {
                 world.call(self.role);
-                world.now += world.turn;
+                world.compute(if self.role == Role::Floor { world.empty_turn } else { world.turn });
             }
             let second = world.call(Role::Reference);
             world.store();
@@ -362,7 +353,7 @@ impl Subject for Simulated {
         known(reference)?;
         let world = &mut *self.world.borrow_mut();
         let (timer, start) = (world.call(self.role), world.call(Role::Reference));
-        world.now += f64::from(milliseconds) * 1e6;
+        world.pass(f64::from(milliseconds) * 1e6);
         Ok(Advance { timer: world.call(self.role) - timer, reference: world.call(Role::Reference) - start })
     }
 }

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::analysis::spread::View;
+use crate::analysis::singles::View;
 use crate::analysis::statistics::{median, midmean};
 use crate::trace::{Intervals, Run, Trace};
 
@@ -225,7 +225,7 @@ fn densest(values: &[i64], span: i64) -> Option<(i64, i64)> {
 }
 
 fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
-    let view = View::without_kind(trace, step);
+    let view = View::of(trace, step);
     let (step, ns) = (view.step, view.ns_per_tick);
     if !(step > 0.0 && step.is_finite() && ns > 0.0 && ns.is_finite()) {
         return None;

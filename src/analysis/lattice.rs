@@ -144,6 +144,8 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     let (mut on, mut all) = (0.0, 0.0);
     let mut levels = std::collections::BTreeMap::<i64, f64>::new();
     let (mut product, mut square) = (0.0, 0.0);
+    // Where the longest intervals were left out, of their level only the shorter ones are left: it would pull the step down.
+    let cut = counted.last().map_or(f64::INFINITY, |(value, _)| (value / step).round());
     for &(value, times) in counted {
         let base = if uncertain { line.at_anchor } else { 0.0 };
         let level = ((value - base) / step).round();
@@ -151,11 +153,13 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
         if (value - base - level * step).abs() <= tolerance(step) {
             on += times;
             *levels.entry(level as i64).or_default() += times;
-            product += times * level * value;
-            square += times * level * level;
+            if level < cut {
+                product += times * level * value;
+                square += times * level * level;
+            }
         }
     }
-    let through_zero = if uncertain { step } else { product / square };
+    let through_zero = if uncertain || square == 0.0 { step } else { product / square };
     (on >= ON_LATTICE * all && occupied(&levels, step) && through_zero.is_finite())
         .then_some(Lattice { step: through_zero, error: line.error })
 }

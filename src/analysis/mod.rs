@@ -3,7 +3,9 @@
 
 pub mod allan;
 pub mod cost;
+pub mod distribution;
 pub mod figures;
+pub mod interval;
 mod jump;
 mod lattice;
 pub mod moments;
@@ -14,8 +16,8 @@ pub mod profile;
 pub mod rate;
 pub mod resolution;
 pub mod shape;
+pub mod singles;
 mod spectrum;
-pub mod spread;
 pub mod statistics;
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +36,12 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// What is known without doubt.
+    #[must_use]
+    pub fn exact(value: f64) -> Self {
+        Self { value, low: value, high: value, samples: 0 }
+    }
+
     /// The same estimate in another unit.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {

@@ -1,75 +1,154 @@
 //! Variation of single invocations that no single sample can show, because it is shorter than a step of the reference:
 //! its size and its skewness, from batches, whose variation adds up.
 
-use crate::analysis::shape::core_moments;
-use crate::analysis::statistics::{mean, sorted};
+use std::f64::consts::{PI, TAU};
+
+use crate::analysis::shape::{rare_among, without_rare};
+use crate::analysis::statistics::mean;
 use crate::trace::{Batches, Reference, Run};
 
-/// Standard deviation and skewness of an invocation.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Variance and skewness of an invocation, each with its standard error.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
-    /// In nanoseconds; 0 when it is too small to be told.
-    pub deviation: f64,
+    /// In whatever unit squared; an infinite error says that nothing is known.
+    pub variance: (f64, f64),
     /// Third central moment over the cube of the deviation; that of an exponential tail is 2.
-    pub skewness: Option<f64>,
+    pub skewness: Option<(f64, f64)>,
 }
 
-/// The standard deviation of an invocation in one process, in nanoseconds, from batches of few, some and many calls: what
-/// differs from call to call adds up with the square root of the calls, so all give the same. What lasts for many calls, as
-/// the frequency of a core does or what it has learned of branches, shows in long batches only; so the smallest counts.
+impl Moments {
+    /// Nothing is known.
+    pub const UNKNOWN: Self = Self { variance: (0.0, f64::INFINITY), skewness: None };
+
+    /// In a unit that is `factor` times as small.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        let (value, error) = self.variance;
+        Self { variance: (value * factor * factor, error * factor * factor), ..self }
+    }
+}
+
+/// Successive batches that are compared with their own mean only: what drifts, as the frequency of the core does, takes longer.
+const BLOCK: usize = 20;
+/// Where more than this share of batches holds a rare interruption, it is interruptions that batches vary by.
+const MOST_DISTURBED: f64 = 0.015;
+/// Fewer batches tell nothing.
+const FEWEST: usize = 40;
+
+/// The moments of an invocation in one process in steps of the reference, from batches of few, some and many calls: what differs
+/// from call to call adds up with the calls, so all give the same variance. What lasts for many calls, as the frequency of a
+/// core does or what it has learned of branches, shows in long batches only; so the smallest counts.
 #[must_use]
-pub fn deviation(run: &Run, reference: &Reference, rare: f64) -> Option<f64> {
-    /// Batches of constant length show at two levels, in turns at worst: half a step squared. What is not more than that says
-    /// nothing.
-    const TELLING: f64 = 0.55;
-    let squared = reference.step * reference.step;
-    let variance = |batches: &Batches| {
+pub fn of(run: &Run, reference: &Reference) -> Moments {
+    let rare = rare_among(&run.singles.deltas, reference.step).unwrap_or(0.0);
+    let all = [&run.few, &run.some, &run.batches].map(|batches| {
         let disturbed = 1.0 - (1.0 - rare).powf(batches.calls as f64);
-        // A disturbed batch spoils both its differences, and chance may bring more of them.
-        variance_of_neighbours(&batches.deltas, 2.5 * disturbed + 0.05)
+        if disturbed <= MOST_DISTURBED { Sum::of(batches, reference.step) } else { None }
+    });
+    let Some(variance) = together(all.iter().flatten().map(|sum| sum.variance)) else {
+        return Moments::UNKNOWN;
     };
-    // On average quantisation is a sixth of it.
-    let of_a_call = |batches: &Batches, variance: f64| {
-        ((variance - squared / 6.0) / batches.calls.max(1) as f64).sqrt() * reference.ns_per_tick
-    };
-    let of = |batches: &Batches| {
-        let variance = variance(batches)?;
-        Some(if variance > TELLING * squared { of_a_call(batches, variance) } else { 0.0 })
-    };
-    // Few calls hardly show that there is none.
-    let few = variance(&run.few);
-    let most = few.map_or(f64::INFINITY, |few| of_a_call(&run.few, few.max(TELLING * squared)));
-    Some(most.min(of(&run.some)?).min(of(&run.batches)?))
+    let skewness = all[0].as_ref().and_then(|few| few.third).and_then(|third| skewness(third, variance));
+    Moments { variance, skewness }
 }
 
-/// The standard deviation of an invocation in steps of the timer, from the differences of its successive readings.
-#[must_use]
-pub fn deviation_of_readings(differences: &[i64], step: f64) -> Option<f64> {
-    // Truncation adds a sixth of a squared step, and up to another where the unit truncates a still finer counter.
-    const TRUNCATION: f64 = 0.25;
-    let [variance, _] = core_moments(differences, step)?;
-    Some((variance / (step * step) - TRUNCATION).max(0.0).sqrt())
+/// What several estimates of one variance tell together: the smallest, and those that agree with it.
+fn together(each: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> {
+    /// Standard errors that two estimates of the same may lie apart.
+    const AGREE: f64 = 3.0;
+    let least = each.clone().min_by(|a, b| (a.0 + a.1).total_cmp(&(b.0 + b.1)))?;
+    let like = each.filter(|other| (other.0 - least.0).abs() <= AGREE * other.1.hypot(least.1));
+    let (mut weights, mut sum) = (0.0, 0.0);
+    for (value, error) in like {
+        weights += error.powi(-2);
+        sum += value * error.powi(-2);
+    }
+    Some((sum / weights, weights.powf(-0.5)))
 }
 
-/// Half the mean square of differences between neighbours, the largest share of `cut` left out.
-fn variance_of_neighbours(deltas: &[i64], cut: f64) -> Option<f64> {
-    let squares: Vec<f64> =
-        deltas.windows(2).map(|pair| (pair[1].wrapping_sub(pair[0]) as f64).powi(2) / 2.0).collect();
-    let squares = sorted(&squares);
-    let left_out = (cut.min(0.6) * squares.len() as f64) as usize;
-    mean(&squares[..squares.len() - left_out])
+/// The third central moment over the cube of the deviation, and its error. `None` where it is not known at all.
+fn skewness((third, third_error): (f64, f64), (variance, error): (f64, f64)) -> Option<(f64, f64)> {
+    /// A skewness that is not known better than this is not known.
+    const WORTHLESS: f64 = 1.0;
+    /// No estimate of it is better than this.
+    const BEST: f64 = 0.1;
+    let value = third / variance.powf(1.5);
+    let doubt = (third_error / variance.powf(1.5)).hypot(1.5 * value * error / variance).max(BEST);
+    (variance > 0.0 && doubt < WORTHLESS).then_some((value, doubt))
 }
 
-/// The skewness of an invocation, over all processes, from batches of few calls: the third central moment of a sum is
-/// the sum of the third central moments, and quantisation adds none. `None` when the batches vary too little.
-#[must_use]
-pub fn skewness(runs: &[Run], reference: &Reference) -> Option<f64> {
-    let each: Vec<[f64; 2]> =
-        runs.iter().filter_map(|run| core_moments(&run.few.deltas, reference.step)).collect();
-    let second = mean(&each.iter().map(|moments| moments[0]).collect::<Vec<_>>())?;
-    let third = mean(&each.iter().map(|moments| moments[1]).collect::<Vec<_>>())?;
-    let Batches { calls, .. } = runs.first()?.few;
-    let squared = reference.step * reference.step;
-    let variance = second - squared / 6.0;
-    (variance > 0.3 * squared && calls > 0).then(|| third / variance.powf(1.5) * (calls as f64).sqrt())
+/// What a sum of calls tells of one call, in steps: its variance, and its third central moment where that can be told.
+struct Sum {
+    variance: (f64, f64),
+    third: Option<(f64, f64)>,
+}
+
+impl Sum {
+    /// Fewest steps that batches have to vary by, as a deviation, for their third moment to be that of the calls: what steps
+    /// add to it is then gone.
+    const TELLING: f64 = 0.4;
+    /// What is left of the steps in the variance of sums whose lengths form a lattice of their own, as two costs half a step apart
+    /// do: the second term of the series that is taken off, at most.
+    const LATTICE: f64 = 0.025;
+    /// Lengths with tails make variances scatter more than a normal law does, by about so much.
+    const TAILS: f64 = 1.3;
+
+    fn of(batches: &Batches, step: f64) -> Option<Self> {
+        let levels = without_rare(&batches.deltas, step);
+        if levels.len() < FEWEST || batches.calls == 0 {
+            return None;
+        }
+        let (mut second, mut third, mut blocks) = (0.0, 0.0, 0.0);
+        for block in levels.chunks_exact(BLOCK) {
+            let (centre, size) = (mean(block)?, BLOCK as f64);
+            let moment = |order: i32| block.iter().map(|level| (level - centre).powi(order)).sum::<f64>();
+            second += moment(2) / (size - 1.0);
+            third += moment(3) * size / ((size - 1.0) * (size - 2.0));
+            blocks += 1.0;
+        }
+        let (second, third) = (second / blocks, third / blocks);
+        let (phase, calls) = (mean(&levels)?, batches.calls as f64);
+        let own = without_steps(second, phase);
+        let chance = Self::TAILS * second * (2.0 / levels.len() as f64).sqrt();
+        // How much the variance behind the steps moves when that in front of them does.
+        let slope = (without_steps(second + chance, phase) - without_steps(second - chance, phase)) / 2.0;
+        let error = slope.max(chance / 4.0).hypot(Self::LATTICE);
+        let of_third = Self::TAILS * (6.0 / levels.len() as f64).sqrt() * second.powf(1.5);
+        let third = (own > Self::TELLING * Self::TELLING)
+            .then(|| (third / calls, of_third.hypot(Self::LATTICE) / calls));
+        Some(Self { variance: (own / calls, error / calls), third })
+    }
+}
+
+/// The variance of lengths whose multiples of a step have this variance and this mean, in steps. A length that does not vary
+/// shows at two levels, by its place between them; one that varies by half a step shows a sixth of a squared step more than
+/// it has. In between the first terms of the Fourier series of `f (1 − f)` tell.
+fn without_steps(variance: f64, mean: f64) -> f64 {
+    let seen = |own: f64| {
+        let term = |order: f64| {
+            (TAU * order * mean).cos() * (-2.0 * PI * PI * order * order * own).exp()
+                / (PI * PI * order * order)
+        };
+        own + 1.0 / 6.0 - (1..=4).map(|order| term(f64::from(order))).sum::<f64>()
+    };
+    let (mut low, mut high) = (0.0, variance.max(0.0) + 0.2);
+    for _ in 0..50 {
+        let middle = f64::midpoint(low, high);
+        if seen(middle) < variance { low = middle } else { high = middle }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_taken_off_by_phase() {
+        // A constant length at 0.3 of a step shows with a variance of 0.21, one in the middle with 0.25.
+        assert!(without_steps(0.21, 7.3) < 0.003 && without_steps(0.25, 2.5) < 0.003);
+        // Far from constant, a sixth.
+        assert!((without_steps(4.0 + 1.0 / 6.0, 2.5) - 4.0).abs() < 1e-6);
+        assert_eq!(without_steps(0.0, 3.0), 0.0);
+    }
 }

@@ -21,24 +21,43 @@ impl Pace {
     }
 }
 
-/// Figures at the pace of the core, unless they clearly do not follow it: what waits for something else than the core (a
-/// device, another machine) agrees better between processes as it was measured.
+/// Whether a cost follows the frequency of the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Following {
+    /// It is a number of core cycles.
+    Core,
+    /// It is a time that something else takes (a device, another machine).
+    Device,
+    /// That cannot be told, as where the core kept its frequency.
+    Unknown,
+}
+
+/// Whether the figures of processes follow the core: those that agree clearly better are the right ones, told at one frequency
+/// (`paced`) or as they were measured.
 #[must_use]
-pub fn follows_core(paced: &[f64], measured: &[f64]) -> bool {
+pub fn following(paced: &[f64], measured: &[f64]) -> Following {
     /// With fewer processes nothing can be told.
-    const FEWEST: usize = 3;
-    /// By this much the figures as measured have to agree better.
+    const FEWEST: usize = 4;
+    /// The scatter of the right figures is at most this part of that of the wrong ones.
     const CLEARLY: f64 = 0.6;
-    let scatter = |figures: &[f64]| {
-        let sorted = sorted(figures);
-        Some((quantile(&sorted, 0.75)? - quantile(&sorted, 0.25)?) / quantile(&sorted, 0.5)?.abs().max(1e-9))
+    let (Some(of_paced), Some(of_measured)) = (scatter(paced), scatter(measured)) else {
+        return Following::Unknown;
     };
-    match (scatter(paced), scatter(measured)) {
-        (Some(paced_scatter), Some(measured_scatter)) if paced.len() >= FEWEST => {
-            measured_scatter >= CLEARLY * paced_scatter
-        }
-        _ => true,
+    if paced.len() < FEWEST {
+        Following::Unknown
+    } else if of_paced < CLEARLY * of_measured {
+        Following::Core
+    } else if of_measured < CLEARLY * of_paced {
+        Following::Device
+    } else {
+        Following::Unknown
     }
+}
+
+/// How far apart the quartiles of figures lie, as a share of their middle.
+fn scatter(figures: &[f64]) -> Option<f64> {
+    let sorted = sorted(figures);
+    Some((quantile(&sorted, 0.75)? - quantile(&sorted, 0.25)?) / quantile(&sorted, 0.5)?.abs().max(1e-9))
 }
 
 #[cfg(test)]
@@ -57,10 +76,11 @@ mod tests {
         let frequencies = [2.4, 2.5, 2.6, 2.7, 2.8, 2.45, 2.75];
         let of_core: Vec<f64> = frequencies.iter().map(|ghz| 100.0 / ghz).collect();
         let paced: Vec<f64> = of_core.iter().zip(frequencies).map(|(ns, ghz)| ns * ghz / 2.6).collect();
-        assert!(follows_core(&paced, &of_core));
+        assert_eq!(following(&paced, &of_core), Following::Core);
         let of_device = [500.0; 7];
         let paced: Vec<f64> = of_device.iter().zip(frequencies).map(|(ns, ghz)| ns * ghz / 2.6).collect();
-        assert!(!follows_core(&paced, &of_device));
-        assert!(follows_core(&paced[..2], &of_device[..2]), "too few to tell");
+        assert_eq!(following(&paced, &of_device), Following::Device);
+        assert_eq!(following(&paced[..2], &of_device[..2]), Following::Unknown, "too few to tell");
+        assert_eq!(following(&of_device, &of_device), Following::Unknown, "the core kept its frequency");
     }
 }

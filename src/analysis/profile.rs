@@ -1,12 +1,15 @@
 //! The profile of a timer: all figures, from its trace.
 
 use crate::analysis::Estimate;
-use crate::analysis::cost::{Cost, cost, floor};
+use crate::analysis::cost::{Cost, Seen, cost, deviation, floor, never_moved};
+use crate::analysis::distribution::{Distribution, distribution};
+use crate::analysis::interval::{Regimes, over_processes, regimes};
 use crate::analysis::order::Backward;
-use crate::analysis::pace::{Pace, follows_core};
+use crate::analysis::pace::{Following, Pace, following};
 use crate::analysis::resolution::{Context, Resolution, resolve};
-use crate::analysis::spread::{Singles, View, successive};
-use crate::analysis::statistics::{median, over_processes};
+use crate::analysis::shape::{Agreed, Fits, Kind};
+use crate::analysis::singles::{View, successive};
+use crate::analysis::statistics::{median, midmean, standard_deviation};
 use crate::trace::{Intervals, Run, Trace};
 
 /// What a trace says about its timer.
@@ -16,18 +19,32 @@ pub struct Profile {
     pub resolution: Resolution,
     /// Nanoseconds in a tick.
     pub ns_per_tick: Option<f64>,
-    /// Median invocation cost in nanoseconds, over processes.
+    /// What that is known to, as a share.
+    pub rate_doubt: f64,
+    /// What a call costs alone: the median of single invocations, in nanoseconds.
     pub cost: Option<Estimate>,
+    /// What a call costs in a row, in nanoseconds.
+    pub amortised: Option<f64>,
+    /// Why there is no cost although calls were timed.
+    pub no_cost: Option<&'static str>,
     /// Median of single invocations as the reference shows them, in nanoseconds.
     pub single_median: Option<f64>,
     /// Their 99th percentile, in nanoseconds.
     pub p99: Option<f64>,
     /// Share of single invocations within ±1 accuracy of the median, over processes.
     pub spread: Option<Estimate>,
-    /// Processes that were left out because something disturbed them throughout.
+    /// Processes that were left out because the core was shared or changed its frequency while they measured.
     pub disturbed: u32,
     /// Cost in nanoseconds and spread, one pair a process that counts.
     pub processes: Vec<(f64, f64)>,
+    /// What cost and spread may be instead, as far as no number of processes tells.
+    pub instead: Vec<(f64, f64)>,
+    /// Two groups that the processes fell into.
+    pub regimes: Option<Regimes>,
+    /// Whether its cost follows the frequency of the core.
+    pub following: Following,
+    /// What the distribution of single invocations is.
+    pub distribution: Option<Distribution>,
     /// Steps backwards in successive readings.
     pub backward: Backward,
 }
@@ -57,7 +74,11 @@ impl Profile {
     #[must_use]
     pub fn accuracy_ns(&self) -> Option<Estimate> {
         match (&self.resolution, self.ns_per_tick) {
-            (Resolution::Resolved { step, .. }, Some(ns)) => Some(step.scaled(ns)),
+            (Resolution::Resolved { step, .. }, Some(ns)) => {
+                let accuracy = step.scaled(ns);
+                let rate = accuracy.value * self.rate_doubt;
+                Some(accuracy.doubted(&[accuracy.value - rate, accuracy.value + rate]))
+            }
             _ => None,
         }
     }
@@ -67,103 +88,252 @@ impl Profile {
 #[must_use]
 pub fn profile(trace: &Trace) -> Profile {
     let tight: Vec<Vec<i64>> = trace.runs.iter().map(|run| successive(&run.readings.values)).collect();
-    let by_reference = singles(trace, &View::by_reference(trace));
-    let resolution = resolve(&groups(trace), &tight, &context(trace, &by_reference));
+    let all: Vec<&Run> = trace.runs.iter().collect();
+    let by_reference = Looks::of(trace, &all, View::by_reference(trace));
+    let resolution = resolve(&groups(trace), &tight, &by_reference.context());
     let step = match &resolution {
         Resolution::Resolved { step, .. } => Some(step.value),
         _ => None,
     };
     let accuracy_ns = step.zip(trace.ns_per_tick).map(|(step, ns)| step * ns);
-    let singles = View::by_readings(trace, step).map_or(by_reference, |view| singles(trace, &view));
-    let mut costs = invocations(trace, &calm(singles), accuracy_ns);
-    leave_out_disturbed(&mut costs);
-    let disturbed = (trace.runs.len() - costs.len()) as u32;
-    let column = |figure: fn(&Cost) -> f64| costs.iter().map(|(cost, _)| figure(cost)).collect::<Vec<_>>();
-    let spreads: Vec<f64> = costs.iter().filter_map(|(_, spread)| *spread).collect();
+    let measured: Vec<&Run> = all.iter().copied().filter(|run| !never_moved(run)).collect();
+    let still = measured.is_empty() && all.iter().any(|run| never_moved(run));
+    let calm = calm(measured);
+    let looks = Looks::of(trace, &calm, View::of(trace, step));
+    let found = looks.found(accuracy_ns);
+    let spread = found.spread();
     Profile {
         resolution,
         ns_per_tick: trace.ns_per_tick,
-        cost: over_processes(&column(|cost| cost.median)),
-        single_median: median(&column(|cost| cost.single_median)),
-        p99: median(&column(|cost| cost.p99)),
-        spread: over_processes(&spreads),
-        processes: column(|cost| cost.median).into_iter().zip(spreads).collect(),
-        disturbed,
+        rate_doubt: trace.ns_per_tick_doubt,
+        cost: found.cost(),
+        amortised: midmean(&found.column(|cost| cost.in_a_row)),
+        no_cost: still.then_some("batches of many calls took no time by their reference"),
+        single_median: median(&found.column(|cost| cost.single_median)),
+        p99: median(&found.column(|cost| cost.p99)),
+        processes: found.costs.iter().copied().zip(found.spreads.iter().copied()).collect(),
+        instead: found.instead.clone(),
+        regimes: found.regimes,
+        following: found.following,
+        distribution: distribution(&looks.shapes(looks.agreed.kind), &looks.view, &found.costs),
+        disturbed: (trace.runs.len() - calm.len()) as u32,
+        spread,
         backward: backward(trace),
     }
-}
-
-/// Each process with what it saw of single invocations.
-fn singles<'a>(trace: &'a Trace, view: &View) -> Vec<(&'a Run, Singles)> {
-    trace.runs.iter().filter_map(|run| Some((run, Singles::of(run, &trace.reference, view)?))).collect()
-}
-
-/// Cost and spread of each process, at the frequency of the campaign or, where they do not follow the core, as measured.
-fn invocations(
-    trace: &Trace,
-    processes: &[(&Run, Singles)],
-    accuracy_ns: Option<f64>,
-) -> Vec<(Cost, Option<f64>)> {
-    let at = |pace: Pace| -> Vec<(Cost, Option<f64>)> {
-        let floor = floor(&trace.runs, pace);
-        let of = |(run, singles): &(&Run, Singles)| {
-            let singles = singles.at(pace);
-            let cost = cost(run, &trace.reference, &singles, floor, pace)?;
-            Some((cost, accuracy_ns.map(|accuracy| singles.spread(accuracy))))
-        };
-        processes.iter().filter_map(of).collect()
-    };
-    let medians =
-        |costs: &[(Cost, Option<f64>)]| costs.iter().map(|(cost, _)| cost.median).collect::<Vec<_>>();
-    let paced = at(Pace(trace.core_hz));
-    if trace.core_hz.is_none() {
-        return paced;
-    }
-    let measured = at(Pace(None));
-    if follows_core(&medians(&paced), &medians(&measured)) { paced } else { measured }
 }
 
 /// Fewest processes that figures are taken from, where there are as many.
 pub const FEWEST: usize = 3;
 
 /// The processes that had a core of their own while they measured; all of them where those are too few.
-fn calm(processes: Vec<(&Run, Singles)>) -> Vec<(&Run, Singles)> {
-    let count = processes.iter().filter(|(run, _)| run.is_calm()).count();
-    processes.into_iter().filter(|(run, _)| count < FEWEST || run.is_calm()).collect()
+fn calm(runs: Vec<&Run>) -> Vec<&Run> {
+    let count = runs.iter().filter(|run| run.is_calm()).count();
+    runs.into_iter().filter(|run| count < FEWEST || run.is_calm()).collect()
 }
 
-/// Keeps the calm processes: interference only ever adds, so a process whose cost lies clearly above that of three others
-/// measured the neighbours of the timer and not the timer.
-fn leave_out_disturbed(costs: &mut Vec<(Cost, Option<f64>)>) {
-    /// How much fresh processes differ where nothing disturbs them.
-    const LUCK: f64 = 0.06;
-    costs.sort_by(|a, b| a.0.median.total_cmp(&b.0.median));
-    if let Some(third) = costs.get(FEWEST - 1).map(|(cost, _)| cost.median) {
-        let limit = third + (LUCK * third).max(0.6);
-        costs.retain(|(cost, _)| cost.median <= limit);
+/// What processes saw of single invocations.
+struct Looks<'a> {
+    trace: &'a Trace,
+    view: View,
+    runs: Vec<&'a Run>,
+    fits: Vec<Fits>,
+    agreed: Agreed,
+    /// As the reference shows them, and what that is taken for.
+    by_reference: Vec<Fits>,
+    reference_kind: Kind,
+}
+
+impl<'a> Looks<'a> {
+    fn of(trace: &'a Trace, runs: &[&'a Run], view: View) -> Self {
+        let reference_view = View::by_reference(trace);
+        let fitted =
+            |view: &View| -> Vec<Option<Fits>> { runs.iter().map(|run| view.fits(run, trace)).collect() };
+        let by_reference = fitted(&reference_view);
+        let fits = if view.of_intervals { fitted(&view) } else { by_reference.clone() };
+        let whole = runs.iter().zip(fits).zip(by_reference);
+        let whole: Vec<(&Run, Fits, Fits)> =
+            whole.filter_map(|((run, fits), by_reference)| Some((*run, fits?, by_reference?))).collect();
+        let fits: Vec<Fits> = whole.iter().map(|(_, fits, _)| fits.clone()).collect();
+        let by_reference: Vec<Fits> = whole.iter().map(|(_, _, fits)| fits.clone()).collect();
+        let agreed = Fits::agreed(&fits);
+        let reference_kind = if view.of_intervals { Fits::agreed(&by_reference).kind } else { agreed.kind };
+        let runs = whole.iter().map(|(run, _, _)| *run).collect();
+        Self { trace, view, runs, fits, agreed, by_reference, reference_kind }
+    }
+
+    fn shapes(&self, kind: Kind) -> Vec<crate::analysis::shape::Shape> {
+        self.fits.iter().map(|fits| fits.shape(kind)).collect()
+    }
+
+    /// Cost and spread of each process.
+    fn figures(&self, kind: Kind, pace: Pace, accuracy_ns: Option<f64>) -> Vec<(Cost, Option<f64>)> {
+        let reference = &self.trace.reference;
+        let floor = floor(&self.trace.runs, reference, pace);
+        let each = self.runs.iter().zip(&self.fits).zip(&self.by_reference);
+        each.filter_map(|((run, fits), by_reference)| {
+            let (shape, by_reference) = (fits.shape(kind), by_reference.shape(self.reference_kind));
+            let seen = Seen { run, reference, view: &self.view, shape: &shape, by_reference: &by_reference };
+            let hertz = if self.view.of_intervals { run.readings.core_hz } else { run.singles.core_hz };
+            let ns = self.view.ns_per_tick * pace.scale(hertz);
+            Some((cost(&seen, floor, pace)?, accuracy_ns.map(|accuracy| shape.share_within(accuracy / ns))))
+        })
+        .collect()
+    }
+
+    /// Cost and spread, and what they may be instead.
+    fn found(&self, accuracy_ns: Option<f64>) -> Found {
+        let step = self.trace.reference.step * self.trace.reference.ns_per_tick;
+        let at = |kind: Kind, pace: Pace| placed(self.figures(kind, pace, accuracy_ns), step);
+        let kind = self.agreed.kind;
+        let paced = at(kind, Pace(self.trace.core_hz));
+        let (main, following, other_pace) = match self.trace.core_hz {
+            None => (paced, Following::Unknown, None),
+            Some(_) => {
+                let measured = at(kind, Pace(None));
+                match following(&paced.costs, &measured.costs) {
+                    Following::Device => (measured, Following::Device, None),
+                    Following::Core => (paced, Following::Core, None),
+                    Following::Unknown => (paced, Following::Unknown, Some(measured)),
+                }
+            }
+        };
+        let pace = Pace(self.trace.core_hz.filter(|_| following != Following::Device));
+        let mut found = main;
+        let kinds = self.agreed.as_well.iter().map(|kind| at(*kind, pace));
+        let others: Vec<Placed> = kinds.collect();
+        let pair =
+            |placed: &Placed| Some((midmean(&placed.costs)?, midmean(&placed.spreads).unwrap_or(f64::NAN)));
+        let Some(here) = pair(&found) else { return Found::from(found, Vec::new(), following, 0.0) };
+        // Of several laws that would do only one is true: the farthest counts.
+        let kinds = farthest(others.iter().filter_map(pair).collect(), here);
+        let mut instead: Vec<(f64, f64)> =
+            kinds.into_iter().chain(other_pace.as_ref().and_then(pair)).collect();
+        for doubt in [found.ordering, found.model] {
+            instead.extend([(here.0 - doubt, here.1), (here.0 + doubt, here.1)]);
+        }
+        found.costs.shrink_to_fit();
+        let samples = self.runs.iter().map(|run| self.view.samples(run).len() as f64).sum();
+        Found::from(found, instead, following, samples)
+    }
+
+    /// Of all processes, calm or not: intervals vary as the costs of all of them do.
+    fn context(&self) -> Context {
+        let Some(ns) = self.trace.ns_per_tick else { return Context::default() };
+        let pace = Pace(self.trace.core_hz);
+        let shapes = self.shapes(self.agreed.kind);
+        let of = |figures: Vec<f64>| median(&figures).unwrap_or(0.0) / ns;
+        let width = |low: f64, high: f64| {
+            let between = |shape: &crate::analysis::shape::Shape| {
+                (shape.quantile(high) - shape.quantile(low)) * self.view.ns_per_tick
+            };
+            of(shapes.iter().map(between).collect())
+        };
+        let costs = self.figures(self.agreed.kind, pace, None);
+        let deviations = self.runs.iter().zip(&shapes);
+        Context {
+            cost_deviation: of(deviations
+                .map(|(run, shape)| deviation(run, &self.trace.reference, shape))
+                .collect()),
+            cost_lower_width: width(0.02, 0.5),
+            cost_edge: width(0.01, 0.1),
+            reference_step: self.trace.reference.step * self.trace.reference.ns_per_tick / ns,
+            cost: of(costs.iter().map(|(cost, _)| cost.by_batches).collect()),
+            work_unit: self.trace.reference.ns_per_work / ns,
+        }
+    }
+}
+
+/// Of what may be instead, what lies farthest below and above in cost, and in spread.
+fn farthest(others: Vec<(f64, f64)>, here: (f64, f64)) -> Vec<(f64, f64)> {
+    let ends = |of: fn(&(f64, f64)) -> f64| {
+        let by = |a: &&(f64, f64), b: &&(f64, f64)| of(a).total_cmp(&of(b));
+        [others.iter().min_by(by), others.iter().max_by(by)].map(|end| end.map_or(of(&here), of))
+    };
+    let ([least, most], [narrow, wide]) = (ends(|pair| pair.0), ends(|pair| pair.1));
+    vec![(least.min(here.0), narrow.min(here.1)), (most.max(here.0), wide.max(here.1))]
+}
+
+/// How much a call alone may take longer or shorter than one in a row, in nanoseconds, as a standard deviation: what waiting
+/// for the reads around it takes. Where singles are known better than that, they place the median; else batches do.
+const ORDERING_NS: f64 = 4.0;
+/// Standard deviations on either side that hold 95 % of a normal law.
+const Z: f64 = 1.96;
+
+/// Cost and spread of each process, the cost placed by singles and batches together.
+struct Placed {
+    each: Vec<Cost>,
+    costs: Vec<f64>,
+    spreads: Vec<f64>,
+    /// Half the width of what batches leave in doubt, in nanoseconds.
+    ordering: f64,
+    /// Half the width of what the laws leave in doubt, in nanoseconds.
+    model: f64,
+}
+
+/// Places the median of single calls where they show it, as far as they are known; batches place it within what the singles
+/// leave open, which is never more than a step of the reference.
+fn placed(figures: Vec<(Cost, Option<f64>)>, step: f64) -> Placed {
+    let spreads = figures.iter().filter_map(|(_, spread)| *spread).collect();
+    let each: Vec<Cost> = figures.into_iter().map(|(cost, _)| cost).collect();
+    let longer: Vec<f64> = each.iter().map(|cost| cost.alone - cost.by_batches).collect();
+    let count = each.len().max(1) as f64;
+    let by_chance = midmean(&each.iter().map(|cost| cost.error).collect::<Vec<_>>()).unwrap_or(0.0);
+    // Few processes may agree by chance.
+    let error = standard_deviation(&longer).unwrap_or(0.0).max(by_chance) / count.sqrt();
+    let known = ORDERING_NS.powi(2) / (ORDERING_NS.powi(2) + error.powi(2));
+    let place =
+        |cost: &Cost| cost.alone - ((1.0 - known) * (cost.alone - cost.by_batches)).clamp(-step, step);
+    let costs = each.iter().map(place).collect();
+    let model = Z * midmean(&each.iter().map(|cost| cost.model).collect::<Vec<_>>()).unwrap_or(0.0);
+    Placed { each, costs, spreads, ordering: Z * (1.0 - known) * ORDERING_NS.min(step), model }
+}
+
+/// Cost and spread over processes.
+struct Found {
+    each: Vec<Cost>,
+    costs: Vec<f64>,
+    spreads: Vec<f64>,
+    instead: Vec<(f64, f64)>,
+    regimes: Option<Regimes>,
+    following: Following,
+    samples: f64,
+}
+
+impl Found {
+    fn from(placed: Placed, mut instead: Vec<(f64, f64)>, following: Following, samples: f64) -> Self {
+        let regimes = regimes(&placed.costs);
+        if let (Some(two), Some(spread)) = (regimes, midmean(&placed.spreads)) {
+            instead.extend([(two.low, spread), (two.high, spread)]);
+        }
+        Self {
+            each: placed.each,
+            costs: placed.costs,
+            spreads: placed.spreads,
+            instead,
+            regimes,
+            following,
+            samples,
+        }
+    }
+
+    fn column(&self, figure: fn(&Cost) -> f64) -> Vec<f64> {
+        self.each.iter().map(figure).collect()
+    }
+
+    fn cost(&self) -> Option<Estimate> {
+        let instead: Vec<f64> = self.instead.iter().map(|(cost, _)| *cost).collect();
+        Some(over_processes(&self.costs)?.doubted(&instead))
+    }
+
+    fn spread(&self) -> Option<Estimate> {
+        let instead: Vec<f64> = self.instead.iter().map(|(_, spread)| *spread).collect();
+        Some(over_processes(&self.spreads)?.doubted(&instead).counted(self.samples).within(0.0, 1.0))
     }
 }
 
 /// All intervals, those of long observations included.
 fn groups(trace: &Trace) -> Vec<Intervals> {
     trace.runs.iter().flat_map(|run| &run.intervals).chain(&trace.slow).cloned().collect()
-}
-
-/// Of all processes, calm or not: intervals vary as the costs of all of them do.
-fn context(trace: &Trace, processes: &[(&Run, Singles)]) -> Context {
-    let Some(ns) = trace.ns_per_tick else { return Context::default() };
-    let costs = invocations(trace, processes, None);
-    let of = |figure: fn(&Cost) -> f64| {
-        median(&costs.iter().map(|(cost, _)| figure(cost)).collect::<Vec<_>>()).unwrap_or(0.0)
-    };
-    Context {
-        cost_deviation: of(|cost| cost.deviation) / ns,
-        cost_lower_width: of(|cost| cost.lower_width) / ns,
-        cost_edge: of(|cost| cost.edge) / ns,
-        reference_step: trace.reference.step * trace.reference.ns_per_tick / ns,
-        cost: of(|cost| cost.median) / ns,
-        work_unit: trace.reference.ns_per_work / ns,
-    }
 }
 
 fn backward(trace: &Trace) -> Backward {

@@ -1,5 +1,7 @@
 //! Rate: how long a tick and a unit of work are.
 
+use crate::analysis::Estimate;
+use crate::analysis::interval::over_processes;
 use crate::analysis::statistics::median;
 use crate::trace::Intervals;
 
@@ -72,6 +74,14 @@ pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
     const LEAST: f64 = 1e-3;
     let ns = clock as f64 * clock_ns / timer as f64;
     (timer > 0 && clock > 0 && ns >= LEAST).then_some(ns)
+}
+
+/// The length of a tick by what each process found it to be, and what it is known to, as a share: half of the 95 % interval.
+#[must_use]
+pub fn agreed(rates: &[f64]) -> Option<(f64, f64)> {
+    let ns = median(rates)?;
+    let interval = over_processes(rates).filter(Estimate::is_bounded);
+    Some((ns, interval.map_or(0.0, |known| (known.high - ns).max(ns - known.low) / ns)))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! for the step; a rule that another contradicts gives no number, and neither does a clock that moves irregularly.
 
 use crate::analysis::jump::{Jump, by_amount};
-use crate::analysis::shape::core_moments;
+use crate::analysis::shape::core_variance;
 use crate::analysis::statistics::{quantile, sorted};
 use crate::analysis::{Estimate, lattice, spectrum};
 use crate::trace::Intervals;
@@ -207,7 +207,7 @@ fn counts_finely(groups: &[Intervals], context: &Context) -> bool {
 fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
     let typical = |figures: Vec<f64>| quantile(&sorted(&figures), 0.5);
     let deviation =
-        typical(tight.iter().filter_map(|deltas| Some(core_moments(deltas, 1.0)?[0].sqrt())).collect());
+        typical(tight.iter().filter_map(|deltas| Some(core_variance(deltas, 1.0)?.sqrt())).collect());
     let between = |low: f64, high: f64| {
         let width = |deltas: &Vec<i64>| {
             let sorted = sorted(&deltas.iter().map(|&delta| delta as f64).collect::<Vec<_>>());

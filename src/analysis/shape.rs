@@ -3,92 +3,158 @@
 //! With steps of length `s` and a random phase, an invocation of length `x` shows as one of the two neighbouring
 //! multiples of `s`, the nearer one more often. Counted in steps, the share of samples at or below level `k` is then
 //! exactly the mean of the cumulative distribution `F` over the cell `[k, k + 1]`. So quantised samples tell cell means of
-//! `F`, without bias, however coarse the reference is. What `F` does inside a cell they do not tell; there the simplest shape
-//! that explains all cells is taken: one cost, one cost with an exponential tail, two costs, two with tails. Where
-//! none does, `F` is interpolated between the middles of the cells.
+//! `F`, without bias, however coarse the reference is. What `F` does inside a cell they do not tell; there a law is taken that
+//! explains all cells: one cost that varies, or two. Where neither does, `F` is interpolated between the middles of the cells.
+//! Which laws explain them too is told beside: what cannot be told belongs into the interval.
 
 mod cells;
-mod mixture;
+mod fit;
+mod law;
 
-use self::cells::Cells;
-pub use self::mixture::cheapest;
-use self::mixture::{KINDS, Mixture, ONE_COST_SURPRISE};
+use std::rc::Rc;
+
+use self::cells::{Cells, Cluster};
+use self::fit::{Data, Fit};
+use self::law::Law;
 use crate::analysis::moments::Moments;
-use crate::analysis::statistics::{mean, quantile, sorted};
+use crate::analysis::statistics::mean;
 
-/// The second and third central moments of all but the rare interruptions, in ticks squared and cubed. `None` without
-/// samples.
-#[must_use]
-pub fn core_moments(samples: &[i64], step: f64) -> Option<[f64; 2]> {
-    let levels = levels(samples, step);
-    let core = core(&levels)?;
-    let centre = mean(core)?;
-    let moment =
-        |order: i32| core.iter().map(|level| (level - centre).powi(order)).sum::<f64>() / core.len() as f64;
-    Some([moment(2) * step * step, moment(3) * step * step * step])
+/// What the distribution of single invocations is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// One cost that varies, or does not.
+    One,
+    /// One cost that varies by a normal law.
+    Normal,
+    /// One cost with a tail.
+    Tail,
+    /// Two costs that do not vary.
+    Two,
+    /// Two costs, each of which varies.
+    Blurred,
+    /// Neither: interpolated.
+    Free,
 }
 
+/// How many kinds of laws there are.
+const KINDS: usize = 5;
+/// Their parameters: place, normal blur, tail; one of the latter; two places and a weight; all of these.
+const PARAMETERS: [f64; KINDS] = [3.0, 2.0, 2.0, 3.0, 5.0];
+/// What a parameter lowers the misfit by, twice over what chance does (Akaike).
+const CHANCE: f64 = 2.0;
+/// A law whose misfit exceeds the best one's by less than this explains the samples as well: twice the logarithm of 20.
+const AS_GOOD: f64 = 6.0;
 /// Samples that a share is counted from; with fewer it is taken from the density.
 const FEWEST_WITHIN: f64 = 60.0;
+/// What a parameter has to lower the misfit by in every process to be believed: half as much again.
+const PRICE: f64 = 3.0;
+/// What the more complicated of two kinds has to explain besides.
+const EVIDENCE: f64 = 10.0;
+/// A law explains the samples where its misfit is at most so many times what there is to be explained.
+const MOST_MISFIT: f64 = 4.0;
+/// What the place of a law is off by, in steps, beyond chance.
+const MODEL: f64 = 0.005;
+/// What interpolation within a cell is off by, in steps: at most 0.09 for a single cost; more for two in one cell.
+const INTERPOLATION: f64 = 0.1;
 
-/// The shape of the distribution of single invocations, in ticks of whatever measured them.
+/// What the samples of one process may be taken for.
+#[derive(Clone, Debug)]
+pub struct Fits {
+    step: f64,
+    cells: Rc<Cells>,
+    laws: Option<[Fit; KINDS]>,
+}
+
+/// What the samples of all processes together are taken for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    /// The kind that explains most for its parameters.
+    pub kind: Kind,
+    /// Others that explain as much.
+    pub as_well: Vec<Kind>,
+}
+
+impl Fits {
+    /// From samples in ticks of whoever moves in steps of `step` ticks; `moments` are those of an invocation, in steps. `None`
+    /// without samples.
+    #[must_use]
+    pub fn of(samples: &[i64], step: f64, moments: Moments) -> Option<Self> {
+        let cells = Cells::of(samples, step)?;
+        let laws = Data::of(&cells, moments).map(|data| {
+            let [normal, tail] = data.extremes();
+            let [two, blurred] = data.two();
+            [data.one(), normal, tail, two, blurred].map(|fit| data.told(fit))
+        });
+        Some(Self { step, cells: Rc::new(cells), laws })
+    }
+
+    /// What all processes agree on.
+    #[must_use]
+    pub fn agreed(all: &[Self]) -> Agreed {
+        let laws: Option<Vec<&[Fit; KINDS]>> = all.iter().map(|fits| fits.laws.as_ref()).collect();
+        let Some(laws) = laws.filter(|laws| !laws.is_empty()) else {
+            return Agreed { kind: Kind::Free, as_well: Vec::new() };
+        };
+        let misfits: [f64; KINDS] =
+            std::array::from_fn(|kind| laws.iter().map(|fits| fits[kind].misfit).sum());
+        let processes = all.len() as f64;
+        let score =
+            |kind: Kind, price: f64| misfits[kind as usize] + price * processes * PARAMETERS[kind as usize];
+        // Two costs only where they explain more than one does.
+        let price = |kind: Kind| {
+            score(kind, PRICE) + if kind == Kind::One { 0.0 } else { PRICE * processes + EVIDENCE }
+        };
+        let kinds = [Kind::One, Kind::Two, Kind::Blurred];
+        let best = kinds.into_iter().min_by(|a, b| price(*a).total_cmp(&price(*b))).unwrap_or(Kind::One);
+        let explained: f64 =
+            all.iter().map(|fits| MOST_MISFIT * (fits.cells.telling() as f64 + PARAMETERS[0])).sum();
+        if misfits[best as usize] > explained {
+            return Agreed { kind: Kind::Free, as_well: Vec::new() };
+        }
+        let others = [Kind::One, Kind::Normal, Kind::Tail, Kind::Two, Kind::Blurred]
+            .into_iter()
+            .filter(|kind| *kind != best);
+        let as_well = others.filter(|kind| score(*kind, CHANCE) < score(best, CHANCE) + AS_GOOD);
+        Agreed { kind: best, as_well: as_well.collect() }
+    }
+
+    /// The distribution, if it is of this kind.
+    #[must_use]
+    pub fn shape(&self, kind: Kind) -> Shape {
+        let law = self.laws.as_ref().and_then(|laws| laws.get(kind as usize)).map(|fit| fit.law);
+        let simple = |cluster: &Cluster| {
+            let [mean, second, third] = cluster.moments();
+            let variance = (second - 1.0 / 6.0).max(0.0);
+            Law::one(mean, variance.sqrt(), if variance > 0.05 { third / variance.powf(1.5) } else { 0.0 })
+        };
+        let others = self.cells.others.iter().map(simple).enumerate().collect();
+        Shape { step: self.step, cells: Rc::clone(&self.cells), law, others }
+    }
+}
+
+/// The distribution of single invocations, in ticks of whoever shows them.
 #[derive(Clone, Debug)]
 pub struct Shape {
     step: f64,
-    core_mean: f64,
-    core_variance: f64,
-    skewness_length: f64,
-    rare: f64,
-    cells: Cells,
-    fitted: Option<Mixture>,
+    cells: Rc<Cells>,
+    law: Option<Law>,
+    /// Laws of the clusters apart from the main one, by their place.
+    others: Vec<(usize, Law)>,
+}
+
+/// What a distribution is, in ticks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Described {
+    /// The costs there are, each with its share of all invocations, the least first. Empty where they are no costs of which
+    /// each varies around one place.
+    pub modes: Vec<(f64, f64)>,
+    /// Standard deviation around that of them that holds the median; of all but the rare ones where there are none.
+    pub deviation: f64,
+    /// The share of invocations far above all others.
+    pub rare: f64,
 }
 
 impl Shape {
-    /// How unlikely samples make each kind of shape, least to most complicated. `None` where the samples fit none of them
-    /// to begin with, or none but the simplest is needed.
-    #[must_use]
-    pub fn surprises(samples: &[i64], step: f64) -> Option<[f64; KINDS]> {
-        let cells = Cells::of(levels(samples, step))?;
-        let observed = cells.observed()?;
-        if Mixture::one_cost(cells.first, &observed).surprise(&observed, cells.samples()) <= ONE_COST_SURPRISE
-        {
-            return None;
-        }
-        Some(Mixture::surprises(&Mixture::of_each_kind(cells.first, &observed), &observed, cells.samples()))
-    }
-
-    /// From samples in ticks of a reference that moves in steps of `step` ticks. `moments` are those of
-    /// an invocation as batches tell them, the deviation in steps; `kind` is the kind of shape that more
-    /// samples than these agree on, by its place among [`surprises`](Self::surprises); `own` that the samples are the timer's
-    /// own. `None` without samples.
-    #[must_use]
-    pub fn of(samples: &[i64], step: f64, moments: Moments, kind: Option<usize>, own: bool) -> Option<Self> {
-        let levels = levels(samples, step);
-        let core = core(&levels)?;
-        let core_mean = mean(core)?;
-        let core_size = core.len() as f64;
-        let sum = |order: i32| core.iter().map(|level| (level - core_mean).powi(order)).sum::<f64>();
-        let (squares, cubes) = (sum(2), sum(3));
-        let rare = 1.0 - core_size / levels.len() as f64;
-        let cells = Cells::of(levels)?;
-        Some(Self {
-            step,
-            core_mean,
-            core_variance: squares / core_size,
-            skewness_length: if squares > 0.0 { cubes / squares } else { 0.0 },
-            rare,
-            fitted: Mixture::fit(&cells, moments, kind, own),
-            cells,
-        })
-    }
-
-    /// The share of rare interruptions among samples. `None` without samples.
-    #[must_use]
-    pub fn rare_among(samples: &[i64], step: f64) -> Option<f64> {
-        let levels = levels(samples, step);
-        Some(1.0 - core(&levels)?.len() as f64 / levels.len() as f64)
-    }
-
     /// The median, in ticks.
     #[must_use]
     pub fn median(&self) -> f64 {
@@ -107,40 +173,58 @@ impl Shape {
         high * self.step
     }
 
+    /// The same by interpolation, whatever the law: for what lies far out.
+    #[must_use]
+    pub fn interpolated_quantile(&self, probability: f64) -> f64 {
+        Self { law: None, ..self.clone() }.quantile(probability)
+    }
+
     /// The mean of all but the rare interruptions, in ticks. Quantisation does not move it.
     #[must_use]
     pub fn core_mean(&self) -> f64 {
-        self.core_mean * self.step
+        mean(self.cells.core()).unwrap_or(0.0) * self.step
     }
 
     /// The variance of all but the rare interruptions, in ticks squared, quantisation included.
     #[must_use]
     pub fn core_variance(&self) -> f64 {
-        self.core_variance * self.step * self.step
+        core_moments(&self.cells)[0] * self.step * self.step
     }
 
-    /// The third central moment over the second, of all but the rare interruptions, in ticks: zero for a symmetric
-    /// distribution, the length of the tail for a skewed one.
+    /// The third central moment over the second, of all but the rare interruptions, in ticks.
     #[must_use]
     pub fn skewness_length(&self) -> f64 {
-        self.skewness_length * self.step
+        let [second, third] = core_moments(&self.cells);
+        if second > 0.0 { third / second * self.step } else { 0.0 }
     }
 
     /// The share of invocations that are rare interruptions, far above all others.
     #[must_use]
     pub fn rare(&self) -> f64 {
-        self.rare
+        1.0 - self.cells.core().len() as f64 / self.cells.samples()
+    }
+
+    /// What the median may be off by, in ticks, as a standard deviation: no law is quite true, and where none explains the samples
+    /// it rests on interpolation.
+    #[must_use]
+    pub fn model_doubt(&self) -> f64 {
+        if self.law.is_some() {
+            return MODEL * self.step;
+        }
+        let median = self.median() / self.step;
+        // The steeper the distribution, the more depends on where in the cell it rises.
+        let rise = self.cells.interpolated(median + 0.5) - self.cells.interpolated(median - 0.5);
+        INTERPOLATION * self.step * (2.0 * rise).min(1.0)
     }
 
     /// The share of invocations within `reach` ticks of the median, both ends included.
     #[must_use]
     pub fn share_within(&self, reach: f64) -> f64 {
         let (median, reach) = (self.median() / self.step, reach / self.step);
-        let below = median - reach;
-        let above = median + reach;
-        let share = self.share_below(above + self.slack(above)) - self.share_below(below - self.slack(below));
-        let samples = self.cells.levels.len() as f64;
-        if self.fitted.is_some() || share * samples >= FEWEST_WITHIN {
+        let slack = self.slack();
+        let share = self.share_below(median + reach + slack) - self.share_below(median - reach - slack);
+        let samples = self.cells.samples();
+        if self.law.is_some() || share * samples >= FEWEST_WITHIN {
             return share.clamp(1.0 / samples, 1.0);
         }
         // Too few to count: the density around the median, from as far as it takes, times the reach.
@@ -153,55 +237,88 @@ impl Shape {
         (within * reach / wider).clamp(f64::EPSILON, 1.0)
     }
 
-    /// How far a single cost may lie from its fitted place, in steps. A smooth distribution needs none.
-    fn slack(&self, level: f64) -> f64 {
-        match self.fitted {
-            Some(mixture) if self.cells.in_window(level) => {
-                if mixture.tail > 0.0 {
-                    0.0
-                } else {
-                    0.03
-                }
-            }
-            _ => 0.0,
+    /// What it is, in ticks.
+    #[must_use]
+    pub fn described(&self) -> Described {
+        let rare = self.rare();
+        let (Some(law), Some(main)) = (self.law, &self.cells.main) else {
+            return Described { modes: Vec::new(), deviation: self.core_variance().sqrt(), rare };
+        };
+        let place = |number: usize| (law.place[number] + law.tail) * self.step;
+        let mut modes: Vec<(f64, f64)> = self
+            .others
+            .iter()
+            .map(|(cluster, law)| (law.mean() * self.step, self.cells.others[*cluster].mass()))
+            .collect();
+        modes.push((place(0), main.mass() * (1.0 - law.weight)));
+        if law.weight > 0.0 {
+            modes.push((place(1), main.mass() * law.weight));
         }
+        modes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let deviation = (law.normal * law.normal + law.tail * law.tail).sqrt() * self.step;
+        Described { modes, deviation, rare }
+    }
+
+    /// Whether no law explains the samples.
+    #[must_use]
+    pub fn is_interpolated(&self) -> bool {
+        self.law.is_none()
+    }
+
+    /// How far a single cost may lie from its fitted place, in steps. A smooth distribution needs none.
+    fn slack(&self) -> f64 {
+        /// What a fitted place is off by.
+        const PLACE: f64 = 0.03;
+        self.law.filter(|law| law.tail + law.normal < PLACE).map_or(0.0, |_| PLACE)
     }
 
     fn share_below(&self, level: f64) -> f64 {
-        match &self.fitted {
-            Some(mixture) if self.cells.in_window(level) => {
-                self.cells.below + (self.cells.above - self.cells.below) * mixture.cumulative(level)
-            }
-            _ => self.cells.interpolated(level),
+        match &self.law {
+            Some(law) => self.of_clusters(law, level).unwrap_or_else(|| self.cells.interpolated(level)),
+            None => self.cells.interpolated(level),
         }
+    }
+
+    /// Within a cluster; the main one is told by its law, each other one as a single cost.
+    fn of_clusters(&self, law: &Law, level: f64) -> Option<f64> {
+        let main = self.cells.main.as_ref()?;
+        if main.window().contains(&level) {
+            return Some(main.below + main.mass() * law.cumulative(level));
+        }
+        let (cluster, law) =
+            self.others.iter().find(|(cluster, _)| self.cells.others[*cluster].window().contains(&level))?;
+        let cluster = &self.cells.others[*cluster];
+        Some(cluster.below + cluster.mass() * law.cumulative(level))
     }
 }
 
-fn levels(samples: &[i64], step: f64) -> Vec<f64> {
-    sorted(&samples.iter().map(|&ticks| (ticks as f64 / step).round()).collect::<Vec<_>>())
+/// The second and third central moments of all but the rare interruptions, in steps squared and cubed.
+fn core_moments(cells: &Cells) -> [f64; 2] {
+    let core = cells.core();
+    let centre = mean(core).unwrap_or(0.0);
+    let moment = |order: i32| {
+        core.iter().map(|level| (level - centre).powi(order)).sum::<f64>() / core.len().max(1) as f64
+    };
+    [moment(2), moment(3)]
 }
 
-/// All but the rare interruptions, which lie too far above the others to be the timer's own way of being slow.
-fn core(levels: &[f64]) -> Option<&[f64]> {
-    let (middle, high) = (quantile(levels, 0.5)?, quantile(levels, 0.98)?);
-    let cut = high + 2.0 * (high - middle) + 3.0;
-    Some(&levels[..levels.partition_point(|&level| level <= cut)])
+/// The variance of all but the rare interruptions among samples, in ticks squared. `None` without samples.
+#[must_use]
+pub fn core_variance(samples: &[i64], step: f64) -> Option<f64> {
+    Some(core_moments(&Cells::of(samples, step)?)[0] * step * step)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The share of rare interruptions among samples. `None` without samples.
+#[must_use]
+pub fn rare_among(samples: &[i64], step: f64) -> Option<f64> {
+    let cells = Cells::of(samples, step)?;
+    Some(1.0 - cells.core().len() as f64 / cells.samples())
+}
 
-    /// Calls that vary together, as those in a row do where the core learns of their branches, make batches vary more than
-    /// single calls; what single calls show bounds it.
-    #[test]
-    fn batches_cannot_make_single_calls_vary_that_do_not() {
-        let mostly = [[206; 300].as_slice(), &[180; 40], &[232; 5]].concat();
-        for skewness in [None, Some(0.3), Some(-1.5), Some(3.0)] {
-            let moments = Moments { deviation: 1.3, skewness };
-            let shape = Shape::of(&mostly, 26.0, moments, None, false).expect("samples");
-            assert!(shape.share_within(26.0) > 0.97, "{skewness:?}: {}", shape.share_within(26.0));
-            assert!((shape.median() - 205.0).abs() < 6.5, "{skewness:?}: {}", shape.median());
-        }
-    }
+/// All samples but the rare interruptions, in their order, in steps.
+#[must_use]
+pub fn without_rare(samples: &[i64], step: f64) -> Vec<f64> {
+    let in_order: Vec<f64> = samples.iter().map(|&ticks| (ticks as f64 / step).round()).collect();
+    let Some(cut) = cells::cut(&crate::analysis::statistics::sorted(&in_order)) else { return Vec::new() };
+    in_order.into_iter().filter(|&level| level <= cut).collect()
 }

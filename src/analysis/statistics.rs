@@ -1,5 +1,7 @@
 //! Order statistics and intervals on plain slices.
 
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
 use crate::analysis::Estimate;
 
 /// A sorted copy. NaN does not occur: all inputs are integers or quotients of positive numbers.
@@ -24,6 +26,14 @@ pub fn quantile(sorted: &[f64], probability: f64) -> Option<f64> {
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(&sorted(values), 0.5)
+}
+
+/// The median, and what nine tenths of the values lie between.
+#[must_use]
+pub fn nine_tenths(values: &[f64]) -> Option<Estimate> {
+    let sorted = sorted(values);
+    let at = |share| quantile(&sorted, share);
+    Some(Estimate { value: at(0.5)?, low: at(0.05)?, high: at(0.95)?, samples: sorted.len() })
 }
 
 /// The arithmetic mean; `None` for an empty slice.
@@ -58,67 +68,23 @@ pub fn mean_but(values: &[f64], disturbed: f64) -> Option<f64> {
     mean(&sorted[..kept])
 }
 
-/// The 95 % interval for what fresh processes agree on: Student's t around the mean of one figure a process. The
-/// value is the mean of their middle half: processes tend to come in two or three kinds, as where their code came to lie, and a
-/// median jumps from one kind to the other. With a single process the ends are unknown and equal the value.
-#[must_use]
-pub fn over_processes(figures: &[f64]) -> Option<Estimate> {
-    let value = midmean(figures)?;
-    let centre = mean(figures)?;
-    let count = figures.len();
-    if count < 2 {
-        return Some(Estimate { value, low: value, high: value, samples: count });
-    }
-    let variance = figures.iter().map(|figure| (figure - centre).powi(2)).sum::<f64>() / (count - 1) as f64;
-    let half = student_t(count - 1) * (variance / count as f64).sqrt();
-    Some(Estimate {
-        value,
-        low: (centre - half).min(value),
-        high: (centre + half).max(value),
-        samples: count,
-    })
-}
-
 /// How many standard deviations on either side hold `confidence` of a normal distribution: 1.960 for 0.95. The
 /// confidence is kept between 0 and 1 - 1e-9.
 #[must_use]
 pub fn normal_quantile(confidence: f64) -> f64 {
-    let wanted = confidence.clamp(0.0, 1.0 - 1e-9) / 2.0;
-    let (mut low, mut high) = (0.0, 6.5);
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if half_normal(middle) < wanted { low = middle } else { high = middle }
-    }
-    f64::midpoint(low, high)
+    Normal::standard().inverse_cdf(upper(confidence))
 }
 
-/// The share of a normal distribution between its mean and `x` deviations above it, by the series
-/// x + x³/3 + x⁵/15 + … times the density (Abramowitz and Stegun, 26.2.11).
-fn half_normal(x: f64) -> f64 {
-    let (mut term, mut sum, mut odd) = (x, x, 1.0);
-    while term > 1e-17 * sum && term > 0.0 {
-        odd += 2.0;
-        term *= x * x / odd;
-        sum += term;
-    }
-    sum * (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
-}
-
-/// As [`normal_quantile`], for a deviation that was estimated with `degrees` degrees of freedom (Student's t), by the
-/// expansion of Abramowitz and Stegun, 26.7.5: within 0.1 % from five degrees on at 95 %, too small below four.
-/// Infinite without any.
+/// As [`normal_quantile`], for a deviation that was estimated with `degrees` degrees of freedom (Student's t). Infinite
+/// without any.
 #[must_use]
 pub fn student_quantile(confidence: f64, degrees: usize) -> f64 {
-    if degrees == 0 {
-        return f64::INFINITY;
-    }
-    let (x, n) = (normal_quantile(confidence), degrees as f64);
-    let odd = |power: i32| x.powi(power);
-    x + (odd(3) + x) / (4.0 * n)
-        + (5.0 * odd(5) + 16.0 * odd(3) + 3.0 * x) / (96.0 * n.powi(2))
-        + (3.0 * odd(7) + 19.0 * odd(5) + 17.0 * odd(3) - 15.0 * x) / (384.0 * n.powi(3))
-        + (79.0 * odd(9) + 776.0 * odd(7) + 1482.0 * odd(5) - 1920.0 * odd(3) - 945.0 * x)
-            / (92_160.0 * n.powi(4))
+    StudentsT::new(0.0, 1.0, degrees as f64).map_or(f64::INFINITY, |law| law.inverse_cdf(upper(confidence)))
+}
+
+/// The share below the upper end of an interval around the middle.
+fn upper(confidence: f64) -> f64 {
+    0.5 + confidence.clamp(0.0, 1.0 - 1e-9) / 2.0
 }
 
 /// The standard deviation as an estimate from a sample; `None` with fewer than two values.
@@ -127,18 +93,6 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     let centre = mean(values)?;
     let squares = values.iter().map(|value| (value - centre).powi(2)).sum::<f64>();
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
-}
-
-/// The 97.5 % quantile of Student's t distribution.
-fn student_t(degrees: usize) -> f64 {
-    const TABLE: [f64; 12] =
-        [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179];
-    match degrees {
-        0 => f64::INFINITY,
-        1..=12 => TABLE[degrees - 1],
-        // Cornish-Fisher expansion around the normal quantile 1.960; within 0.1 % from here on.
-        more => 1.959_964 + 2.372_3 / more as f64 + 2.822_5 / (more as f64).powi(2),
-    }
 }
 
 #[cfg(test)]
@@ -153,7 +107,9 @@ mod tests {
             let found = normal_quantile(confidence);
             assert!((found - quantile).abs() < 1e-5, "{confidence}: {found}, not {quantile}");
         }
-        for (degrees, quantile) in [(5, 2.571), (9, 2.262), (30, 2.042), (1_000, 1.962)] {
+        for (degrees, quantile) in
+            [(1, 12.706), (2, 4.303), (5, 2.571), (9, 2.262), (30, 2.042), (1_000, 1.962)]
+        {
             let found = student_quantile(0.95, degrees);
             assert!((found - quantile).abs() < 0.001, "{degrees}: {found}, not {quantile}");
         }

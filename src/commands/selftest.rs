@@ -4,52 +4,23 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
+use indexmap::IndexMap;
+use rayon::prelude::*;
 use serde::Serialize;
-use timers::simulated::Updates;
 
 use super::CommandError;
-use crate::analysis::resolution::Resolution;
 use crate::cli::{SelftestArgs, ShortFormat};
 use crate::prober::plan::Plan;
 use crate::report::figures;
-use crate::selftest::{Case, Verdict, population};
+use crate::selftest::score::{FIGURES, FigureSummary, Score, Scores, Summary, kind};
+use crate::selftest::{Case, Found, Verdict, population};
 
 /// Simulated timers, unless told otherwise.
 const COUNT: u32 = 200;
-/// The share of timers with a step of which each figure has to be right.
-const REQUIRED: f64 = 0.98;
+/// Timers that are judged before what was found of them is forgotten.
+const CHUNK: usize = 128;
 /// Timers that are shown one by one when their figures are wrong.
 const MOST_SHOWN: usize = 12;
-
-/// How the estimators did on one kind of timer.
-#[derive(Clone, Debug, Default, Serialize)]
-struct Score {
-    timers: u32,
-    accuracy: u32,
-    cost: u32,
-    spread: u32,
-    quality: u32,
-    order: u32,
-    all: u32,
-}
-
-impl Score {
-    /// The share of timers on which the figure that is wrong most often is right.
-    fn worst(&self) -> f64 {
-        let right = [self.accuracy, self.cost, self.spread, self.quality, self.order].into_iter().min();
-        f64::from(right.unwrap_or(0)) / f64::from(self.timers.max(1))
-    }
-
-    fn add(&mut self, verdict: &Verdict) {
-        self.timers += 1;
-        self.accuracy += u32::from(verdict.accuracy_holds());
-        self.cost += u32::from(verdict.cost_holds());
-        self.spread += u32::from(verdict.spread_holds());
-        self.quality += u32::from(verdict.quality_holds());
-        self.order += u32::from(verdict.order_holds());
-        self.all += u32::from(verdict.holds());
-    }
-}
 
 /// A timer whose figures are wrong: declared and found.
 #[derive(Clone, Debug, Serialize)]
@@ -62,26 +33,54 @@ struct Miss {
     quality: [Option<f64>; 2],
 }
 
+/// What came of timers that one kind of reference timed.
+#[derive(Clone, Debug, Serialize)]
+struct Judged {
+    reference: String,
+    groups: BTreeMap<String, Summary>,
+    all: Summary,
+}
+
 #[derive(Serialize)]
 struct Outcome {
     seed: u64,
     profile: &'static str,
-    kinds: BTreeMap<String, Score>,
-    regular: Score,
+    references: Vec<Judged>,
     /// Timers without a step that were given one all the same.
     numbers_for_irregular: u32,
     irregular: u32,
-    required: f64,
+    required: Required,
     passed: bool,
+    /// What does not meet the requirements.
+    failures: Vec<String>,
     misses: Vec<Miss>,
 }
+
+/// What is required of the estimators.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Required {
+    /// The share of timers on which each figure is right.
+    right: f64,
+    /// The least share of intervals that hold the truth.
+    covered: f64,
+    /// The largest share of timers whose truth lies outside the interval and off by what matters.
+    misses: f64,
+}
+
+const REQUIRED: Required = Required { right: 0.97, covered: 0.93, misses: 0.01 };
+/// With so many timers a share that holds for the population is found to within this many standard errors.
+const CHANCE: f64 = 2.5;
 
 /// Runs the command.
 ///
 /// # Errors
 /// When too many figures are wrong.
 pub fn run(args: &SelftestArgs, output: &mut dyn Write) -> Result<(), CommandError> {
-    let outcome = judge(args.seed.unwrap_or(1), args.count.unwrap_or(COUNT) as usize)?;
+    let outcome = judge(
+        args.seed.unwrap_or(1),
+        args.count.unwrap_or(COUNT) as usize,
+        if args.quick { &Plan::QUICK } else { &Plan::DEFAULT },
+    )?;
     match args.format {
         ShortFormat::Json => {
             writeln!(output, "{}", super::pretty(&outcome)?)?;
@@ -92,100 +91,149 @@ pub fn run(args: &SelftestArgs, output: &mut dyn Write) -> Result<(), CommandErr
     if outcome.passed { Ok(()) } else { Err(CommandError::Failed(failure(&outcome))) }
 }
 
-fn judge(seed: u64, count: usize) -> Result<Outcome, CommandError> {
-    let verdict = |case: &Case| {
-        case.judge(&Plan::DEFAULT)
-            .map_err(|fault| CommandError::Failed(format!("a simulated timer could not be probed: {fault}")))
-    };
-    let (mut kinds, mut regular, mut misses) =
-        (BTreeMap::<String, Score>::new(), Score::default(), Vec::new());
-    for case in population::regular(count, seed) {
-        let verdict = verdict(&case)?;
-        kinds.entry(kind(&case)).or_default().add(&verdict);
-        regular.add(&verdict);
-        if !verdict.holds() {
-            misses.push(miss(&case, &verdict));
+fn judge(seed: u64, count: usize, plan: &Plan) -> Result<Outcome, CommandError> {
+    let fault = |fault| CommandError::Failed(format!("a simulated timer could not be probed: {fault}"));
+    let mut by_reference = IndexMap::<String, (Scores, Score)>::new();
+    let mut misses = Vec::new();
+    // A chunk at a time: what was found of a timer is as large as a row of a report.
+    for chunk in population::regular(count, seed).chunks(CHUNK) {
+        let verdicts: Vec<Verdict> =
+            chunk.par_iter().map(|case| case.judge(plan)).collect::<Result<_, _>>().map_err(fault)?;
+        for (case, verdict) in chunk.iter().zip(&verdicts) {
+            let (groups, all) = by_reference.entry(case.reference.name.clone()).or_default();
+            groups.add(case, verdict);
+            all.add(verdict);
+            if !verdict.holds() {
+                misses.push(miss(case, verdict));
+            }
         }
     }
-    let mut numbers = 0;
-    let irregular = population::irregular(count, seed);
-    for case in &irregular {
-        let verdict = verdict(case)?;
-        kinds.entry(kind(case)).or_default().add(&verdict);
-        if matches!(verdict.profile.resolution, Resolution::Resolved { .. }) {
+    let (mut numbers, irregular) = (0, population::irregular(count, seed));
+    for chunk in irregular.chunks(CHUNK) {
+        let verdicts: Vec<Verdict> =
+            chunk.par_iter().map(|case| case.judge(plan)).collect::<Result<_, _>>().map_err(fault)?;
+        for (case, verdict) in
+            chunk.iter().zip(&verdicts).filter(|(_, verdict)| verdict.accuracy.value.is_some())
+        {
             numbers += 1;
-            misses.push(miss(case, &verdict));
+            misses.push(miss(case, verdict));
         }
     }
-    let passed = numbers == 0 && regular.worst() >= REQUIRED;
+    by_reference.sort_unstable_keys();
+    let mut failures: Vec<String> =
+        by_reference.iter().flat_map(|(reference, (_, all))| failures(reference, all)).collect();
+    if numbers > 0 {
+        failures.push(format!("{numbers} timers without a step were given one"));
+    }
+    let judged = |(reference, (groups, all)): (&String, &(Scores, Score))| Judged {
+        reference: reference.clone(),
+        groups: groups.0.iter().map(|(group, score)| (group.clone(), score.summary())).collect(),
+        all: all.summary(),
+    };
     Ok(Outcome {
         seed,
-        profile: Plan::DEFAULT.name,
-        kinds,
-        regular,
+        profile: plan.name,
+        references: by_reference.iter().map(judged).collect(),
         numbers_for_irregular: numbers,
         irregular: irregular.len() as u32,
         required: REQUIRED,
-        passed,
+        passed: failures.is_empty(),
+        failures,
         misses,
     })
 }
 
-fn kind(case: &Case) -> String {
-    match case.timer.updates {
-        Updates::Regular => case.timer.name.clone(),
-        _ => format!("no step: {}", case.timer.name),
-    }
+/// What timers of one kind of reference do not meet, beyond what chance does to so many.
+fn failures(reference: &str, score: &Score) -> Vec<String> {
+    let chance = |share: f64| CHANCE * (share * (1.0 - share) / f64::from(score.timers.max(1))).sqrt();
+    let summary = score.summary();
+    let figures = [summary.accuracy, summary.cost, summary.spread, summary.quality];
+    let too_few = |what: &str, name: &str, share: Option<f64>, required: f64| {
+        share.filter(|share| *share < required - chance(required)).map(|share| {
+            format!(
+                "{reference}: {name} {what} on {:.1} % of them, and {:.0} % are required",
+                100.0 * share,
+                100.0 * required
+            )
+        })
+    };
+    let of_figures = FIGURES.iter().zip(figures).flat_map(|(name, figure)| {
+        let right = too_few("right", name, figure.right, REQUIRED.right);
+        right.into_iter().chain(too_few("covered", name, figure.covered, REQUIRED.covered))
+    });
+    let missed = (summary.misses > REQUIRED.misses + chance(REQUIRED.misses)).then(|| {
+        format!(
+            "{reference}: {:.1} % misses that matter, and {:.0} % are allowed",
+            100.0 * summary.misses,
+            100.0 * REQUIRED.misses
+        )
+    });
+    of_figures.chain(missed).collect()
 }
 
 fn miss(case: &Case, verdict: &Verdict) -> Miss {
-    let profile = &verdict.profile;
+    let pair = |found: &Found| [found.truth, found.value];
     Miss {
         timer: kind(case),
         reference: case.reference.name.clone(),
-        accuracy_ns: [verdict.truth.accuracy, profile.accuracy_ns().map(|found| found.value)],
-        cost_ns: [Some(verdict.truth.cost), profile.cost.map(|found| found.value)],
-        spread: [verdict.truth.spread, profile.spread.map(|found| found.value)],
-        quality: [verdict.true_quality, verdict.quality],
+        accuracy_ns: pair(&verdict.accuracy),
+        cost_ns: pair(&verdict.cost),
+        spread: pair(&verdict.spread),
+        quality: pair(&verdict.quality),
     }
-}
-
-fn failure(outcome: &Outcome) -> String {
-    format!(
-        "the estimators are not good enough: a figure is right on {:.1} % of {} timers ({} % required), \
-         {} numbers for {} timers without a step",
-        outcome.regular.worst() * 100.0,
-        outcome.regular.timers,
-        outcome.required * 100.0,
-        outcome.numbers_for_irregular,
-        outcome.irregular
-    )
 }
 
 fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> {
+    writeln!(output, "simulated timers, seed {}, profile {}", outcome.seed, outcome.profile)?;
+    for judged in &outcome.references {
+        writeln!(output, "\nreference: {}", judged.reference)?;
+        let mut table = table(&["", "timers", "accuracy", "cost", "spread", "Quality", "misses"]);
+        let groups = judged.groups.iter().map(|(group, summary)| (group.as_str(), summary));
+        for (group, summary) in groups.chain([("all", &judged.all)]) {
+            let figures = [summary.accuracy, summary.cost, summary.spread, summary.quality];
+            let cells = [group.to_owned(), summary.timers.to_string()].into_iter().chain(figures.map(cell));
+            table.add_row(cells.chain([format!("{:.1} %", 100.0 * summary.misses)]));
+        }
+        writeln!(output, "{table}")?;
+    }
+    writeln!(output, "\n{LEGEND}")?;
     writeln!(
         output,
-        "# {} simulated timers with a step and {} without, seed {}, profile {}\n\
-         # right: accuracy within 1 %, cost within 2 % or 0.5 ns, spread within 0.02, Quality within 0.5 points;\n\
-         # no number for a timer without a step",
-        outcome.regular.timers, outcome.irregular, outcome.seed, outcome.profile
+        "numbers given to timers without a step: {} of {}",
+        outcome.numbers_for_irregular, outcome.irregular
     )?;
-    let mut table = table(&["kind", "timers", "accuracy", "cost", "spread", "Quality", "order", "all"]);
-    let total = ("with a step, all".to_owned(), outcome.regular.clone());
-    for (kind, score) in outcome.kinds.clone().into_iter().chain([total]) {
-        let share =
-            |right: u32| format!("{:.1} %", 100.0 * f64::from(right) / f64::from(score.timers.max(1)));
-        let right =
-            [score.accuracy, score.cost, score.spread, score.quality, score.order, score.all].map(share);
-        table.add_row([kind, score.timers.to_string()].into_iter().chain(right));
-    }
-    writeln!(output, "{table}")?;
-    writeln!(output, "numbers given to timers without a step: {}", outcome.numbers_for_irregular)?;
     if !outcome.misses.is_empty() {
         writeln!(output, "\nwrong (declared → found)")?;
         writeln!(output, "{}", misses(&outcome.misses))?;
     }
     Ok(())
+}
+
+const LEGEND: &str = "right % · covered % · median half-width (± median error) of the interval, in % of accuracy and cost, in points of \
+spread and Quality\nmisses: truth outside the interval, and off by more than 1 % of cost or 0.1 points of Quality";
+
+/// Right, covered, half-width and error of a figure.
+fn cell(figure: FigureSummary) -> String {
+    let percent = |share: Option<f64>| {
+        share.map_or_else(|| figures::NOTHING.to_owned(), |share| format!("{:.0}", 100.0 * share))
+    };
+    let small = |size: Option<f64>| {
+        size.map_or_else(
+            || figures::NOTHING.to_owned(),
+            |size| figures::significant((100.0 * size * 1e4).round() / 1e4, 2),
+        )
+    };
+    format!(
+        "{} {} {} (±{})",
+        percent(figure.right),
+        percent(figure.covered),
+        small(figure.half_width),
+        small(figure.error)
+    )
+}
+
+fn failure(outcome: &Outcome) -> String {
+    format!("the estimators are not as good as they have to be: {}", outcome.failures.join("; "))
 }
 
 fn misses(misses: &[Miss]) -> Table {

@@ -186,7 +186,7 @@ impl Quantity {
                 let accuracy = row.accuracy.as_ref().filter(|a| a.kind == AccuracyKind::Resolved)?;
                 (accuracy.ns, lower(accuracy.low_ns), upper(accuracy.high_ns))
             }
-            Self::Spread => (row.spread, None, None),
+            Self::Spread => (row.spread, row.spread_low, row.spread_high),
         };
         Figure::new(value?, low, high)
     }

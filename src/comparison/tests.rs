@@ -26,6 +26,7 @@ fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
         low_ns: Some(cost * 0.99),
         high_ns: Some(cost * 1.01),
         median_cycles: None,
+        amortised_ns: None,
         single_median_ns: None,
         p99_ns: None,
         reference: "rdtsc".into(),

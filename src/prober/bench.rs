@@ -2,7 +2,7 @@
 
 use timers::{Answer, Subject};
 
-use crate::prober::watch::{ProcessWatch, Seen};
+use crate::prober::watch::{Seen, Watcher};
 use crate::trace::{Batches, Readings};
 
 /// A timer with all that is needed to question it.
@@ -18,7 +18,7 @@ pub struct Bench {
     /// The timer that reads nothing, where the host has one.
     pub floor: Option<Box<dyn Subject>>,
     /// Who watches the process, where it is one.
-    pub watch: Option<ProcessWatch>,
+    pub watch: Option<Box<dyn Watcher>>,
 }
 
 impl Bench {
@@ -54,12 +54,12 @@ impl Bench {
 }
 
 fn gather(
-    watch: &mut Option<ProcessWatch>,
+    watch: &mut Option<Box<dyn Watcher>>,
     repeat: u32,
     mut question: impl FnMut(u32) -> Answer<Vec<i64>>,
 ) -> Answer<(Vec<i64>, Seen)> {
     let (mut values, seen) = match watch {
-        Some(watch) => watch.gather(repeat, question)?,
+        Some(watch) => watch.gather(repeat, &mut question)?,
         None => (question(repeat)?, Seen::default()),
     };
     // They are kept to the end of the campaign, millions of them.

@@ -19,9 +19,9 @@ use timers::{Fault, KeptOff};
 use crate::analysis::Estimate;
 use crate::analysis::cost;
 use crate::analysis::profile::profile;
-use crate::analysis::rate::Rate;
+use crate::analysis::rate::{self, Rate};
 use crate::analysis::resolution::Resolution;
-use crate::analysis::statistics::{median, quantile, sorted};
+use crate::analysis::statistics::nine_tenths;
 use crate::prober::bench::Bench;
 use crate::prober::calibration::Calibration;
 use crate::prober::connection::Connection;
@@ -32,7 +32,7 @@ use crate::prober::plan::Plan;
 use crate::prober::protocol::HostedTimer;
 use crate::prober::trust::{Examination, Examinee, Known};
 use crate::prober::wait::{Slow, Vigil, Waited, together};
-use crate::prober::watch::{ProcessWatch, Watch};
+use crate::prober::watch::{ProcessWatch, Watch, Watcher};
 use crate::trace::{Reference, Stored, Trace};
 
 use references::{calibrate, clarify, look, references_of};
@@ -156,7 +156,7 @@ pub fn run(
             subjects.iter_mut().filter(|subject| subject.host == index).for_each(|subject| subject.at(rate));
         }
     }
-    let core_hz = range(watch.borrow().frequencies());
+    let core_hz = nine_tenths(watch.borrow().frequencies());
     for subject in subjects.iter_mut() {
         settle(subject, settings.plan.processes, core_hz.map(|hertz| hertz.value));
     }
@@ -180,12 +180,6 @@ pub fn run(
     Ok(core_hz)
 }
 
-fn range(frequencies: &[f64]) -> Option<Estimate> {
-    let sorted = sorted(frequencies);
-    let at = |share| quantile(&sorted, share);
-    Some(Estimate { value: at(0.5)?, low: at(0.05)?, high: at(0.95)?, samples: sorted.len() })
-}
-
 /// One process for one timer.
 fn ask(
     host: &Host,
@@ -200,10 +194,10 @@ fn ask(
     let asked = connect(host, &[&subject.timer.id], settings, settings.cpu).and_then(|connection| {
         let process = connection.borrow().process();
         let mut bench = bench(&connection, &subject.timer, &trace.reference.id);
-        bench.watch = Some(ProcessWatch::of(watch, process));
+        bench.watch = Some(Box::new(ProcessWatch::of(watch, process)));
         let found =
             explore_undisturbed(&connection, &mut bench, &trace.reference, &settings.plan, &mut random)?;
-        Ok((found, bench.watch.take().map(ProcessWatch::end)))
+        Ok((found, bench.watch.take().map(Watcher::end)))
     });
     match asked {
         Ok((Exploration { run, ns_per_tick, slow, dropped: by_runtime }, watched)) => {
@@ -292,7 +286,9 @@ fn settle(subject: &mut Subject, processes: u32, core_hz: Option<f64>) {
         return;
     }
     trace.declared = subject.timer.ns_per_tick.is_some();
-    trace.ns_per_tick = median(&subject.rates);
+    let agreed = rate::agreed(&subject.rates);
+    trace.ns_per_tick = agreed.map(|(ns, _)| ns);
+    trace.ns_per_tick_doubt = agreed.map_or(0.0, |(_, doubt)| doubt).max(trace.reference.rate_doubt);
     trace.core_hz = core_hz;
 }
 

@@ -8,7 +8,6 @@ use smallvec::SmallVec;
 use timers::Answer;
 
 use crate::analysis::cost;
-use crate::analysis::shape::Shape;
 use crate::analysis::statistics::median;
 use crate::prober::bench::Bench;
 use crate::prober::introduce::watched_rate;
@@ -63,17 +62,19 @@ pub fn explore(
 
 /// Single calls and batches; returns the cost of a call, roughly, in nanoseconds.
 fn ask_cost(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run) -> Answer<f64> {
+    /// What is taken off single calls has to be known as well as they are.
+    const BRACKETS: u32 = 1_500;
     /// How long a batch should take: long against the step of any reference, short against interruptions.
     const BATCH_NS: f64 = 20_000.0;
     // The first calls find cold caches and are not kept.
     bench.timer.batches(&bench.reference_id, 8, 3)?;
-    run.bracket = bench.batches(0, 400)?;
+    run.bracket = bench.batches(0, BRACKETS)?;
     let pilot = bench.batches(8, 15)?;
     let cost_ns = cost::rough(&pilot, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick;
     let singles =
         (plan.interval_ns / (cost_ns + 50.0)).clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
     run.singles = bench.batches(1, singles as u32)?;
-    let rare = Shape::rare_among(&run.singles.deltas, reference.step).unwrap_or(0.0);
+    let rare = cost::rare(run, reference);
     // At most one batch in eight is to hold a rare interruption.
     let undisturbed = if rare > 0.0 { 0.13 / rare } else { f64::INFINITY };
     let calls = (BATCH_NS / cost_ns.max(0.1)).clamp(16.0, 512.0).min(undisturbed).max(8.0) as u64;

@@ -7,7 +7,7 @@ use timers::{Answer, During, Fault, Subject};
 
 use crate::analysis::rate;
 use crate::analysis::resolution::{Context, Resolution, resolve};
-use crate::analysis::spread::successive;
+use crate::analysis::singles::successive;
 use crate::trace::{Intervals, Reference};
 
 /// How long a rate is watched, in milliseconds.

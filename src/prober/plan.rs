@@ -35,7 +35,7 @@ impl Plan {
     /// A first look.
     pub const QUICK: Self = Self {
         name: "quick",
-        processes: 3,
+        processes: 5,
         singles: 3_000,
         batches: 61,
         interval_ns: 2e6,

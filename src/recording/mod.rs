@@ -6,12 +6,12 @@ mod file;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::analysis::Estimate;
 use crate::analysis::profile::{Profile, profile};
 use crate::platform::frequency::{CyclesFrom, NominalUnknown, Parts, summarise};
 use crate::report::{self, Platform, Provenance, Report, Settings, Status, TimerRow, Tool};
 use crate::trace::Stored;
 use crate::trust::{self, Case, Twin, Yardsticks};
-use crate::units::Hertz;
 
 pub use file::RecordingError;
 
@@ -68,8 +68,7 @@ impl Recording {
     /// When cycles are to be counted at the nominal frequency, and it is unknown.
     pub fn report(&self) -> Result<Report, NominalUnknown> {
         let (frequency, warnings) = summarise(&self.frequency, self.cycles_from)?;
-        let hertz = frequency.cycles_hz.map(Hertz);
-        let asked = self.rows(hertz);
+        let asked = self.rows(frequency.cycles());
         let mut timers: Vec<TimerRow> = self.unasked.iter().cloned().chain(asked).collect();
         timers.sort_by(TimerRow::best_first);
         Ok(Report {
@@ -87,7 +86,7 @@ impl Recording {
 }
 
 impl Recording {
-    fn rows(&self, frequency: Option<Hertz>) -> Vec<TimerRow> {
+    fn rows(&self, frequency: Option<Estimate>) -> Vec<TimerRow> {
         let (mut rows, profiles): (Vec<TimerRow>, Vec<Option<Profile>>) =
             self.timers.par_iter().map(|observed| observed.row(frequency)).unzip();
         for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {
@@ -109,8 +108,19 @@ impl Recording {
 }
 
 impl Observed {
+    /// The whole row, verdicts included, of a timer that has no twin. `frequency` in hertz turns time into cycles.
+    #[must_use]
+    pub fn judged(&self, frequency: Option<Estimate>, yardsticks: &Yardsticks) -> TimerRow {
+        let (mut row, profile) = self.row(frequency);
+        if let (Ok(stored), Some(profile)) = (&self.outcome, &profile) {
+            let (id, trace) = (&self.id, &stored.open());
+            row.condemn(trust::judge(&Case { id, trace, profile, yardsticks, twin: None }));
+        }
+        row
+    }
+
     /// The row of this timer but for the verdicts, and the figures in it.
-    fn row(&self, frequency: Option<Hertz>) -> (TimerRow, Option<Profile>) {
+    fn row(&self, frequency: Option<Estimate>) -> (TimerRow, Option<Profile>) {
         let mut row = TimerRow::unmeasured(&self.id, &self.label, &self.runtime, Status::Failed);
         row.ns_per_tick = self.ns_per_tick;
         row.legend.clone_from(&self.legend);

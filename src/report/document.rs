@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Platform;
 use super::verdicts::Verdicts;
+use crate::analysis::Estimate;
+pub use crate::analysis::distribution::{Distribution, Mode};
 pub use crate::analysis::figures::{CostHistogram, Figures, IntervalHistogram, Staircase};
 
 /// The version of the document that this build writes and reads.
@@ -102,6 +104,22 @@ pub struct Frequency {
     pub cycles_from: String,
     /// The frequency that turned time into cycles.
     pub cycles_hz: Option<f64>,
+    /// Lower end of the 95 % interval of that frequency; null where it was given or declared.
+    #[serde(default)]
+    pub cycles_hz_low: Option<f64>,
+    /// Upper end of the 95 % interval of that frequency; null where it was given or declared.
+    #[serde(default)]
+    pub cycles_hz_high: Option<f64>,
+}
+
+impl Frequency {
+    /// The frequency that turned time into cycles, in hertz, with its interval.
+    #[must_use]
+    pub fn cycles(&self) -> Option<Estimate> {
+        let value = self.cycles_hz?;
+        let (low, high) = (self.cycles_hz_low.unwrap_or(value), self.cycles_hz_high.unwrap_or(value));
+        Some(Estimate { value, low, high, samples: 0 })
+    }
 }
 
 /// How the measurement was made.
@@ -172,6 +190,17 @@ pub struct TimerRow {
     pub cost: Option<Cost>,
     /// Share of single invocations within ±1 accuracy of the median cost, in (0, 1].
     pub spread: Option<f64>,
+    /// Lower end of its 95 % interval; null where one process is all there was.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub spread_low: Option<f64>,
+    /// Upper end of its 95 % interval; null where one process is all there was.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub spread_high: Option<f64>,
+    /// What the distribution of single invocations is; null where they were not observed, and in reports of older versions.
+    #[serde(default)]
+    pub distribution: Option<Distribution>,
     /// Formula (1), in [0, 1]; 0 is kept for timers that are not monotonic, unstable or not thread-safe.
     #[schemars(range(min = 0, max = 1))]
     pub quality: Option<f64>,
@@ -237,14 +266,17 @@ pub struct Accuracy {
 /// What an invocation costs. Floors of loop and reference are taken off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// Median cost of a single invocation, in nanoseconds.
+    /// What a call costs alone: the median of single invocations, in nanoseconds. It enters Quality.
     pub median_ns: Option<f64>,
-    /// Lower end of its 95 % interval over fresh processes.
+    /// Lower end of its 95 % interval; null where one process is all there was.
     pub low_ns: Option<f64>,
-    /// Upper end of its 95 % interval over fresh processes.
+    /// Upper end of its 95 % interval; null where one process is all there was.
     pub high_ns: Option<f64>,
     /// Median cost of a single invocation, in CPU cycles.
     pub median_cycles: Option<f64>,
+    /// What a call costs in a row of many: the mean over batches, in nanoseconds, in which calls may overlap.
+    #[serde(default)]
+    pub amortised_ns: Option<f64>,
     /// Median of single invocations as the reference shows them, in whole steps of the reference.
     pub single_median_ns: Option<f64>,
     /// 99th percentile of single invocations as the reference shows them.

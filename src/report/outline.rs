@@ -44,6 +44,10 @@ pub struct OutlineRow<'a> {
     pub accuracy: Option<Accuracy>,
     pub cost: Option<Cost>,
     pub spread: Option<f64>,
+    #[serde(default)]
+    pub spread_low: Option<f64>,
+    #[serde(default)]
+    pub spread_high: Option<f64>,
     pub quality: Option<f64>,
     pub quality_low: Option<f64>,
     pub quality_high: Option<f64>,
@@ -148,6 +152,8 @@ impl<'a> From<&'a TimerRow> for OutlineRow<'a> {
             accuracy: row.accuracy,
             cost: row.cost.clone(),
             spread: row.spread,
+            spread_low: row.spread_low,
+            spread_high: row.spread_high,
             quality: row.quality,
             quality_low: row.quality_low,
             quality_high: row.quality_high,

@@ -55,7 +55,8 @@ struct Figures<'a> {
     ns_per_tick: Option<f64>,
     accuracy: Option<&'a Accuracy>,
     cost: Option<&'a Cost>,
-    spread: Option<f64>,
+    /// The value and its interval.
+    spread: [Option<f64>; 3],
     /// The value, its interval, and the printed one.
     quality: [Option<f64>; 4],
 }
@@ -81,7 +82,7 @@ impl<'a> From<&'a TimerRow> for Figures<'a> {
             ns_per_tick: row.ns_per_tick,
             accuracy: row.accuracy.as_ref(),
             cost: row.cost.as_ref(),
-            spread: row.spread,
+            spread: [row.spread, row.spread_low, row.spread_high],
             quality: [row.quality, row.quality_low, row.quality_high, row.printed_quality],
         }
     }
@@ -94,7 +95,7 @@ impl<'a> From<&'a OutlineRow<'_>> for Figures<'a> {
             ns_per_tick: row.ns_per_tick,
             accuracy: row.accuracy.as_ref(),
             cost: row.cost.as_ref(),
-            spread: row.spread,
+            spread: [row.spread, row.spread_low, row.spread_high],
             quality: [row.quality, row.quality_low, row.quality_high, row.printed_quality],
         }
     }
@@ -138,12 +139,15 @@ fn outside(name: &'static str, figure: Option<f64>, range: Range) -> Option<Outs
 impl Figures<'_> {
     fn outside(&self) -> Option<Outside> {
         let [quality, low, high, printed] = self.quality;
+        let [spread, spread_low, spread_high] = self.spread;
         let accuracy = self.accuracy;
         let step = |part: fn(&Accuracy) -> Option<f64>| accuracy.and_then(part);
         let cost = |part: fn(&Cost) -> Option<f64>| self.cost.and_then(part);
         [
             ("ns_per_tick", self.ns_per_tick, STEP),
-            ("spread", self.spread, SHARE),
+            ("spread", spread, SHARE),
+            ("spread_low", spread_low, SHARE),
+            ("spread_high", spread_high, SHARE),
             ("quality", quality, SHARE),
             ("quality_low", low, SHARE),
             ("quality_high", high, SHARE),
@@ -157,6 +161,7 @@ impl Figures<'_> {
             ("cost.low_ns", cost(|cost| cost.low_ns), LENGTH),
             ("cost.high_ns", cost(|cost| cost.high_ns), LENGTH),
             ("cost.median_cycles", cost(|cost| cost.median_cycles), LENGTH),
+            ("cost.amortised_ns", cost(|cost| cost.amortised_ns), LENGTH),
             ("cost.single_median_ns", cost(|cost| cost.single_median_ns), LENGTH),
             ("cost.p99_ns", cost(|cost| cost.p99_ns), LENGTH),
         ]
@@ -169,6 +174,7 @@ impl Figures<'_> {
         let [_, low, high, _] = self.quality;
         let intervals = [
             ("quality", low, high),
+            ("spread", self.spread[1], self.spread[2]),
             ("accuracy", self.accuracy.and_then(|a| a.low_ns), self.accuracy.and_then(|a| a.high_ns)),
             ("cost", self.cost.and_then(|cost| cost.low_ns), self.cost.and_then(|cost| cost.high_ns)),
         ];

@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 
 use crate::analysis::Estimate;
 use crate::analysis::figures::figures;
+use crate::analysis::interval::over_processes;
+use crate::analysis::pace::Following;
 use crate::analysis::profile::Profile;
 use crate::analysis::resolution::Resolution;
-use crate::analysis::statistics::over_processes;
 use crate::quality::quality;
 use crate::report::{
     Accuracy, AccuracyKind, Cost, Observations, Outcome, Status, TimerRow, Verdicts, Warning,
@@ -32,6 +33,9 @@ impl TimerRow {
             accuracy: None,
             cost: None,
             spread: None,
+            spread_low: None,
+            spread_high: None,
+            distribution: None,
             quality: None,
             quality_low: None,
             quality_high: None,
@@ -43,20 +47,26 @@ impl TimerRow {
         }
     }
 
-    /// Fills the row from what was observed and what follows from it. `frequency` turns time into cycles; without it there
-    /// are no cycles and no Quality.
-    pub fn fill(&mut self, trace: &Trace, profile: &Profile, frequency: Option<Hertz>) {
+    /// Fills the row from what was observed and what follows from it. `frequency`, in hertz, turns time into cycles; without it
+    /// there are no cycles and no Quality.
+    pub fn fill(&mut self, trace: &Trace, profile: &Profile, frequency: Option<Estimate>) {
         self.ns_per_tick = profile.ns_per_tick;
-        self.accuracy = accuracy(profile, frequency);
-        self.cost = cost(trace, profile, frequency);
-        self.spread = profile.spread.map(|spread| spread.value);
+        let hertz = frequency.map(|frequency| Hertz(frequency.value));
+        self.accuracy = accuracy(profile, hertz);
+        self.cost = cost(trace, profile, hertz);
+        let spread = profile.spread;
+        self.spread = spread.map(|spread| spread.value);
+        let bounded = spread.filter(Estimate::is_bounded);
+        (self.spread_low, self.spread_high) =
+            (bounded.map(|spread| spread.low), bounded.map(|spread| spread.high));
+        self.distribution.clone_from(&profile.distribution);
         self.observations = Some(observations(trace, profile));
         self.figures = Some(figures(trace, profile.step()));
         self.judge(profile);
         if let (Status::Ok, Some(frequency)) = (self.status, frequency) {
             self.score(profile, frequency);
         }
-        self.warnings = warnings(trace, profile, frequency);
+        self.warnings = warnings(trace, profile, hertz);
     }
 
     /// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0, whatever its figures
@@ -109,7 +119,8 @@ impl TimerRow {
                 (Status::Unresolved, Some("the length of its tick could not be found".into()), None)
             }
             Resolution::Resolved { .. } if profile.cost.is_none() || profile.spread.is_none() => {
-                (Status::Unresolved, Some("its invocation cost could not be determined".into()), None)
+                let why = profile.no_cost.map_or_else(String::new, |why| format!(": {why}"));
+                (Status::Unresolved, Some(format!("its invocation cost could not be determined{why}")), None)
             }
             Resolution::Resolved { .. } => (Status::Ok, None, None),
             Resolution::AtMost { reason, .. } => (
@@ -128,18 +139,46 @@ impl TimerRow {
         self.remedy = remedy.map(Into::into);
     }
 
-    /// Quality and its interval: that of the figures, and those of each process around it.
-    fn score(&mut self, profile: &Profile, frequency: Hertz) {
-        let cycles = |ns: f64| Nanos(ns).cycles(frequency);
-        let Some(accuracy) = profile.accuracy_ns() else { return };
-        let of = |cost: f64, spread: f64| quality(cycles(accuracy.value), cycles(cost), spread);
-        self.quality =
-            profile.cost.zip(profile.spread).and_then(|(cost, spread)| of(cost.value, spread.value));
+    /// Quality and its interval: what the processes differ by, what no process can tell of cost and spread, and what accuracy
+    /// and frequency are known to.
+    fn score(&mut self, profile: &Profile, frequency: Estimate) {
+        let (Some(accuracy), Some(cost), Some(spread)) =
+            (profile.accuracy_ns(), profile.cost, profile.spread)
+        else {
+            return;
+        };
+        let of = |accuracy: f64, cost: f64, spread: f64, hertz: f64| {
+            let cycles = |ns: f64| Nanos(ns).cycles(Hertz(hertz));
+            quality(cycles(accuracy), cycles(cost), spread)
+        };
+        let here = |cost: f64, spread: f64| of(accuracy.value, cost, spread, frequency.value);
+        self.quality = here(cost.value, spread.value);
         let each: Vec<f64> =
-            profile.processes.iter().filter_map(|&(cost, spread)| of(cost, spread)).collect();
-        if let (Some(value), Some(interval)) = (self.quality, over_processes(&each)) {
-            self.quality_low = Some(interval.low.min(value).max(0.0));
-            self.quality_high = Some(interval.high.max(value).min(1.0));
+            profile.processes.iter().filter_map(|&(cost, spread)| here(cost, spread)).collect();
+        let (Some(value), Some(interval)) = (self.quality, over_processes(&each)) else { return };
+        // What follows the core takes as many cycles at any frequency.
+        let cost_at = |hertz: f64| match profile.following {
+            Following::Device => cost.value,
+            Following::Core | Following::Unknown => cost.value * frequency.value / hertz,
+        };
+        let at = |hertz: f64| of(accuracy.value, cost_at(hertz), spread.value, hertz);
+        let with = |accuracy: f64| of(accuracy, cost.value, spread.value, frequency.value);
+        let counted = [spread.low, spread.high].map(|end| Some(end).filter(|end| end.is_finite()));
+        let seen = over_processes(&profile.processes.iter().map(|pair| pair.1).collect::<Vec<_>>());
+        // Of the interval of the spread only what processes do not show: what too few samples may have missed.
+        let missed = counted.into_iter().zip([seen.map(|seen| seen.low), seen.map(|seen| seen.high)]);
+        let missed = missed.filter_map(|(end, seen)| {
+            let (end, seen) = (end?, seen?.clamp(0.0, 1.0));
+            here(cost.value, (spread.value + end - seen).clamp(f64::EPSILON, 1.0))
+        });
+        let instead = profile.instead.iter().filter_map(|&(cost, spread)| here(cost, spread));
+        let common = [at(frequency.low), at(frequency.high), with(accuracy.low), with(accuracy.high)];
+        let instead: Vec<f64> = instead.chain(missed).chain(common.into_iter().flatten()).collect();
+        let interval =
+            Estimate { value, low: interval.low.min(value), high: interval.high.max(value), ..interval };
+        let interval = interval.doubted(&instead).within(0.0, 1.0);
+        if interval.is_bounded() {
+            (self.quality_low, self.quality_high) = (Some(interval.low), Some(interval.high));
         }
     }
 }
@@ -152,7 +191,7 @@ fn accuracy(profile: &Profile, frequency: Option<Hertz>) -> Option<Accuracy> {
         }
         _ => return None,
     };
-    let time = profile.ns_per_tick.map(|ns| step.scaled(ns));
+    let time = profile.accuracy_ns().or(profile.ns_per_tick.map(|ns| step.scaled(ns)));
     Some(Accuracy {
         ns: time.map(|time| time.value),
         low_ns: time.map(|time| time.low).filter(|_| kind == AccuracyKind::Resolved),
@@ -167,11 +206,13 @@ fn cost(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Option<Co
     // A call that costs nothing may come out a hair below nothing.
     let median = profile.cost?;
     let floored = |ns: f64| ns.max(0.0);
+    let end = |ns: f64| Some(floored(ns)).filter(|_| median.is_bounded());
     Some(Cost {
         median_ns: Some(floored(median.value)),
-        low_ns: Some(floored(median.low)),
-        high_ns: Some(floored(median.high)),
+        low_ns: end(median.low),
+        high_ns: end(median.high),
         median_cycles: frequency.map(|frequency| Nanos(floored(median.value)).cycles(frequency).0),
+        amortised_ns: profile.amortised.map(floored),
         single_median_ns: profile.single_median.map(floored),
         p99_ns: profile.p99.map(floored),
         reference: trace.reference.id.clone(),

@@ -1,5 +1,6 @@
 //! What a reader of a row has to know: one warning a function, each with its cause and what to do about it.
 
+use crate::analysis::Estimate;
 use crate::analysis::profile::{FEWEST, Profile};
 use crate::trace::{Reference, Trace};
 use crate::units::{Cycles, Hertz};
@@ -14,7 +15,9 @@ pub(super) fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz
         unsteady_cost(profile),
         vague_reference(trace),
         restless_core(trace),
-        disturbed(profile, trace.runs.len()),
+        two_regimes(profile),
+        single_process(profile),
+        contradiction(profile),
         below_one_cycle(profile, frequency),
         runtime_at_work(trace),
     ]
@@ -51,19 +54,63 @@ fn dearer_than_step(profile: &Profile) -> Option<Warning> {
 }
 
 fn unsteady_cost(profile: &Profile) -> Option<Warning> {
-    let cost = profile.cost?;
+    /// Wider than this share of the cost, or than half a nanosecond, an interval is told.
+    const WIDE: f64 = 0.05;
+    let cost = profile.cost.filter(Estimate::is_bounded)?;
     let half = (cost.high - cost.low) / 2.0;
-    (cost.samples > 1 && half > (0.05 * cost.value).max(0.5)).then(|| {
+    (half > (WIDE * cost.value).max(0.5)).then(|| {
         warning(
             "unsteady-cost",
             format!(
-                "its median cost differs between processes: {} to {} at 95 % confidence",
+                "its median cost is known to no better than {} to {} (95 % confidence)",
                 time(cost.low.max(0.0)),
                 time(cost.high)
             ),
             "keep the machine idle and repeat with --thorough; compare it with others only beyond this interval",
         )
     })?
+}
+
+fn two_regimes(profile: &Profile) -> Option<Warning> {
+    let two = profile.regimes?;
+    let all = profile.processes.len();
+    warning(
+        "two-regimes",
+        format!(
+            "its processes fell into two groups: {} of {all} found a cost of {}, the others one of {}; its interval holds both",
+            all - two.in_high,
+            time(two.low.max(0.0)),
+            time(two.high)
+        ),
+        "where its code came to lie, or a neighbour, makes the difference: expect either, and compare beyond both",
+    )
+}
+
+fn single_process(profile: &Profile) -> Option<Warning> {
+    (profile.processes.len() == 1).then(|| {
+        warning(
+            "single-process",
+            "its figures are those of one process, so they have no interval".into(),
+            "repeat when the machine is quiet, or with --thorough",
+        )
+    })?
+}
+
+fn contradiction(profile: &Profile) -> Option<Warning> {
+    let (alone, in_a_row) = (profile.cost?.value, profile.amortised?);
+    let least = profile.single_median?.max(1.0);
+    (in_a_row <= 0.0 && alone >= least || alone <= 0.0 && in_a_row >= least).then(|| {
+        warning(
+            "cost-contradiction",
+            format!("a call alone takes {} by single calls, but {} in a row of many", signed(alone), signed(in_a_row)),
+            "one of the two is no measurement: look at how the host of the timer answers, and do not rely on its cost",
+        )
+    })?
+}
+
+/// A time that may be below nothing.
+fn signed(ns: f64) -> String {
+    if ns < 0.0 { format!("-{}", time(-ns)) } else { time(ns) }
 }
 
 fn vague_reference(trace: &Trace) -> Option<Warning> {
@@ -90,20 +137,6 @@ fn restless_core(trace: &Trace) -> Option<Warning> {
                  its spread by more, whatever their intervals say"
             ),
             "something else uses the core (another guest of the host, its sibling, threads of the runtime): repeat when it is quiet",
-        )
-    })?
-}
-
-fn disturbed(profile: &Profile, processes: usize) -> Option<Warning> {
-    (2 * profile.disturbed as usize > processes).then(|| {
-        warning(
-            "disturbed",
-            format!(
-                "{} of {processes} processes cost clearly more than the others and were left out",
-                profile.disturbed
-            ),
-            "something else uses the core or its sibling (another program, another guest of the host): repeat when \
-             it is quiet",
         )
     })?
 }

@@ -1,8 +1,8 @@
-//! Random populations of simulated timers. No estimator is tuned to a seed.
+//! Random populations of simulated timers, on machines as they are. No estimator is tuned to a seed.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use timers::simulated::{Jitter, Model, Outliers, Updates};
+use timers::simulated::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates};
 
 use super::Case;
 
@@ -27,7 +27,9 @@ pub fn irregular(count: usize, seed: u64) -> Vec<Case> {
 }
 
 fn case(timer: Model, random: &mut StdRng) -> Case {
-    Case { timer, reference: reference(random), seed: random.random() }
+    let reference = reference(random);
+    let surroundings = surroundings(&timer, random);
+    Case { timer, reference, surroundings, seed: random.random() }
 }
 
 /// A counter that moves at every tick of 0.4 ns, or one on a 100 MHz grid, declared in counts or in nanoseconds.
@@ -67,14 +69,20 @@ fn regular_timer(random: &mut StdRng) -> Model {
             )
         }
     };
-    model.jitter = match random.random_range(0..4) {
+    model.jitter = match random.random_range(0..7) {
         0 => Jitter::None,
         1 | 2 => Jitter::Exponential(cost * log_uniform(0.005, 0.3, random)),
+        3 => Jitter::Normal(cost * log_uniform(0.01, 0.25, random)),
+        4 => {
+            let shape = log_uniform(1.0, 20.0, random);
+            Jitter::Gamma { shape, scale: cost * log_uniform(0.01, 0.3, random) / shape }
+        }
         _ => Jitter::Bimodal {
-            extra: cost.max(12.0) * log_uniform(0.3, 4.0, random),
+            extra: cost.max(12.0) * log_uniform(0.15, 4.0, random),
             share: random.random_range(0.05..0.45),
         },
     };
+    model.follows_core = random.random_bool(0.8);
     if random.random_bool(0.3) {
         model.outliers = Some(Outliers { share: log_uniform(1e-4, 8e-3, random), longest: 1e6 });
     }
@@ -87,6 +95,27 @@ fn regular_timer(random: &mut StdRng) -> Model {
         model.backward = Some((0.01, random.random_range(3..9) * (by + (cost / model.unit) as i64)));
     }
     model
+}
+
+/// What machines do: processes that differ or come in two kinds, interruptions by time, a frequency that wanders.
+fn surroundings(timer: &Model, random: &mut StdRng) -> Surroundings {
+    let processes = match random.random_range(0..20) {
+        0..8 => Processes::Alike,
+        8..17 => Processes::Factor(log_uniform(0.002, 0.05, random)),
+        _ => {
+            let apart: f64 = log_uniform(0.03, 0.2, random);
+            let factor = if random.random() { 1.0 + apart } else { 1.0 / (1.0 + apart) };
+            // Kinds that few processes belong to are met by too few of them to be known.
+            Processes::Regimes { factor, share: random.random_range(0.4..0.6) }
+        }
+    };
+    let interruptions = random.random_bool(0.4).then(|| Interruptions {
+        // So that not more than some percent of the calls are interrupted.
+        every: log_uniform(5e4, 4e6, random).max(40.0 * timer.base),
+        longest: log_uniform(2e3, 3e4, random),
+    });
+    let wander = if random.random_bool(0.3) { log_uniform(0.005, 0.06, random) } else { 0.0 };
+    Surroundings { processes, interruptions, wander, turn: random.random_range(0.2..0.6) }
 }
 
 fn irregular_timer(random: &mut StdRng) -> Model {

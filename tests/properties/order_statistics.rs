@@ -57,6 +57,7 @@ proptest! {
     #[test]
     fn the_interval_over_processes_holds_its_value(values in figures(1)) {
         let found = over_processes(&values).expect("not empty");
+        prop_assert_eq!(found.is_bounded(), values.len() > 1);
         prop_assert!(found.low <= found.value && found.value <= found.high, "{found:?}");
         prop_assert_eq!(found.samples, values.len());
     }

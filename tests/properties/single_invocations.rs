@@ -1,19 +1,23 @@
 use super::*;
 
-/// What is known besides the samples: their moments, the kind of their shape, whether they are the timer's own.
-type Hint = (Moments, Option<usize>, bool);
+/// What is known besides the samples: their moments, and the kind of their shape.
+type Hint = (Moments, Kind);
 
-const NO_HINT: Hint = (Moments { deviation: 0.0, skewness: None }, None, false);
+const NO_HINT: Hint = (Moments::UNKNOWN, Kind::One);
 
 fn hint() -> impl Strategy<Value = Hint> {
-    let deviation = prop_oneof![Just(0.0), 0.0..2.0_f64, 0.0..100.0_f64];
-    let moments = (deviation, prop::option::of(-10.0..10.0_f64))
-        .prop_map(|(deviation, skewness)| Moments { deviation, skewness });
-    (moments, prop::option::of(0..4_usize), any::<bool>())
+    let variance = prop_oneof![Just(0.0), 0.0..4.0_f64, 0.0..1e4_f64];
+    let error = prop_oneof![Just(f64::INFINITY), 1e-3..10.0_f64];
+    let skewness = prop::option::of((-10.0..10.0_f64, 0.1..2.0_f64));
+    let moments = (variance, error, skewness)
+        .prop_map(|(value, error, skewness)| Moments { variance: (value, error), skewness });
+    let kinds =
+        prop::sample::select(vec![Kind::One, Kind::Normal, Kind::Tail, Kind::Two, Kind::Blurred, Kind::Free]);
+    (moments, kinds)
 }
 
-fn shape_of(samples: &[i64], step: f64, (moments, kind, own): Hint) -> Shape {
-    Shape::of(samples, step, moments, kind, own).expect("there are samples")
+fn shape_of(samples: &[i64], step: f64, (moments, kind): Hint) -> Shape {
+    Fits::of(samples, step, moments).expect("there are samples").shape(kind)
 }
 
 fn samples() -> impl Strategy<Value = Vec<i64>> {
@@ -84,5 +88,5 @@ proptest! {
 
 #[test]
 fn of_nothing_there_is_no_shape() {
-    assert!(Shape::of(&[], 1.0, Moments::default(), None, false).is_none());
+    assert!(Fits::of(&[], 1.0, Moments::UNKNOWN).is_none());
 }

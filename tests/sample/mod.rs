@@ -222,11 +222,13 @@ fn ok(
         low_ns: Some(cost * 0.99),
         high_ns: Some(cost * 1.01),
         median_cycles: Some(cost * HZ * 1e-9),
+        amortised_ns: Some(cost * 0.9),
         single_median_ns: Some(20.0),
         p99_ns: None,
         reference: "rdtsc".to_owned(),
     });
     (row.spread, row.quality) = (Some(spread), Some(quality));
+    (row.spread_low, row.spread_high) = (Some(spread - 0.001), Some((spread + 0.001).min(1.0)));
     (row.quality_low, row.quality_high) = (Some(quality - half), Some(quality + half * 0.9));
     row.observations = Some(Observations {
         processes: 5,
@@ -334,5 +336,7 @@ fn frequency() -> Frequency {
         effective_hz_after: Some(HZ),
         cycles_from: "effective".to_owned(),
         cycles_hz: Some(HZ),
+        cycles_hz_low: None,
+        cycles_hz_high: None,
     }
 }

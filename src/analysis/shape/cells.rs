@@ -1,77 +1,155 @@
-//! Samples as means of the cumulative distribution over cells of one step, and the window of cells that shapes are fitted to.
+//! Samples counted by level: the share at or below a level is the mean of the cumulative distribution over one step above it.
 
-use crate::analysis::statistics::quantile;
+use crate::analysis::statistics::{mean, quantile, sorted};
 
-/// Most cells that a parametric shape is fitted to; beyond, interpolation is finer than any of them.
-const MOST_CELLS: usize = 24;
+/// Most levels that a law is fitted to; beyond, interpolation is finer than any of them.
+const MOST_LEVELS: f64 = 24.0;
+/// A level that holds less than this share is empty.
+const EMPTY: f64 = 0.002;
+/// Levels that are not empty belong together where they lie no farther apart.
+const GAP: f64 = 3.0;
+/// The least share of samples that the main cluster has to hold: a poorer one is a stretch of a wide distribution.
+const LEAST_INSIDE: f64 = 0.25;
+/// Successive samples that are counted together to see how independent they are.
+const BLOCK: usize = 50;
 
-/// Means of the cumulative distribution over cells of one step.
+/// Neighbouring levels that hold samples, with an empty one on either side.
 #[derive(Clone, Debug)]
-pub(super) struct Cells {
-    /// The level of every sample, sorted.
-    pub(super) levels: Vec<f64>,
-    /// The first cell of the window that shapes are fitted to, and how many it has.
+pub(super) struct Cluster {
+    /// The first level.
     pub(super) first: f64,
-    pub(super) width: usize,
-    /// Shares below the window and up to its end.
+    /// Shares of what lies in it, by level.
+    pub(super) shares: Vec<f64>,
+    /// Shares of all samples below it, and up to its end.
     pub(super) below: f64,
     pub(super) above: f64,
 }
 
+impl Cluster {
+    /// The share of all samples that it holds.
+    pub(super) fn mass(&self) -> f64 {
+        self.above - self.below
+    }
+
+    /// How far it reaches, as costs.
+    pub(super) fn window(&self) -> std::ops::RangeInclusive<f64> {
+        self.first - 1.0..=self.first + self.shares.len() as f64
+    }
+
+    /// Mean, variance and third central moment of its levels, in steps.
+    pub(super) fn moments(&self) -> [f64; 3] {
+        let of = |order: i32, centre: f64| {
+            let each = self.shares.iter().enumerate();
+            each.map(|(number, share)| share * (self.first + number as f64 - centre).powi(order)).sum::<f64>()
+        };
+        let mean = of(1, 0.0);
+        [mean, of(2, mean), of(3, mean)]
+    }
+}
+
+/// The levels of samples.
+#[derive(Clone, Debug)]
+pub(super) struct Cells {
+    /// The level of every sample, sorted.
+    pub(super) levels: Vec<f64>,
+    /// The cluster that holds the median; `None` where it is too wide or too poor for a law.
+    pub(super) main: Option<Cluster>,
+    /// The others that are worth telling.
+    pub(super) others: Vec<Cluster>,
+    /// How much more counts scatter than those of independent samples would: 1 or more.
+    pub(super) dispersion: f64,
+}
+
 impl Cells {
-    /// The cells of the window, as shares of what lies in it. `None` where it is wider than any shape that is fitted, or so
-    /// poor that it must be a stretch of a wide distribution.
-    pub(super) fn observed(&self) -> Option<Vec<f64>> {
-        let inside = self.above - self.below;
-        (self.width <= MOST_CELLS && inside >= 0.25).then(|| {
-            let level = |cell: usize| self.first + cell as f64;
-            (0..self.width).map(|cell| (self.share(level(cell)) - self.below) / inside).collect()
-        })
+    /// From samples in ticks of whoever moves in steps of `step` ticks. `None` without samples.
+    pub(super) fn of(samples: &[i64], step: f64) -> Option<Self> {
+        let in_order: Vec<f64> = samples.iter().map(|&ticks| (ticks as f64 / step).round()).collect();
+        let levels = sorted(&in_order);
+        let middle = quantile(&levels, 0.5)?.floor();
+        let dispersion = dispersion(&in_order, middle);
+        let cells = Self { levels, main: None, others: Vec::new(), dispersion };
+        let (mut main, mut others) = (None, Vec::new());
+        for cluster in cells.clusters() {
+            if cluster.window().contains(&middle) {
+                main = Some(cluster).filter(|main| main.mass() >= LEAST_INSIDE);
+            } else {
+                others.push(cluster);
+            }
+        }
+        Some(Self { main, others, ..cells })
+    }
+
+    /// Levels that are not empty, where no more than a few empty ones lie between.
+    fn clusters(&self) -> Vec<Cluster> {
+        let count = self.levels.len() as f64;
+        let full = self.levels.chunk_by(|a, b| a == b).filter(|same| same.len() as f64 >= EMPTY * count);
+        let mut runs: Vec<(f64, f64)> = Vec::new();
+        for level in full.map(|same| same[0]) {
+            match runs.last_mut() {
+                Some((_, last)) if level - *last <= GAP => *last = level,
+                _ => runs.push((level, level)),
+            }
+        }
+        let of = |(first, last): (f64, f64)| {
+            let (first, last) = (first - 1.0, last + 1.0);
+            let (below, above) = (self.share(first - 1.0), self.share(last));
+            let share = |number: usize| {
+                let level = first + number as f64;
+                (self.share(level) - self.share(level - 1.0)) / (above - below)
+            };
+            let shares = (0..=(last - first) as usize).map(share).collect();
+            Cluster { first, shares, below, above }
+        };
+        runs.into_iter().filter(|(first, last)| last - first < MOST_LEVELS).map(of).collect()
     }
 
     pub(super) fn samples(&self) -> f64 {
         self.levels.len() as f64
     }
 
-    /// The window reaches from the median to where three cells in a row are all but empty.
-    pub(super) fn of(levels: Vec<f64>) -> Option<Self> {
-        let middle = quantile(&levels, 0.5)?.floor();
-        let cells = Self { levels, first: middle, width: 1, below: 0.0, above: 1.0 };
-        // One empty cell more, which says that nothing lies there.
-        let first = cells.border(middle, -1.0) - 1.0;
-        let last = cells.border(middle, 1.0);
-        let (below, above) = (cells.share(first - 1.0), cells.share(last));
-        Some(Self { first, width: (last - first) as usize + 1, below, above, ..cells })
-    }
-
-    pub(super) fn border(&self, middle: f64, direction: f64) -> f64 {
-        const EMPTY: f64 = 0.002;
-        let (mut border, mut level, mut gap) = (middle, middle, 0);
-        // One cell more than a shape is fitted to is as good as all of them.
-        while gap < 3 && (level - middle).abs() <= MOST_CELLS as f64 {
-            level += direction;
-            if self.share(level) - self.share(level - 1.0) < EMPTY {
-                gap += 1;
-            } else {
-                (border, gap) = (level, 0);
-            }
-        }
-        border
-    }
-
-    /// The share of samples at or below a level: the mean of the cumulative distribution over the cell above it.
+    /// The share of samples at or below a level.
     pub(super) fn share(&self, level: f64) -> f64 {
         self.levels.partition_point(|&other| other <= level) as f64 / self.levels.len() as f64
     }
 
-    pub(super) fn in_window(&self, level: f64) -> bool {
-        level >= self.first - 1.0 && level <= self.first + self.width as f64
-    }
-
-    /// Linear between the middles of the cells.
+    /// The cumulative distribution, linear between the middles of the cells.
     pub(super) fn interpolated(&self, level: f64) -> f64 {
         let below = (level - 0.5).floor();
         let share = self.share(below);
         share + (self.share(below + 1.0) - share) * (level - 0.5 - below)
     }
+
+    /// All but the rare interruptions, which lie too far above the others to be the timer's own way of being slow.
+    pub(super) fn core(&self) -> &[f64] {
+        let Some(cut) = cut(&self.levels) else { return &[] };
+        &self.levels[..self.levels.partition_point(|&level| level <= cut)]
+    }
+
+    /// The levels of the main cluster that hold a share worth telling.
+    pub(super) fn telling(&self) -> usize {
+        self.main.iter().flat_map(|main| &main.shares).filter(|share| **share > 2.0 * EMPTY).count()
+    }
+}
+
+/// Where rare interruptions begin among sorted levels.
+pub(super) fn cut(levels: &[f64]) -> Option<f64> {
+    let (middle, high) = (quantile(levels, 0.5)?, quantile(levels, 0.98)?);
+    Some(high + 2.0 * (high - middle) + 3.0)
+}
+
+/// How much more the number of samples up to the middle level scatters between blocks than by chance. Phases that lock and
+/// costs that change in spells make neighbours alike.
+fn dispersion(in_order: &[f64], middle: f64) -> f64 {
+    let counts: Vec<f64> = in_order
+        .chunks_exact(BLOCK)
+        .map(|block| block.iter().filter(|&&level| level <= middle).count() as f64)
+        .collect();
+    let Some(centre) = mean(&counts).filter(|_| counts.len() > 3) else { return 1.0 };
+    let share = centre / BLOCK as f64;
+    let by_chance = centre * (1.0 - share);
+    if by_chance < 0.5 {
+        return 1.0;
+    }
+    let squares: f64 = counts.iter().map(|count| (count - centre).powi(2)).sum();
+    (squares / (counts.len() - 1) as f64 / by_chance).max(1.0)
 }

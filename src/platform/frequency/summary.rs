@@ -89,6 +89,8 @@ pub fn summarise(parts: &Parts, from: CyclesFrom) -> Result<(Frequency, Vec<Warn
         CyclesFrom::Nominal => ("nominal", Some(parts.nominal.as_ref().ok_or(NominalUnknown)?.0.0)),
         CyclesFrom::Given(hertz) => ("given", Some(hertz.0)),
     };
+    // Whoever uses the clock meets one of the frequencies that the core was seen at.
+    let interval = parts.during.filter(|_| from == CyclesFrom::Effective);
     let frequency = Frequency {
         nominal_hz: parts.nominal.as_ref().map(|(hertz, _)| hertz.0),
         nominal_source: parts.nominal.as_ref().map(|(_, source)| source.clone().into_owned()),
@@ -100,6 +102,8 @@ pub fn summarise(parts: &Parts, from: CyclesFrom) -> Result<(Frequency, Vec<Warn
         effective_hz_after: parts.after.map(|each| each.hertz.0),
         cycles_from: cycles_from.to_owned(),
         cycles_hz,
+        cycles_hz_low: interval.map(|hertz| hertz.low),
+        cycles_hz_high: interval.map(|hertz| hertz.high),
     };
     let mut warnings = Vec::new();
     warnings.extend(changed(parts));

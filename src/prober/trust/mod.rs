@@ -17,7 +17,7 @@ use self::mover::Mover;
 use self::rounds::rounds;
 use crate::analysis::order::Backward;
 use crate::analysis::rate::tightest;
-use crate::analysis::spread::successive;
+use crate::analysis::singles::successive;
 use crate::prober::connection::{Connection, subject};
 use crate::prober::plan::Plan;
 use crate::trace::{Counted, Evidence, Meanwhile, Moved, Order, Pair, Reference, Threads};

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
 
-use timers::Pace;
+use timers::{Answer, Pace};
 
 use crate::analysis::statistics::mean;
 
@@ -60,7 +60,7 @@ impl Disturbance {
 }
 
 /// Frequencies before and after a window that differ by more than this share are a change.
-const STEADY: f64 = 0.015;
+pub const STEADY: f64 = 0.015;
 /// How often a window is taken at most.
 const MOST_TRIES: u32 = 5;
 /// Windows that a process may have dropped.
@@ -151,6 +151,36 @@ pub struct Seen {
 struct Look {
     counters: Option<Counters>,
     pace: Option<Pace>,
+}
+
+/// Who sees whether a window of measurement was disturbed, and asks again.
+pub trait Watcher {
+    /// Asks for `repeat` values, in windows that nothing disturbed as far as that can be had.
+    ///
+    /// # Errors
+    /// As the question.
+    fn gather(
+        &mut self,
+        repeat: u32,
+        question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
+    ) -> Answer<(Vec<i64>, Seen)>;
+
+    /// Ends watching: windows that were dropped, by reason, and whether enough of the others were not disturbed.
+    fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool);
+}
+
+impl Watcher for ProcessWatch {
+    fn gather(
+        &mut self,
+        repeat: u32,
+        question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
+    ) -> Answer<(Vec<i64>, Seen)> {
+        Self::gather(self, repeat, question)
+    }
+
+    fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool) {
+        Self::end(*self)
+    }
 }
 
 /// Watches one process of a campaign.

@@ -1,0 +1,132 @@
+//! The interval of a figure: what processes differ by, and what no process can tell, in quadrature.
+
+use crate::analysis::Estimate;
+use crate::analysis::statistics::{mean, midmean, standard_deviation, student_quantile};
+
+/// The confidence of all intervals.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// The 95 % interval for what fresh processes agree on: Student's t around the mean of one figure a process. The
+/// value is the mean of their middle half: processes tend to come in two or three kinds, as where their code came to lie, and a
+/// median jumps from one kind to the other. A single process has no interval: its ends are infinite.
+#[must_use]
+pub fn over_processes(figures: &[f64]) -> Option<Estimate> {
+    let value = midmean(figures)?;
+    let centre = mean(figures)?;
+    let count = figures.len();
+    let Some(deviation) = standard_deviation(figures) else {
+        return Some(Estimate { value, low: f64::NEG_INFINITY, high: f64::INFINITY, samples: count });
+    };
+    let half = student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt();
+    Some(Estimate {
+        value,
+        low: (centre - half).min(value),
+        high: (centre + half).max(value),
+        samples: count,
+    })
+}
+
+impl Estimate {
+    /// Whether it has an interval.
+    #[must_use]
+    pub fn is_bounded(&self) -> bool {
+        self.low.is_finite() && self.high.is_finite()
+    }
+
+    /// With doubts that all processes share, in quadrature: each says where the figure may lie instead.
+    #[must_use]
+    pub fn doubted(self, instead: &[f64]) -> Self {
+        let shifts = || instead.iter().map(|other| other - self.value).filter(|shift| shift.is_finite());
+        let down: f64 = shifts().filter(|shift| *shift < 0.0).map(|shift| shift * shift).sum();
+        let up: f64 = shifts().filter(|shift| *shift > 0.0).map(|shift| shift * shift).sum();
+        Self {
+            low: self.value - ((self.value - self.low).powi(2) + down).sqrt(),
+            high: self.value + ((self.high - self.value).powi(2) + up).sqrt(),
+            ..self
+        }
+    }
+
+    /// With what is known of a share counted in `samples`: Wilson, JASA 22, 1927. Where all that was counted lay within, what
+    /// was not seen may still be there.
+    #[must_use]
+    pub fn counted(self, samples: f64) -> Self {
+        const Z: f64 = 1.96;
+        let (share, z) = (self.value.clamp(0.0, 1.0), Z * Z / samples.max(1.0));
+        let centre = (share + z / 2.0) / (1.0 + z);
+        let half = (share * (1.0 - share) * z + z * z / 4.0).sqrt() / (1.0 + z);
+        Self { low: self.low.min(centre - half), high: self.high.max(centre + half), ..self }
+    }
+
+    /// Kept between `least` and `most`.
+    #[must_use]
+    pub fn within(self, least: f64, most: f64) -> Self {
+        let keep = |figure: f64| figure.clamp(least, most);
+        let end = |end: f64| if end.is_finite() { keep(end) } else { end };
+        Self { value: keep(self.value), low: end(self.low), high: end(self.high), ..self }
+    }
+}
+
+/// Two groups of processes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Regimes {
+    /// What those that cost less cost, on average.
+    pub low: f64,
+    /// What the others cost.
+    pub high: f64,
+    /// How many processes are in the group that costs more.
+    pub in_high: usize,
+}
+
+/// Whether figures of processes lie in two groups with nothing between: a gap several times as wide as either group.
+#[must_use]
+pub fn regimes(figures: &[f64]) -> Option<Regimes> {
+    /// The gap is at least so many times as wide as the wider group.
+    const WIDER: f64 = 1.5;
+    /// And this share of the figure: less is what processes differ by.
+    const LEAST: f64 = 0.02;
+    /// Processes in the smaller group: one alone was disturbed.
+    const FEWEST: usize = 2;
+    let sorted = crate::analysis::statistics::sorted(figures);
+    let gap = |at: &usize| sorted[*at] - sorted[*at - 1];
+    let at = (FEWEST..(sorted.len() + 1).saturating_sub(FEWEST)).max_by(|a, b| gap(a).total_cmp(&gap(b)))?;
+    let (below, above) = sorted.split_at(at);
+    let width = |group: &[f64]| group[group.len() - 1] - group[0];
+    let (low, high) = (mean(below)?, mean(above)?);
+    let wide = gap(&at) > WIDER * width(below).max(width(above)) && gap(&at) > LEAST * low.abs();
+    wide.then_some(Regimes { low, high, in_high: above.len() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_process_has_no_interval() {
+        let one = over_processes(&[5.0]).unwrap();
+        assert!(one.value == 5.0 && !one.is_bounded());
+        assert!(!one.doubted(&[4.0]).is_bounded() && !one.within(0.0, 9.0).is_bounded());
+        assert_eq!(over_processes(&[]), None);
+    }
+
+    #[test]
+    fn doubts_widen_in_quadrature_towards_where_they_point() {
+        let known = Estimate { value: 10.0, low: 7.0, high: 13.0, samples: 5 };
+        assert_eq!(known.doubted(&[6.0]), Estimate { low: 5.0, ..known });
+        assert_eq!(known.doubted(&[10.0, 14.0]), Estimate { high: 15.0, ..known });
+    }
+
+    #[test]
+    fn what_was_not_seen_may_be_there() {
+        let all = Estimate::exact(1.0).counted(10_000.0).within(0.0, 1.0);
+        assert!(all.high == 1.0 && all.low > 0.999 && all.low < 0.9998, "{all:?}");
+    }
+
+    #[test]
+    fn two_groups_are_told_from_one() {
+        assert_eq!(regimes(&[100.0, 115.2, 100.4, 114.8, 100.2]).map(|two| two.in_high), Some(2));
+        assert_eq!(regimes(&[100.0, 100.3, 100.4, 114.8, 100.2]), None, "one alone was disturbed");
+        assert_eq!(regimes(&[100.0, 101.0, 102.5, 103.0, 104.1]), None);
+        assert_eq!(regimes(&[1.0]), None);
+        assert_eq!(regimes(&[]), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! How the estimators did on many timers: how often each figure is right, how often its interval holds the truth, and how
+//! wide that is.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use timers::simulated::{Jitter, Processes, Updates};
+
+use super::{Case, Found, Verdict};
+use crate::analysis::statistics::median;
+
+/// How one figure did.
+#[derive(Clone, Debug, Default)]
+pub struct FigureScore {
+    /// Timers on which it was right, and on how many it was asked.
+    right: u32,
+    timers: u32,
+    /// Intervals that hold the truth, and those there are.
+    covered: u32,
+    intervals: u32,
+    half_widths: Vec<f64>,
+    errors: Vec<f64>,
+}
+
+/// The same as shares and medians; null where there is nothing to take them of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct FigureSummary {
+    /// Share of timers on which it was right.
+    pub right: Option<f64>,
+    /// Share of intervals that hold the truth.
+    pub covered: Option<f64>,
+    /// Median half-width of the intervals: relative for accuracy and cost, absolute for spread and Quality.
+    pub half_width: Option<f64>,
+    /// Median error, likewise.
+    pub error: Option<f64>,
+}
+
+impl FigureScore {
+    fn add(&mut self, found: &Found, right: bool, relative: bool) {
+        self.timers += 1;
+        self.right += u32::from(right);
+        let Some(covered) = found.covered() else { return };
+        self.intervals += 1;
+        self.covered += u32::from(covered);
+        let unit = if relative { found.truth.unwrap_or(1.0).abs().max(1e-300) } else { 1.0 };
+        self.half_widths.extend(found.half_width().map(|half| half / unit));
+        self.errors.extend(found.error().map(|error| error / unit));
+    }
+
+    /// As shares and medians.
+    #[must_use]
+    pub fn summary(&self) -> FigureSummary {
+        let share = |part: u32, all: u32| (all > 0).then(|| f64::from(part) / f64::from(all));
+        FigureSummary {
+            right: share(self.right, self.timers),
+            covered: share(self.covered, self.intervals),
+            half_width: median(&self.half_widths),
+            error: median(&self.errors),
+        }
+    }
+}
+
+/// How the estimators did on one group of timers.
+#[derive(Clone, Debug, Default)]
+pub struct Score {
+    /// How many there were.
+    pub timers: u32,
+    /// Accuracy, cost, spread and Quality.
+    pub figures: [FigureScore; 4],
+    order: u32,
+    all: u32,
+    misses: u32,
+}
+
+/// The same as shares.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// How many timers.
+    pub timers: u32,
+    /// Step of the counter.
+    pub accuracy: FigureSummary,
+    /// What a call costs alone.
+    pub cost: FigureSummary,
+    /// Share of calls within a step of that.
+    pub spread: FigureSummary,
+    /// The unified metric.
+    pub quality: FigureSummary,
+    /// Share on which steps backwards were seen exactly where there are some.
+    pub order: f64,
+    /// Share on which all figures were right.
+    pub all: f64,
+    /// Share on which the truth lay outside the interval of cost or Quality, and off by more than 1 % or 0.1 points.
+    pub misses: f64,
+}
+
+/// Names of the figures, in their order.
+pub const FIGURES: [&str; 4] = ["accuracy", "cost", "spread", "Quality"];
+
+impl Score {
+    /// Counts one more timer.
+    pub fn add(&mut self, verdict: &Verdict) {
+        self.timers += 1;
+        let [accuracy, cost, spread, quality] = &mut self.figures;
+        accuracy.add(&verdict.accuracy, verdict.accuracy_holds(), true);
+        cost.add(&verdict.cost, verdict.cost_holds(), true);
+        spread.add(&verdict.spread, verdict.spread_holds(), false);
+        quality.add(&verdict.quality, verdict.quality_holds(), false);
+        self.order += u32::from(verdict.order_holds());
+        self.all += u32::from(verdict.holds());
+        self.misses += u32::from(verdict.misses());
+    }
+
+    /// As shares.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let share = |part: u32| f64::from(part) / f64::from(self.timers.max(1));
+        let [accuracy, cost, spread, quality] = self.figures.each_ref().map(FigureScore::summary);
+        let (order, all, misses) = (share(self.order), share(self.all), share(self.misses));
+        Summary { timers: self.timers, accuracy, cost, spread, quality, order, all, misses }
+    }
+}
+
+/// Scores of groups, in the order of [`groups`].
+#[derive(Clone, Debug, Default)]
+pub struct Scores(pub IndexMap<String, Score>);
+
+impl Scores {
+    /// Counts a timer in all groups that it belongs to.
+    pub fn add(&mut self, case: &Case, verdict: &Verdict) {
+        for group in groups(case) {
+            self.0.entry(group).or_default().add(verdict);
+        }
+        self.0.sort_unstable_keys();
+    }
+}
+
+/// The kind of a timer: its step.
+#[must_use]
+pub fn kind(case: &Case) -> String {
+    match case.timer.updates {
+        Updates::Regular => case.timer.name.clone(),
+        _ => format!("no step: {}", case.timer.name),
+    }
+}
+
+/// The groups that a timer with a step belongs to: by its step, by how its cost varies, by what surrounds it.
+fn groups(case: &Case) -> Vec<String> {
+    let cost = match case.timer.jitter {
+        Jitter::None => "constant",
+        Jitter::Exponential(_) => "with a tail",
+        Jitter::Normal(_) => "normal",
+        Jitter::Gamma { .. } => "skewed",
+        Jitter::Bimodal { .. } => "bimodal",
+    };
+    let processes = match case.surroundings.processes {
+        Processes::Alike => "alike",
+        Processes::Factor(_) => "differ",
+        Processes::Regimes { .. } => "two regimes",
+    };
+    let mut groups =
+        vec![format!("step: {}", kind(case)), format!("cost: {cost}"), format!("processes: {processes}")];
+    if case.surroundings.interruptions.is_some() {
+        groups.push("machine: interrupted".into());
+    }
+    if case.surroundings.wander > 0.0 {
+        let pace = if case.timer.follows_core { "frequency wanders" } else { "frequency wanders, device" };
+        groups.push(format!("machine: {pace}"));
+    }
+    groups
+}

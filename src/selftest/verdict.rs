@@ -1,0 +1,181 @@
+//! What a report says of a simulated timer, beside what is true.
+
+use super::{Case, FREQUENCY, Truth};
+use crate::analysis::Estimate;
+use crate::quality::quality;
+use crate::recording::Observed;
+use crate::report::{AccuracyKind, TimerRow};
+use crate::trace::Trace;
+use crate::trust::Yardsticks;
+use crate::units::{Cycles, Hertz, Nanos};
+
+/// A figure as it should be and as it was found; nothing where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Found {
+    /// What is true.
+    pub truth: Option<f64>,
+    /// What was found.
+    pub value: Option<f64>,
+    /// Lower end of the 95 % interval.
+    pub low: Option<f64>,
+    /// Upper end of the 95 % interval.
+    pub high: Option<f64>,
+}
+
+impl Found {
+    /// How far the figure is off; `None` where it or its truth is missing.
+    #[must_use]
+    pub fn error(&self) -> Option<f64> {
+        Some((self.value? - self.truth?).abs())
+    }
+
+    /// Half the width of its interval.
+    #[must_use]
+    pub fn half_width(&self) -> Option<f64> {
+        Some((self.high? - self.low?) / 2.0)
+    }
+
+    /// Whether its interval holds the truth, but for what numbers are rounded by.
+    #[must_use]
+    pub fn covered(&self) -> Option<bool> {
+        let truth = self.truth?;
+        let slack = 1e-9 * truth.abs();
+        Some(self.low? - slack <= truth && truth <= self.high? + slack)
+    }
+
+    /// Right to within `tolerance`; none where there is none.
+    fn holds(&self, tolerance: f64) -> bool {
+        self.error().map_or(self.truth.is_none() && self.value.is_none(), |error| error <= tolerance)
+    }
+
+    /// Outside of its interval, and off by more than matters.
+    fn misses(&self, matters: f64) -> bool {
+        self.covered() == Some(false) && self.error().is_some_and(|error| error > matters)
+    }
+}
+
+/// What was found of a case, beside what is true.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// Nanoseconds.
+    pub accuracy: Found,
+    /// Nanoseconds, at the frequency of the campaign.
+    pub cost: Found,
+    /// A share.
+    pub spread: Found,
+    /// A share.
+    pub quality: Found,
+    /// Whether it never steps backwards.
+    pub monotonic: bool,
+    /// The row of the report.
+    pub row: TimerRow,
+}
+
+impl Verdict {
+    /// What the report says of a trace of the case, whose core ran at `hertz`.
+    #[must_use]
+    pub(super) fn on(case: &Case, trace: Trace, hertz: Estimate) -> Self {
+        let truth = Truth::of(&case.timer, &case.surroundings);
+        let observed = Observed {
+            id: case.timer.name.clone(),
+            label: String::new(),
+            legend: None,
+            runtime: "simulated".into(),
+            ns_per_tick: case.timer.declared.then_some(case.timer.unit),
+            outcome: Ok(trace.into()),
+        };
+        let row = observed.judged(Some(hertz), &Yardsticks::default());
+        Self::of(&truth, case, hertz.value, row)
+    }
+
+    fn of(truth: &Truth, case: &Case, hertz: f64, row: TimerRow) -> Self {
+        // What follows the core is told at the frequency of the campaign; in cycles it is the same at any.
+        let follows = case.timer.follows_core;
+        let cost_ns = truth.cost * if follows { FREQUENCY / hertz } else { 1.0 };
+        let cycles = |ns: f64| Nanos(ns).cycles(Hertz(FREQUENCY));
+        let true_quality = match (truth.accuracy, truth.spread) {
+            _ if !truth.monotonic => Some(0.0),
+            (Some(accuracy), Some(spread)) => quality(cycles(accuracy), Cycles(cycles(truth.cost).0), spread),
+            _ => None,
+        };
+        let step = row.accuracy.filter(|accuracy| accuracy.kind == AccuracyKind::Resolved);
+        let cost = row.cost.as_ref();
+        Self {
+            accuracy: Found {
+                truth: truth.accuracy,
+                value: step.and_then(|step| step.ns),
+                low: step.and_then(|step| step.low_ns),
+                high: step.and_then(|step| step.high_ns),
+            },
+            cost: Found {
+                truth: Some(cost_ns),
+                value: cost.and_then(|cost| cost.median_ns),
+                low: cost.and_then(|cost| cost.low_ns),
+                high: cost.and_then(|cost| cost.high_ns),
+            },
+            spread: Found {
+                truth: truth.spread,
+                value: row.spread,
+                low: row.spread_low,
+                high: row.spread_high,
+            },
+            quality: Found {
+                truth: true_quality,
+                value: row.quality,
+                low: row.quality_low,
+                high: row.quality_high,
+            },
+            monotonic: truth.monotonic,
+            row,
+        }
+    }
+
+    /// Accuracy within 1 %; for timers without a step: no number given.
+    #[must_use]
+    pub fn accuracy_holds(&self) -> bool {
+        // Backward steps may hide the step; the timer is useless anyway.
+        let hidden = !self.monotonic && self.accuracy.value.is_none();
+        hidden || self.accuracy.holds(0.01 * self.accuracy.truth.unwrap_or(0.0))
+    }
+
+    /// Cost within 2 % or half a nanosecond.
+    #[must_use]
+    pub fn cost_holds(&self) -> bool {
+        self.cost.holds((0.02 * self.cost.truth.unwrap_or(0.0)).max(0.5))
+    }
+
+    /// Spread within 0.02.
+    #[must_use]
+    pub fn spread_holds(&self) -> bool {
+        (!self.monotonic && self.spread.value.is_none()) || self.spread.holds(0.02)
+    }
+
+    /// Quality within half a percentage point; none where there is none.
+    #[must_use]
+    pub fn quality_holds(&self) -> bool {
+        self.quality.holds(0.005)
+    }
+
+    /// Steps backwards seen exactly where there are some.
+    #[must_use]
+    pub fn order_holds(&self) -> bool {
+        let seen = self.row.observations.as_ref().map_or(0, |seen| seen.backward_steps);
+        (seen == 0) == self.monotonic
+    }
+
+    /// All of these.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.accuracy_holds()
+            && self.cost_holds()
+            && self.spread_holds()
+            && self.quality_holds()
+            && self.order_holds()
+    }
+
+    /// The truth lies outside an interval, and is off by what matters: 1 % of cost or 0.1 points of Quality.
+    #[must_use]
+    pub fn misses(&self) -> bool {
+        self.cost.misses(0.01 * self.cost.truth.unwrap_or(0.0)) || self.quality.misses(0.001)
+    }
+}
