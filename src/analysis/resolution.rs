@@ -96,14 +96,13 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
     let at_most = |reason| Resolution::AtMost { bound: bound(&forward), reason };
     // Clocks that make readings unique never show zero, but one tick.
     let unique = !all.contains(&0);
-    let jump = Jump::of(&forward, i64::from(unique));
     let lattice = lattice::find(&all).filter(|found| !follows_work(&forward, found.step, context.work_unit));
     // Of the same work again and again many a first reading was made unique: its interval is a tick too short.
     let lattice = lattice.map(|found| match found.shows_unique_readings(&all) {
         true => found.told_by(tight).unwrap_or_else(|| found.refitted(&random(&forward))),
         false => found,
     });
-    match (jump, lattice) {
+    match (Jump::of(&forward, i64::from(unique), lattice), lattice) {
         (Jump::Unit, _) => unit(),
         (Jump::Uneven { longest }, _) => {
             Resolution::AtMost { bound: longest, reason: "its steps are of different lengths" }
