@@ -4,6 +4,7 @@ use crate::analysis::Estimate;
 use crate::analysis::cost::{Cost, cost, floor};
 use crate::analysis::order::Backward;
 use crate::analysis::pace::{Pace, follows_core};
+use crate::analysis::resolution::agreement::{Process, agreed};
 use crate::analysis::resolution::{Context, Resolution, resolve};
 use crate::analysis::spread::{Singles, View, successive};
 use crate::analysis::statistics::{median, over_processes};
@@ -68,7 +69,9 @@ impl Profile {
 pub fn profile(trace: &Trace) -> Profile {
     let tight: Vec<Vec<i64>> = trace.runs.iter().map(|run| successive(&run.readings.values)).collect();
     let by_reference = singles(trace, &View::by_reference(trace));
-    let resolution = resolve(&groups(trace), &tight, &context(trace, &by_reference));
+    let context = context(trace, &by_reference);
+    let processes: Vec<Process> = Process::all(trace).collect();
+    let resolution = agreed(resolve(&groups(trace), &tight, &context), &processes, context.work_unit);
     let step = match &resolution {
         Resolution::Resolved { step, .. } => Some(step.value),
         _ => None,

@@ -14,13 +14,14 @@ use rand::{RngExt, SeedableRng};
 use timermeter::analysis::moments::Moments;
 use timermeter::analysis::order::Backward;
 use timermeter::analysis::rate::{ns_per_tick, ticks_per_work};
+use timermeter::analysis::resolution::agreement::{Process, agreed};
 use timermeter::analysis::resolution::{Context, Resolution, resolve};
 use timermeter::analysis::shape::Shape;
 use timermeter::analysis::spread::successive;
 use timermeter::analysis::statistics::{
     mean, median, midmean, midmean_but, over_processes, quantile, sorted,
 };
-use timermeter::trace::Intervals;
+use timermeter::trace::{Intervals, Run, Trace};
 
 fn near(found: f64, expected: f64, share: f64) -> bool {
     (found - expected).abs() <= share * expected.abs().max(1e-9)
