@@ -1,3 +1,4 @@
+mod advances;
 mod stability;
 
 use proptest::prelude::*;
