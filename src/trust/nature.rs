@@ -99,7 +99,7 @@ fn found(
             Some(Counted::SomethingElse)
         }
         (Some(Some(true)), false, Some(Some(true))) => Some(Counted::ProcessCpu),
-        // So does that of the process, where the busy thread was kept from its CPU.
+        // The clock of a process stands still as well beside a busy thread that was kept from its CPU.
         (Some(Some(true)), false, Some(Some(false))) => match claimed {
             Some(Counted::ProcessCpu) => None,
             // A raw counter whose rate was taken while the thread computed may count cycles as well as time.

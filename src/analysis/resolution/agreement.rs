@@ -19,10 +19,10 @@ const PORTION: usize = 48;
 /// and these come in bursts.
 const MULTIPLES: f64 = 0.8;
 
-/// Where fewer than this share are multiples, more than interruptions is at work,
+/// A portion with a smaller share of multiples than this was not only interrupted.
 const STRANGE: f64 = 0.5;
 
-/// and where it is so in as many portions no chance is.
+/// So many of those are no chance.
 const STRANGE_PORTIONS: usize = 4;
 
 /// Steps that differ by no more than this share, or this many ticks, are one step whose interval is wider: by so much two rules

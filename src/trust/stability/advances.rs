@@ -74,7 +74,7 @@ pub(super) fn judge(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
         )
     } else if off(&[*best]) {
         let finding = format!(
-            "an answer of its host says that it runs {offset_ppm} ± {doubt_ppm} ppm faster than its reference, which may have been \
+            "by one answer of its host it runs {offset_ppm} ± {doubt_ppm} ppm faster than its reference, but one alone may have been \
              interrupted"
         );
         (Outcome::NotTested, finding)
