@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::analysis::Estimate;
+use crate::analysis::lattice::{self, Lattice};
 use crate::analysis::statistics::{quantile, sorted};
-use crate::analysis::{Estimate, lattice};
 use crate::trace::Intervals;
 
 /// What the jumps from zero say.
@@ -22,8 +23,9 @@ pub(super) enum Jump {
 }
 
 impl Jump {
-    /// From the intervals with so little work that many of them show no more than `zero`.
-    pub(super) fn of(groups: &[Intervals], zero: i64) -> Self {
+    /// From the intervals with so little work that many of them show no more than `zero`; `found` is the lattice that all
+    /// intervals lie on, if there is one.
+    pub(super) fn of(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
         let (mut steps, mut pool) = (Vec::new(), Vec::new());
         for deltas in by_amount(groups).into_values() {
             pool.extend(deltas);
@@ -37,7 +39,14 @@ impl Jump {
             steps.extend(pool.drain(..).filter(|&delta| delta > zero).map(|delta| delta as f64));
         }
         match quantile(&sorted(&steps), 0.5) {
-            Some(typical) if zero == 0 || typical > 3.0 => Self::judge(&steps, typical),
+            Some(typical) if zero == 0 || typical > 3.0 => match (Self::judge(&steps, typical), found) {
+                // A read that now and then takes several steps longer makes one typical that is several steps itself. A lattice
+                // that explains them says how long one is.
+                (Self::Uneven { .. }, Some(found)) if explains(found.step, &steps) => {
+                    Self::mean_of(&steps, found.step)
+                }
+                (judged, _) => judged,
+            },
             _ => Self::None,
         }
     }
@@ -69,7 +78,7 @@ impl Jump {
             let multiple = (**step / typical).round().max(1.0);
             (**step - multiple * typical).abs() <= reach * multiple.sqrt() + 0.5
         });
-        if fits.count() as f64 >= 0.9 * count { Self::mean_of(steps, typical) } else { Self::uneven(steps) }
+        if fits.count() as f64 >= ALIKE * count { Self::mean_of(steps, typical) } else { Self::uneven(steps) }
     }
 
     fn uneven(steps: &[f64]) -> Self {
@@ -88,6 +97,27 @@ impl Jump {
         let half = 1.96 * residual.sqrt() / multiples;
         Self::Step(Estimate { value, low: value - half, high: value + half, samples: kept.len() })
     }
+}
+
+/// The share of the steps that has to be of one length: a few were interrupted.
+const ALIKE: f64 = 0.9;
+
+/// Whether the steps lie on the lattice of this step, and not by chance: they are mostly multiples of it, single steps are
+/// among them, and multiples leave out more than half of all lengths, so that those of an irregular clock would fall in between.
+fn explains(step: f64, steps: &[f64]) -> bool {
+    /// The share that has to be single steps. Of a clock with a longer step none were: all of its steps are several of a divisor.
+    const SINGLE: f64 = 0.02;
+    let reach = lattice::tolerance(step);
+    let (mut on, mut single) = (0.0, 0.0);
+    for length in steps {
+        let multiple = (length / step).round();
+        if multiple >= 1.0 && (length - multiple * step).abs() <= reach {
+            on += 1.0;
+            single += f64::from(u8::from(multiple == 1.0));
+        }
+    }
+    let count = steps.len() as f64;
+    2.0 * reach + 1.0 < 0.5 * step && on >= ALIKE * count && single >= (SINGLE * count).max(1.0)
 }
 
 /// Nearly all of the time lies within steps that are no longer than this. Of the longest intervals a few were interrupted.

@@ -6,6 +6,7 @@ use crate::analysis::distribution::{Distribution, distribution};
 use crate::analysis::interval::{Regimes, over_processes, regimes};
 use crate::analysis::order::Backward;
 use crate::analysis::pace::{Following, Pace, following};
+use crate::analysis::resolution::agreement::{Process, agreed};
 use crate::analysis::resolution::{Context, Resolution, resolve};
 use crate::analysis::shape::{Agreed, Fits, Kind};
 use crate::analysis::singles::{View, successive};
@@ -90,7 +91,9 @@ pub fn profile(trace: &Trace) -> Profile {
     let tight: Vec<Vec<i64>> = trace.runs.iter().map(|run| successive(&run.readings.values)).collect();
     let all: Vec<&Run> = trace.runs.iter().collect();
     let by_reference = Looks::of(trace, &all, View::by_reference(trace));
-    let resolution = resolve(&groups(trace), &tight, &by_reference.context());
+    let context = by_reference.context();
+    let processes: Vec<Process> = Process::all(trace).collect();
+    let resolution = agreed(resolve(&groups(trace), &tight, &context), &processes, context.work_unit);
     let step = match &resolution {
         Resolution::Resolved { step, .. } => Some(step.value),
         _ => None,

@@ -3,6 +3,10 @@
 //! Growing work between two reads makes the interval jump from one multiple of the step to the next. Three rules look
 //! for the step; a rule that another contradicts gives no number, and neither does a clock that moves irregularly.
 
+pub mod agreement;
+
+use std::borrow::Cow;
+
 use crate::analysis::jump::{Jump, by_amount};
 use crate::analysis::shape::core_variance;
 use crate::analysis::statistics::{quantile, sorted};
@@ -42,7 +46,7 @@ pub enum Resolution {
         /// It is no longer than this.
         bound: f64,
         /// Why.
-        reason: &'static str,
+        reason: Cow<'static, str>,
     },
     /// The timer showed the same value throughout.
     Unmoved,
@@ -93,20 +97,19 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
     if all.iter().all(|&delta| delta == 0) {
         return Resolution::Unmoved;
     }
-    let at_most = |reason| Resolution::AtMost { bound: bound(&forward), reason };
+    let at_most = |reason: &'static str| Resolution::AtMost { bound: bound(&forward), reason: reason.into() };
     // Clocks that make readings unique never show zero, but one tick.
     let unique = !all.contains(&0);
-    let jump = Jump::of(&forward, i64::from(unique));
     let lattice = lattice::find(&all).filter(|found| !follows_work(&forward, found.step, context.work_unit));
     // Of the same work again and again many a first reading was made unique: its interval is a tick too short.
     let lattice = lattice.map(|found| match found.shows_unique_readings(&all) {
         true => found.told_by(tight).unwrap_or_else(|| found.refitted(&random(&forward))),
         false => found,
     });
-    match (jump, lattice) {
+    match (Jump::of(&forward, i64::from(unique), lattice), lattice) {
         (Jump::Unit, _) => unit(),
         (Jump::Uneven { longest }, _) => {
-            Resolution::AtMost { bound: longest, reason: "its steps are of different lengths" }
+            Resolution::AtMost { bound: longest, reason: "its steps are of different lengths".into() }
         }
         (Jump::Step(jump), Some(found))
             if !unique && (jump.value - found.step).abs() > (0.02 * found.step).max(0.3) =>

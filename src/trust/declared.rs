@@ -8,7 +8,7 @@ use crate::report::{Declared, Outcome, Stable};
 /// Steps that are longer than declared by less than this are as declared: units are rounded.
 const AS_DECLARED: f64 = 1.5;
 
-/// How much a declared tick may be off, in millionths, beyond what is not known of it: the most that the kernel slews a clock.
+/// How much a declared tick may be off, in ppm, beyond what is not known of it: the most that the kernel slews a clock.
 const OFF: f64 = 500.0;
 
 pub(super) fn judge(case: &Case, stable: &Stable) -> Declared {
@@ -27,9 +27,8 @@ pub(super) fn judge(case: &Case, stable: &Stable) -> Declared {
     if let (Some(unit), Some((ppm, doubt))) = (unit, off_by) {
         let (unit, lasts) = (time(Some(unit)), significant(1.0 / (1.0 + ppm * 1e-6), 6));
         let doubt = significant(doubt, 2);
-        let finding = format!(
-            "its unit declares ticks of {unit}, but they last {lasts} of that (± {doubt} millionths)"
-        );
+        let finding =
+            format!("its unit declares ticks of {unit}, but they last {lasts} of that (± {doubt} ppm)");
         return Declared { outcome: Outcome::Fail, finding, resolution_ns: declared, times_coarser };
     }
     let (outcome, finding) = match (declared, found, times_coarser) {

@@ -10,7 +10,7 @@ pub(super) fn judge(case: &Case) -> Nature {
     let spinning = share(Meanwhile::Spin);
     let sleeping = share(Meanwhile::Sleep);
     let beside = share(Meanwhile::OtherSpin);
-    let found = found(spinning.and_then(moved), sleeping.and_then(moved), beside.and_then(moved), case);
+    let found = found(spinning, sleeping, beside, case.claimed());
     let claimed = case.claimed();
     let told = |share: Option<f64>| share.map_or("?".to_owned(), |share| format!("{:.0} %", 100.0 * share));
     let seen = format!(
@@ -20,7 +20,10 @@ pub(super) fn judge(case: &Case) -> Nature {
         told(beside)
     );
     let (outcome, finding) = match (found, claimed) {
-        (None, _) => (Outcome::NotTested, unknown(case, &seen, spinning.or(sleeping).is_some())),
+        (None, _) => {
+            let seen = format!("{seen}{}", kept_away(spinning, sleeping, beside));
+            (Outcome::NotTested, unknown(case, &seen, spinning.or(sleeping).is_some()))
+        }
         (Some(found), Some(claimed)) if found != claimed => {
             let (found, claimed) = (found.in_words(), claimed.in_words());
             (Outcome::Fail, format!("it counts {found}, not {claimed}: {seen}"))
@@ -53,38 +56,67 @@ fn share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
     (passed > 0.0 && case.step_ns()? <= LOST * passed).then_some(advanced / passed)
 }
 
+/// A clock that advanced by more than this share of the time moved along with it.
+const MOVED: f64 = 0.5;
+
+/// One that advanced by less than this share stood still. Between the two a thread may have had a part of a CPU, or lost it
+/// between the readings of both clocks, which makes the window of one of them longer.
+const STILL: f64 = 0.1;
+
+/// The same asleep, of a clock that does not claim wall time: what other threads of a runtime do then, and what was charged late,
+/// is added.
+const STILL_ASLEEP: f64 = 0.3;
+
 /// Whether that is moving along with time, or standing still; in between nothing can be told.
-fn moved(share: f64) -> Option<bool> {
-    if share > 0.5 {
+fn moved(share: f64, still: f64) -> Option<bool> {
+    if share > MOVED {
         Some(true)
-    } else if share < 0.3 {
+    } else if share < still {
         Some(false)
     } else {
         None
     }
 }
 
+/// What explains the observations, and nothing else does.
+///
+/// Where other programs want the CPUs a thread that should compute does not run, and a clock of CPU time shows less of it than it
+/// would, or nothing; never more. So only what moved is certain, and that a clock stood still is so only where no thread was to
+/// run, asleep. What a clock of CPU time would show beside a thread that was kept from its CPU is held against none.
 fn found(
-    spinning: Option<bool>,
-    sleeping: Option<bool>,
-    beside: Option<bool>,
-    case: &Case,
+    spinning: Option<f64>,
+    sleeping: Option<f64>,
+    beside: Option<f64>,
+    claimed: Option<Counted>,
 ) -> Option<Counted> {
-    match (spinning, sleeping, beside) {
-        // A raw counter whose rate was taken while the thread computed may count cycles as well as time.
-        (Some(true), Some(false), Some(false)) if case.claimed() == Some(Counted::ThreadCycles) => {
-            Some(Counted::ThreadCycles)
+    let at_work = spinning.map(|share| moved(share, STILL));
+    let beside = beside.map(|share| moved(share, STILL));
+    let still_asleep = if claimed == Some(Counted::Wall) { STILL } else { STILL_ASLEEP };
+    match (at_work, moved(sleeping?, still_asleep)?, beside) {
+        (Some(Some(true)) | None, true, Some(Some(true)) | None) => Some(Counted::Wall),
+        // No CPU time does so. But that of a process moves asleep as well, by the threads of its runtime.
+        (Some(Some(false)), true, Some(_)) if claimed != Some(Counted::ProcessCpu) => {
+            Some(Counted::SomethingElse)
         }
-        (Some(true) | None, Some(true), Some(true) | None) => Some(Counted::Wall),
-        // Whoever claims to count CPU time and got little of it while it computed was kept from its CPU.
-        (Some(false), Some(false), _) if claims_cpu_time(case) => None,
-        (Some(true), Some(false), Some(true)) => Some(Counted::ProcessCpu),
-        (Some(true), Some(false), Some(false)) => Some(Counted::ThreadCpu),
-        (Some(_), Some(_), Some(_)) => Some(Counted::SomethingElse),
+        (Some(Some(true)), false, Some(Some(true))) => Some(Counted::ProcessCpu),
+        // The clock of a process stands still as well beside a busy thread that was kept from its CPU.
+        (Some(Some(true)), false, Some(Some(false))) => match claimed {
+            Some(Counted::ProcessCpu) => None,
+            // A raw counter whose rate was taken while the thread computed may count cycles as well as time.
+            Some(Counted::ThreadCycles) => Some(Counted::ThreadCycles),
+            _ => Some(Counted::ThreadCpu),
+        },
         _ => None,
     }
 }
 
-fn claims_cpu_time(case: &Case) -> bool {
-    matches!(case.claimed(), Some(Counted::ProcessCpu | Counted::ThreadCpu | Counted::ThreadCycles))
+/// Who may not have run though it should, where that explains what was seen: as a sentence goes on.
+fn kept_away(spinning: Option<f64>, sleeping: Option<f64>, beside: Option<f64>) -> &'static str {
+    let short = |share: Option<f64>| share.is_some_and(|share| share <= MOVED);
+    match (short(spinning), short(beside)) {
+        _ if !short(sleeping) => "",
+        (true, _) => "; the thread may have been kept from its CPU while it should have computed",
+        (false, true) => "; the busy thread may have been kept from its CPU",
+        (false, false) => "",
+    }
 }

@@ -2,7 +2,9 @@
 //!
 //! A comparison reads the reference, the timer, and the reference again: so the timer was read at the middle of the two, give
 //! or take half their distance. From one comparison to the next both clocks have to move by as much, but for what their steps
-//! cut off and for 1000 millionths: twice the most that the kernel slews a clock (adjtimex(2)), and more than any quartz is off.
+//! cut off and for 1000 ppm: twice the most that the kernel slews a clock (adjtimex(2)), and more than any quartz is off.
+
+mod advances;
 
 use super::{Case, times};
 use crate::analysis::allan::deviations;
@@ -15,10 +17,10 @@ use crate::trace::{Counted, Meanwhile};
 /// How far a clock may be off and still be told stable, as a share.
 const SLEW: f64 = 500e-6;
 
-/// A clock that is slower than this, in millionths, did not move for most of the time.
+/// A clock that is slower than this, in ppm, did not move for most of the time.
 const STILL: f64 = -900_000.0;
 
-/// A rate that is not known better than this, in millionths, is not known.
+/// A rate that is not known better than this, in ppm, is not known.
 const WORTHLESS: f64 = 200_000.0;
 
 /// The timer was read at this time of the reference, give or take; both in nanoseconds from their beginning.
@@ -60,7 +62,7 @@ pub(super) fn judge(case: &Case) -> Stable {
         Some(Counted::ThreadCycles) => of_cycles(case, stable, &[&series, &close, &glances]),
         Some(Counted::ProcessCpu | Counted::ThreadCpu) => of_cpu_time(stable),
         _ if case.trace.reference.strayed_ns > 0.0 => by_stray(case, stable),
-        _ if offset.is_none() => by_advances(case, stable),
+        _ if offset.is_none() => advances::judge(case, stable),
         _ => of_wall_time(case, stable),
     };
     Stable { outcome, finding, ..stable }
@@ -144,7 +146,7 @@ fn of_wall_time(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
         format!("it stood still or fell behind its reference over {window}")
     } else if case.trace.declared && offset.abs() - doubt > SLEW * 1e6 {
         let (offset, doubt) = (significant(offset, 3), significant(doubt, 2));
-        format!("it runs {offset} ± {doubt} millionths faster than its reference (over {window})")
+        format!("it runs {offset} ± {doubt} ppm faster than its reference (over {window})")
     } else {
         return (Outcome::Pass, steady(case, &stable, &window), stable);
     };
@@ -156,7 +158,7 @@ fn steady(case: &Case, stable: &Stable, window: &str) -> String {
         (true, Some(offset), Some(doubt)) => {
             let offset = if offset.abs() < doubt { 0.0 } else { offset };
             format!(
-                "it keeps the rate of its reference to {} ± {} millionths",
+                "it keeps the rate of its reference to {} ± {} ppm",
                 significant(offset, 2),
                 significant(doubt, 2)
             )
@@ -203,50 +205,6 @@ fn by_stray(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
     let finding =
         format!("counters of its kind strayed from the clock of the kernel by {strayed} during the campaign");
     (Outcome::Fail, finding, unknown)
-}
-
-/// What the first reads of a runtime may take between one clock and the other, before their code is compiled: some ten
-/// microseconds were seen.
-const COLD_NS: f64 = 1e5;
-
-/// Hosts that cannot compare say at least how far both moved while the thread computed.
-fn by_advances(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
-    let spun = case.evidence().advances.iter().filter(|moved| moved.meanwhile == Meanwhile::Spin);
-    let reference_ns = case.trace.reference.ns_per_tick;
-    let step = case.step_ns().unwrap_or(f64::INFINITY) + case.trace.reference.doubt_ns();
-    let cost = case.profile.cost.map_or(0.0, |cost| cost.value);
-    let rates = spun.filter_map(|moved| {
-        let passed = moved.reference as f64 * reference_ns;
-        let offset = case.ns(moved.timer as f64)? / passed - 1.0;
-        Some((offset * 1e6, (step + 2.0 * cost + COLD_NS) / passed * 1e6, passed)).filter(|_| passed > 0.0)
-    });
-    let best = rates.min_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((offset, doubt, window)) = best.filter(|(_, doubt, _)| doubt.is_finite() && *doubt < WORTHLESS)
-    else {
-        let why = case.refusal("advance").or(case.refusal("comparisons"));
-        let why = why.unwrap_or("it moves too slowly for the time that it was watched");
-        return (Outcome::NotTested, format!("its rate could not be watched: {why}"), stable);
-    };
-    let (outcome, verb) = match case.trace.declared && offset.abs() - doubt > SLEW * 1e6 {
-        true => (Outcome::Fail, "runs"),
-        false => (Outcome::Pass, "does not run more than that beyond"),
-    };
-    let told = significant(if outcome == Outcome::Fail { offset } else { doubt + SLEW * 1e6 }, 3);
-    let finding = if outcome == Outcome::Fail {
-        format!("it {verb} {told} ± {} millionths faster than its reference", significant(doubt, 2))
-    } else {
-        format!(
-            "within {told} millionths of its reference over {}; its host cannot compare them oftener",
-            time(Some(window))
-        )
-    };
-    let stable = Stable {
-        offset_ppm: Some(offset),
-        offset_uncertainty_ppm: Some(doubt),
-        longest_window_s: Some(window * 1e-9),
-        ..stable
-    };
-    (outcome, finding, stable)
 }
 
 /// Windows that disagree by more than can be explained.
@@ -342,7 +300,7 @@ fn longest(runs: &[&Vec<Comparison>]) -> Option<(Comparison, Comparison)> {
     all.max_by(|a, b| length(a).total_cmp(&length(b)))
 }
 
-/// How much faster than the reference, and give or take how much, in millionths.
+/// How much faster than the reference, and give or take how much, in ppm.
 fn rate(first: Comparison, last: Comparison, doubt: f64, rate_doubt: f64) -> (f64, f64) {
     let passed = last.reference - first.reference;
     let offset = (last.timer - first.timer) / passed - 1.0;

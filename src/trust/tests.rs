@@ -1,3 +1,4 @@
+mod advances;
 mod stability;
 
 use proptest::prelude::*;
@@ -160,6 +161,59 @@ fn a_busy_machine_does_not_turn_cpu_time_into_something_else() {
         verdicts(Evidence { claims, advances: advances(0.2, 0.0, 0.0), ..Evidence::default() }).counts;
     assert_eq!((found.outcome, found.found), (Outcome::NotTested, None), "{}", found.finding);
     assert!(found.finding.contains("20 %"), "{}", found.finding);
+}
+
+/// Threads that were to compute got what other programs left them, as a share of the time.
+#[test]
+fn a_starved_thread_turns_no_clock_into_another() {
+    for (counts, asleep) in
+        [(Counted::ProcessCpu, 0.0), (Counted::ProcessCpu, 0.7), (Counted::ThreadCpu, 0.0)]
+    {
+        for got in [0.0, 0.02, 0.11, 0.23, 0.29, 0.31, 0.45, 0.9] {
+            for beside in [0.0, 0.02, 0.11, 0.23, 0.29, 0.31, 0.45, 0.9] {
+                // Beside a busy thread the clock of the thread that sleeps stands still.
+                let beside = if counts == Counted::ThreadCpu { 0.0 } else { beside };
+                let starved = got <= 0.5 || (beside <= 0.5 && counts == Counted::ProcessCpu);
+                let advances = advances(got, asleep, beside);
+                let evidence = Evidence { claims: claiming(counts), advances, ..Evidence::default() };
+                let found = verdicts(evidence).counts;
+                if starved {
+                    assert_eq!((found.outcome, found.found), (Outcome::NotTested, None), "{}", found.finding);
+                } else if asleep == 0.0 {
+                    assert_eq!(
+                        (found.outcome, found.found),
+                        (Outcome::Pass, Some(counts)),
+                        "{}",
+                        found.finding
+                    );
+                }
+                if starved && asleep == 0.0 {
+                    assert!(found.finding.contains("may have been kept from its CPU"), "{}", found.finding);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_no_thread_explains_counts_something_else() {
+    for counts in [Counted::Wall, Counted::ThreadCpu] {
+        for (shares, told) in [
+            // It moves asleep and not at work: no clock of CPU time does, however long its thread waits.
+            ((0.0, 1.0, 0.0), true),
+            ((0.0, 1.0, 0.9), true),
+            // The thread lost its CPU between the readings of both clocks.
+            ((0.25, 1.0, 1.0), false),
+            ((1.0, 1.0, 0.23), false),
+        ] {
+            let advances = advances(shares.0, shares.1, shares.2);
+            let evidence = Evidence { claims: claiming(counts), advances, ..Evidence::default() };
+            let found = verdicts(evidence).counts;
+            let expected =
+                if told { (Outcome::Fail, Some(Counted::SomethingElse)) } else { (Outcome::NotTested, None) };
+            assert_eq!((found.outcome, found.found), expected, "{shares:?}: {}", found.finding);
+        }
+    }
 }
 
 #[test]

@@ -113,6 +113,33 @@ proptest! {
     }
 
     #[test]
+    fn processes_may_doubt_a_step_but_not_move_it(each in prop::collection::vec(anything(), 0..4), ideal in prop::collection::vec(case(), 0..3), unit in 0.0..9.0_f64) {
+        let ideal = ideal.into_iter().map(|(_, groups)| groups);
+        let runs = each.into_iter().chain(ideal).map(|intervals| Run { intervals, ..Run::default() });
+        let trace = Trace { runs: runs.collect(), ..Trace::default() };
+        let all: Vec<Intervals> = trace.runs.iter().flat_map(|run| run.intervals.clone()).collect();
+        let pooled = resolve(&all, &[], &Context::default());
+        let processes: Vec<Process> = Process::all(&trace).collect();
+        match (&pooled, agreed(pooled.clone(), &processes, unit)) {
+            (Resolution::Resolved { step: before, .. }, Resolution::Resolved { step: after, .. }) => {
+                prop_assert_eq!(before.value, after.value);
+                prop_assert!(after.low <= before.low && before.high <= after.high, "{:?} of {:?}", after, before);
+            }
+            (Resolution::Resolved { .. }, Resolution::AtMost { bound, .. }) => prop_assert!(bound > 0.0, "{bound}"),
+            (_, after) => prop_assert_eq!(&pooled, &after),
+        }
+    }
+
+    #[test]
+    fn processes_of_one_step_agree((_, groups) in case(), count in 2..6_usize) {
+        let run = Run { intervals: groups.clone(), ..Run::default() };
+        let trace = Trace { runs: vec![run; count], ..Trace::default() };
+        let pooled = resolve(&groups, &[], &Context::default());
+        let processes: Vec<Process> = Process::all(&trace).collect();
+        prop_assert!(matches!(agreed(pooled, &processes, 0.0), Resolution::Resolved { .. }));
+    }
+
+    #[test]
     fn whatever_it_is_given_it_answers(
         groups in anything(),
         tight in prop::collection::vec(prop::collection::vec(any::<i64>(), 0..20), 0..4),

@@ -1,3 +1,5 @@
+mod simulated;
+
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 

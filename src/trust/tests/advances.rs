@@ -1,0 +1,108 @@
+//! Rates of hosts that cannot compare, from how far both clocks moved.
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+use crate::report::Stable;
+
+/// Answers for spinning, sleeping, and sleeping beside a busy thread: how much faster than the reference, in ppm, over so many
+/// milliseconds.
+fn answering(ppm: &[f64], milliseconds: f64) -> Vec<Moved> {
+    let kinds = [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin];
+    let of = |(&meanwhile, ppm): (&Meanwhile, &f64)| {
+        let reference = (1e6 * milliseconds) as i64;
+        Moved { meanwhile, timer: (reference as f64 * (1.0 + 1e-6 * ppm)) as i64, reference }
+    };
+    kinds.iter().zip(ppm).map(of).collect()
+}
+
+fn stable(advances: Vec<Moved>) -> Stable {
+    verdicts(Evidence { claims: claiming(Counted::Wall), advances, ..Evidence::default() }).stable
+}
+
+#[test]
+fn a_rate_that_is_not_known_is_not_tested() {
+    for (ppm, milliseconds) in [
+        (vec![10_300.0, -5_700.0, 1_000.0], 6.0),
+        (vec![0.0, 0.0, 0.0], 6.0),
+        (vec![0.0, 0.0], 100.0),
+        (vec![400.0], 100.0),
+        (vec![40.0, 30.0], 2.0),
+    ] {
+        let found = stable(answering(&ppm, milliseconds));
+        assert_eq!(found.outcome, Outcome::NotTested, "{ppm:?}: {}", found.finding);
+        assert!(found.finding.contains("ppm only"), "{}", found.finding);
+        assert!(found.offset_uncertainty_ppm.is_some_and(|doubt| doubt > 500.0), "{found:?}");
+    }
+    let found = stable(answering(&[30.0, -20.0, 0.0], 300.0));
+    assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
+    assert!(found.offset_uncertainty_ppm.is_some_and(|doubt| doubt < 500.0), "{found:?}");
+}
+
+#[test]
+fn answers_that_contradict_each_other_condemn() {
+    for (ppm, milliseconds) in
+        [(vec![10_300.0, -5_700.0, 1_000.0], 100.0), (vec![50_000.0, -50_000.0, 0.0], 8.0)]
+    {
+        let found = stable(answering(&ppm, milliseconds));
+        assert_eq!(found.outcome, Outcome::Fail, "{ppm:?}: {}", found.finding);
+        assert!(found.finding.contains("changes from one answer"), "{}", found.finding);
+        assert_eq!(found.offset_ppm, None);
+    }
+}
+
+#[test]
+fn all_answers_together_condemn_a_rate_and_one_alone_does_not() {
+    for ppm in [50_000.0, -50_000.0] {
+        let found = stable(answering(&[ppm, ppm + 200.0, ppm], 6.0));
+        assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
+        let found = stable(answering(&[ppm], 6.0));
+        assert_eq!(found.outcome, Outcome::NotTested, "{}", found.finding);
+    }
+}
+
+/// A sound clock whose host reads it with cold code, and now and then loses its CPU between the readings of both clocks.
+#[test]
+fn cold_code_and_one_interruption_condemn_no_sound_clock() {
+    for seed in 0..500 {
+        let mut random = StdRng::seed_from_u64(seed);
+        let interrupted = random.random_range(0..4);
+        let milliseconds = [2, 6, 20, 250][random.random_range(0..4_usize)];
+        let kinds = [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin];
+        let count = random.random_range(1..=3);
+        let advances: Vec<Moved> = (0..count)
+            .map(|at| {
+                let reference = 1_000_000 * milliseconds;
+                let lost = if at == interrupted { random.random_range(-9_000_000..9_000_000) } else { 0 };
+                let timer = (reference + random.random_range(-60_000..60_000) + lost).max(0);
+                Moved { meanwhile: kinds[at], timer, reference }
+            })
+            .collect();
+        let found = stable(advances);
+        assert_ne!(found.outcome, Outcome::Fail, "{seed}: {}", found.finding);
+    }
+}
+
+/// Each window has a rate of its own, up to 5 % off.
+#[test]
+fn a_swinging_rate_never_passes() {
+    let mut condemned = 0;
+    for seed in 0..200 {
+        let mut random = StdRng::seed_from_u64(seed);
+        let ppm: Vec<f64> = (0..3).map(|_| random.random_range(-50_000.0..50_000.0)).collect();
+        let found = stable(answering(&ppm, [6.0, 40.0][seed as usize % 2]));
+        assert_ne!(found.outcome, Outcome::Pass, "{seed}: {}", found.finding);
+        condemned += u32::from(found.outcome == Outcome::Fail);
+    }
+    assert!(condemned > 60, "{condemned}");
+}
+
+#[test]
+fn what_a_clock_of_cpu_time_does_asleep_is_no_rate() {
+    let mut advances = answering(&[0.0, 0.0, 0.0], 6.0);
+    advances[1].timer = 0;
+    advances[2].timer /= 50;
+    let found = stable(advances);
+    assert_eq!(found.outcome, Outcome::NotTested, "{}", found.finding);
+}
