@@ -136,7 +136,8 @@ proptest! {
         let trace = Trace { runs: vec![run; count], ..Trace::default() };
         let pooled = resolve(&groups, &[], &Context::default());
         let processes: Vec<Process> = Process::all(&trace).collect();
-        prop_assert!(matches!(agreed(pooled, &processes, 0.0), Resolution::Resolved { .. }));
+        let resolved = matches!(agreed(pooled, &processes, 0.0), Resolution::Resolved { .. });
+        prop_assert!(resolved);
     }
 
     #[test]
