@@ -169,12 +169,33 @@ pub struct ProbeArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
+    /// Start further processes for the timers with the widest intervals until the Quality of each is known to ± so many points, as
+    /// far as that can be had [default: 0.5; with --thorough 0.1]
+    #[arg(long, value_name = "POINTS", allow_negative_numbers = true, value_parser = points)]
+    pub precision: Option<f64>,
+    /// Seconds that the run should take at most; it takes longer only where its first rounds and the verdicts do
+    /// [default: 20; with --quick 10, with --thorough 120]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
+    pub budget: Option<f64>,
     /// Seconds that the answers of one process of a timer may take together [default: 30]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: Option<u64>,
     /// No progress, no hints
     #[arg(long)]
     pub quiet: bool,
+}
+
+/// Half the width of an interval of Quality, in points.
+fn points(text: &str) -> Result<f64, String> {
+    positive(text, 100.0).ok_or_else(|| "give points of Quality, more than 0 and up to 100, as in 0.5".into())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    positive(text, 1e6).ok_or_else(|| "give seconds, more than 0 and up to 1000000, as in 60".into())
+}
+
+fn positive(text: &str, most: f64) -> Option<f64> {
+    text.parse().ok().filter(|value| *value > 0.0 && *value <= most)
 }
 
 /// Arguments of `list`.

@@ -18,6 +18,7 @@ pub mod quality;
 pub mod quantity;
 pub mod recording;
 pub mod report;
+pub mod scoring;
 pub mod selection;
 pub mod selftest;
 pub mod suitability;

@@ -194,6 +194,8 @@ fn report(described: &Described) -> Report {
             cpu: None,
             seed: 0,
             processes: 0,
+            precision_points: None,
+            budget_seconds: None,
             timeout_seconds: 0,
         },
         warnings: Vec::new(),

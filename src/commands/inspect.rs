@@ -85,6 +85,8 @@ fn probe_now(args: &InspectArgs) -> Result<Report, CommandError> {
         save: None,
         seed: None,
         timeout: None,
+        precision: None,
+        budget: None,
         quiet: false,
     };
     let (recording, _) = probe::record(&probe)?;

@@ -22,6 +22,9 @@ use crate::units::Hertz;
 /// Seconds a process of a timer may take, unless told otherwise.
 const TIMEOUT_SECONDS: u64 = 30;
 
+/// Processes of a timer at most, where a precision is asked for.
+const MOST_PROCESSES: u32 = 200;
+
 /// Runs the command. Returns whether all timers that were asked for by name could be characterised.
 ///
 /// # Errors
@@ -75,10 +78,18 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
 }
 
 fn plan(args: &ProbeArgs) -> Plan {
-    match (args.quick, args.thorough) {
+    let plan = match (args.quick, args.thorough) {
         (true, _) => Plan::QUICK,
         (_, true) => Plan::THOROUGH,
         _ => Plan::DEFAULT,
+    };
+    // Whoever asks for a precision or gives time wants it to be used.
+    let asked = args.precision.is_some() || args.budget.is_some();
+    Plan {
+        precision: args.precision.map_or(plan.precision, |points| points / 100.0),
+        budget_s: args.budget.unwrap_or(plan.budget_s),
+        most_processes: if asked { MOST_PROCESSES.max(plan.most_processes) } else { plan.most_processes },
+        ..plan
     }
 }
 
@@ -88,6 +99,8 @@ fn described(settings: &Settings) -> report::Settings {
         cpu: settings.cpu,
         seed: settings.seed,
         processes: settings.plan.processes,
+        precision_points: Some(100.0 * settings.plan.precision),
+        budget_seconds: Some(settings.plan.budget_s),
         timeout_seconds: settings.timeout.as_secs(),
     }
 }

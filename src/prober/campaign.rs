@@ -4,6 +4,7 @@
 //! did to the machine does not fall on one timer. Timers whose steps are too long for that are watched meanwhile by
 //! processes that sleep, or wait together at the end.
 
+mod narrowing;
 mod references;
 
 use std::cell::RefCell;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use timers::{Fault, KeptOff};
+use timers::{Deadline, Fault, KeptOff};
 
 use crate::analysis::Estimate;
 use crate::analysis::cost;
@@ -35,10 +36,15 @@ use crate::prober::wait::{Slow, Vigil, Waited, together};
 use crate::prober::watch::{ProcessWatch, Watch, Watcher};
 use crate::trace::{Reference, Stored, Trace};
 
+use narrowing::narrow;
+pub use narrowing::wide;
 use references::{calibrate, clarify, look, references_of};
 
+/// What the verdicts take of the time of a run, as a share: so much of the budget is left to them.
+const FOR_VERDICTS: f64 = 0.2;
+
 /// In these rounds all timers are held against their references after each process, not only after their own.
-const CLOSELY: Range<u32> = 1..3;
+const CLOSELY: Range<u32> = 1..2;
 
 /// A timer of the campaign and what became of it.
 pub struct Subject {
@@ -101,6 +107,8 @@ pub fn run(
     progress: &dyn Fn(&str),
 ) -> Result<Option<Estimate>, Fault> {
     let mut random = StdRng::seed_from_u64(settings.seed);
+    let sampling = Duration::from_secs_f64(settings.plan.budget_s * (1.0 - FOR_VERDICTS));
+    let over = Deadline::after(sampling);
     let cpus = timers::allowed_cpus().unwrap_or_default();
     // The runner and its threads leave the CPU that measures to the agents, where there is another one.
     let apart = settings.cpu.and_then(KeptOff::cpu);
@@ -150,6 +158,15 @@ pub fn run(
             }
         }
     }
+    let hertz = || nine_tenths(watch.borrow().frequencies()).map(|hertz| hertz.value);
+    let ask_again = |subjects: &mut [Subject], index: usize| {
+        let subject = &mut subjects[index];
+        progress(&format!("{}, to narrow its interval", subject.timer.id));
+        ask(&hosts[subject.host], subject, settings, &watch, random.random())?;
+        glance(&hosts[subject.host], subject, settings, Examination::glance)
+    };
+    let look_again = || calibrations.iter_mut().try_for_each(look);
+    narrow(subjects, &settings.plan, &over, hertz, ask_again, look_again)?;
     for (index, calibration) in calibrations.iter_mut().enumerate() {
         look(calibration)?;
         if let Some(rate) = calibration.take().and_then(|calibration| calibration.rate()) {
@@ -162,21 +179,36 @@ pub fn run(
     }
     drop(apart);
     // Meanwhile the slow ones are still watched.
-    let examine_those = |subjects: &mut [Subject], slow: bool| {
-        subjects.iter_mut().filter(|subject| subject.is_slow() == slow).try_for_each(|subject| {
-            progress(&subject.timer.id);
-            examine(&hosts[subject.host], subject, settings, &cpus)
-        })
-    };
-    examine_those(subjects, false)?;
+    for subject in subjects.iter_mut().filter(|subject| !subject.is_slow()) {
+        progress(&subject.timer.id);
+        examine(&hosts[subject.host], subject, settings, &cpus)?;
+    }
     progress("waiting for slow clocks");
+    // Those that were seen to step often enough are examined while the others are still watched.
+    let mut examined = Vec::new();
+    for (index, waited) in vigil.finished() {
+        if subjects[index].is_slow() {
+            keep(&mut subjects[index], waited)?;
+            if subjects[index].outcome.as_ref().is_ok_and(is_resolved) {
+                examine(&hosts[subjects[index].host], &mut subjects[index], settings, &cpus)?;
+                examined.push(index);
+            }
+        }
+    }
     for (index, waited) in vigil.end() {
         if subjects[index].is_slow() {
             keep(&mut subjects[index], waited)?;
         }
     }
     wait_together(hosts, subjects, settings, &cpus, random.random())?;
-    examine_those(subjects, true)?;
+    let left = subjects
+        .iter_mut()
+        .enumerate()
+        .filter(|(index, subject)| subject.is_slow() && !examined.contains(index));
+    for (_, subject) in left {
+        progress(&subject.timer.id);
+        examine(&hosts[subject.host], subject, settings, &cpus)?;
+    }
     Ok(core_hz)
 }
 

@@ -5,8 +5,14 @@
 pub struct Plan {
     /// Name of the profile in reports.
     pub name: &'static str,
-    /// Fresh processes a timer.
+    /// Fresh processes that every timer gets.
     pub processes: u32,
+    /// Fresh processes that a timer gets at most, where its interval is still too wide.
+    pub most_processes: u32,
+    /// Half the width that the interval of a Quality may have, as far as more processes make it narrower; a share.
+    pub precision: f64,
+    /// Seconds that a run should take at most: no further processes are started when it is used up but for the verdicts.
+    pub budget_s: f64,
     /// Single invocations a process.
     pub singles: u32,
     /// Batches a process.
@@ -36,6 +42,9 @@ impl Plan {
     pub const QUICK: Self = Self {
         name: "quick",
         processes: 5,
+        most_processes: 5,
+        precision: 0.005,
+        budget_s: 10.0,
         singles: 3_000,
         batches: 61,
         interval_ns: 2e6,
@@ -51,23 +60,29 @@ impl Plan {
     /// What figures are quoted from.
     pub const DEFAULT: Self = Self {
         name: "default",
-        processes: 10,
+        processes: 5,
+        most_processes: 25,
+        precision: 0.005,
+        budget_s: 20.0,
         singles: 5_000,
         batches: 101,
         interval_ns: 5e6,
         growth_ns: 5e5,
         patience_ns: 8e8,
-        order_readings: 100_000,
-        order_ns: 5e7,
+        order_readings: 30_000,
+        order_ns: 1.5e7,
         handoffs: 4_000,
-        comparisons: 11,
-        nature_ms: 6,
+        comparisons: 9,
+        nature_ms: 4,
         slow_ns: 3.2e9,
     };
     /// For publication.
     pub const THOROUGH: Self = Self {
         name: "thorough",
-        processes: 25,
+        processes: 12,
+        most_processes: 100,
+        precision: 0.001,
+        budget_s: 120.0,
         singles: 20_000,
         batches: 201,
         interval_ns: 2e7,

@@ -4,14 +4,12 @@ use std::cmp::Ordering;
 
 use crate::analysis::Estimate;
 use crate::analysis::figures::figures;
-use crate::analysis::interval::over_processes;
-use crate::analysis::pace::Following;
 use crate::analysis::profile::Profile;
 use crate::analysis::resolution::Resolution;
-use crate::quality::quality;
 use crate::report::{
     Accuracy, AccuracyKind, Cost, Observations, Outcome, Status, TimerRow, Verdicts, Warning,
 };
+use crate::scoring::scored;
 use crate::trace::{Counted, Trace};
 use crate::units::{Hertz, Nanos};
 
@@ -139,47 +137,13 @@ impl TimerRow {
         self.remedy = remedy.map(Into::into);
     }
 
-    /// Quality and its interval: what the processes differ by, what no process can tell of cost and spread, and what accuracy
-    /// and frequency are known to.
+    /// Quality and its interval.
     fn score(&mut self, profile: &Profile, frequency: Estimate) {
-        let (Some(accuracy), Some(cost), Some(spread)) =
-            (profile.accuracy_ns(), profile.cost, profile.spread)
-        else {
-            return;
-        };
-        let of = |accuracy: f64, cost: f64, spread: f64, hertz: f64| {
-            let cycles = |ns: f64| Nanos(ns).cycles(Hertz(hertz));
-            quality(cycles(accuracy), cycles(cost), spread)
-        };
-        let here = |cost: f64, spread: f64| of(accuracy.value, cost, spread, frequency.value);
-        self.quality = here(cost.value, spread.value);
-        let each: Vec<f64> =
-            profile.processes.iter().filter_map(|&(cost, spread)| here(cost, spread)).collect();
-        let (Some(value), Some(interval)) = (self.quality, over_processes(&each)) else { return };
-        // What follows the core takes as many cycles at any frequency.
-        let cost_at = |hertz: f64| match profile.following {
-            Following::Device => cost.value,
-            Following::Core | Following::Unknown => cost.value * frequency.value / hertz,
-        };
-        let at = |hertz: f64| of(accuracy.value, cost_at(hertz), spread.value, hertz);
-        let with = |accuracy: f64| of(accuracy, cost.value, spread.value, frequency.value);
-        let counted = [spread.low, spread.high].map(|end| Some(end).filter(|end| end.is_finite()));
-        let seen = over_processes(&profile.processes.iter().map(|pair| pair.1).collect::<Vec<_>>());
-        // Of the interval of the spread only what processes do not show: what too few samples may have missed.
-        let missed = counted.into_iter().zip([seen.map(|seen| seen.low), seen.map(|seen| seen.high)]);
-        let missed = missed.filter_map(|(end, seen)| {
-            let (end, seen) = (end?, seen?.clamp(0.0, 1.0));
-            here(cost.value, (spread.value + end - seen).clamp(f64::EPSILON, 1.0))
-        });
-        let instead = profile.instead.iter().filter_map(|&(cost, spread)| here(cost, spread));
-        let common = [at(frequency.low), at(frequency.high), with(accuracy.low), with(accuracy.high)];
-        let instead: Vec<f64> = instead.chain(missed).chain(common.into_iter().flatten()).collect();
-        let interval =
-            Estimate { value, low: interval.low.min(value), high: interval.high.max(value), ..interval };
-        let interval = interval.doubted(&instead).within(0.0, 1.0);
-        if interval.is_bounded() {
-            (self.quality_low, self.quality_high) = (Some(interval.low), Some(interval.high));
-        }
+        let scored = scored(profile, frequency);
+        self.quality = scored.map(|quality| quality.value);
+        let bounded = scored.filter(Estimate::is_bounded);
+        (self.quality_low, self.quality_high) =
+            (bounded.map(|quality| quality.low), bounded.map(|quality| quality.high));
     }
 }
 

@@ -19,13 +19,16 @@ use self::core::SimulatedCore;
 pub use self::truth::Truth;
 pub use self::verdict::{Found, Verdict};
 use crate::analysis::Estimate;
+use crate::analysis::profile::profile;
 use crate::analysis::rate;
 use crate::analysis::statistics::nine_tenths;
 use crate::prober::bench::Bench;
+use crate::prober::campaign::wide;
 use crate::prober::explore::explore;
 use crate::prober::introduce::introduce;
 use crate::prober::plan::Plan;
 use crate::prober::wait::at_work;
+use crate::scoring;
 use crate::trace::Trace;
 
 /// The nominal frequency of the simulated CPU in hertz, which turns time into cycles.
@@ -58,7 +61,11 @@ impl Case {
         let mut trace =
             Trace { ns_per_tick: None, declared: self.timer.declared, reference, ..Trace::default() };
         let (mut slow, mut rates) = (0, Vec::new());
-        for process in 1..=u64::from(plan.processes) {
+        for process in 1..=plan.most_processes {
+            if process > plan.processes && !Self::is_wide(&trace, &rates, &frequencies.borrow(), plan) {
+                break;
+            }
+            let process = u64::from(process);
             let world = self.world(self.seed.wrapping_mul(1_000).wrapping_add(process));
             let mut bench = self.bench(&world);
             bench.watch = Some(Box::new(SimulatedCore::of(world, &frequencies)));
@@ -67,7 +74,7 @@ impl Case {
             slow += u32::from(found.slow);
             trace.runs.push(found.run);
         }
-        if 2 * slow > plan.processes {
+        if 2 * slow > trace.runs.len() as u32 {
             trace.slow = at_work(&mut bench, &trace.reference, plan, &mut random)?;
         }
         let agreed = rate::agreed(&rates);
@@ -85,6 +92,14 @@ impl Case {
     pub fn judge(&self, plan: &Plan) -> Answer<Verdict> {
         let (trace, hertz) = self.probe(plan)?;
         Ok(Verdict::on(self, trace, hertz))
+    }
+
+    /// Whether a campaign would ask once more.
+    fn is_wide(trace: &Trace, rates: &[f64], frequencies: &[f64], plan: &Plan) -> bool {
+        let hertz = nine_tenths(frequencies).map_or(FREQUENCY, |hertz| hertz.value);
+        let ns_per_tick = rate::agreed(rates).map(|(ns, _)| ns);
+        let trace = Trace { ns_per_tick, core_hz: Some(hertz), ..trace.clone() };
+        wide(scoring::scatter(&profile(&trace), hertz), plan).is_some()
     }
 
     fn world(&self, seed: u64) -> Shared {

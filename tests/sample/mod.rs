@@ -22,6 +22,8 @@ pub fn report() -> Report {
             cpu: Some(1),
             seed: 1,
             processes: 5,
+            precision_points: None,
+            budget_seconds: None,
             timeout_seconds: 60,
         },
         warnings: vec![warning(

@@ -61,6 +61,8 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
             cpu: None,
             seed: u64::MAX,
             processes: 1,
+            precision_points: None,
+            budget_seconds: None,
             timeout_seconds: 5,
         },
         yardsticks: Yardsticks { system_call_ns: Some(figure), ..Yardsticks::default() },

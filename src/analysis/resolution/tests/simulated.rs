@@ -2,7 +2,7 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use timers::simulated::{Jitter, Model, Updates};
+use timers::simulated::{Jitter, Model, Surroundings, Updates};
 
 use crate::analysis::profile::profile;
 use crate::analysis::resolution::Resolution;
@@ -12,7 +12,8 @@ use crate::trace::Trace;
 
 fn probed(timer: Model, seed: u64) -> Trace {
     let reference = Model::regular("fine", 0.385, 0.385, 12.0);
-    Case { timer, reference, seed }.probe(&Plan::DEFAULT).expect("the reference is sound")
+    let case = Case { timer, reference, surroundings: Surroundings::default(), seed };
+    case.probe(&Plan::DEFAULT).expect("the reference is sound").0
 }
 
 /// A read that takes several steps longer in more than a quarter of the calls: the typical jump from zero is several steps.

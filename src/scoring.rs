@@ -1,0 +1,60 @@
+//! Quality of a timer by its profile, with its interval: what processes differ by, what no process can tell of cost and
+//! spread, and what accuracy and frequency are known to.
+
+use crate::analysis::Estimate;
+use crate::analysis::interval::over_processes;
+use crate::analysis::pace::Following;
+use crate::analysis::profile::Profile;
+use crate::quality::quality;
+use crate::units::{Hertz, Nanos};
+
+/// Quality in [0, 1]. `frequency`, in hertz, turns time into cycles. `None` without accuracy, cost or spread.
+#[must_use]
+pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
+    let (accuracy, cost, spread) = (profile.accuracy_ns()?, profile.cost?, profile.spread?);
+    let here = |cost: f64, spread: f64| of(accuracy.value, cost, spread, frequency.value);
+    let value = here(cost.value, spread.value)?;
+    let interval = over_processes(&each(profile, accuracy.value, frequency.value))?;
+    let instead = profile.instead.iter().filter_map(|&(cost, spread)| here(cost, spread));
+    // What follows the core takes as many cycles at any frequency.
+    let cost_at = |hertz: f64| match profile.following {
+        Following::Device => cost.value,
+        Following::Core | Following::Unknown => cost.value * frequency.value / hertz,
+    };
+    let at = |hertz: f64| of(accuracy.value, cost_at(hertz), spread.value, hertz);
+    let with = |accuracy: f64| of(accuracy, cost.value, spread.value, frequency.value);
+    let common = [at(frequency.low), at(frequency.high), with(accuracy.low), with(accuracy.high)];
+    let missed = missed(profile, spread).into_iter().filter_map(|spread| here(cost.value, spread));
+    let instead: Vec<f64> = instead.chain(missed).chain(common.into_iter().flatten()).collect();
+    let interval =
+        Estimate { value, low: interval.low.min(value), high: interval.high.max(value), ..interval };
+    Some(interval.doubted(&instead).within(0.0, 1.0))
+}
+
+/// Half the width of that part of the interval which more processes make narrower. `None` where one process is all there is, or
+/// where there is no Quality. Of a step that is not known yet its bound is taken.
+#[must_use]
+pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
+    let interval = over_processes(&each(profile, profile.step_at_most_ns()?, hertz))?;
+    interval.is_bounded().then_some((interval.high - interval.low) / 2.0)
+}
+
+fn of(accuracy: f64, cost: f64, spread: f64, hertz: f64) -> Option<f64> {
+    let cycles = |ns: f64| Nanos(ns).cycles(Hertz(hertz));
+    quality(cycles(accuracy), cycles(cost), spread)
+}
+
+/// The Quality of each process.
+fn each(profile: &Profile, accuracy: f64, hertz: f64) -> Vec<f64> {
+    profile.processes.iter().filter_map(|&(cost, spread)| of(accuracy, cost, spread, hertz)).collect()
+}
+
+/// Spreads that too few samples may have missed: of their interval what processes do not show.
+fn missed(profile: &Profile, spread: Estimate) -> Vec<f64> {
+    let spreads: Vec<f64> = profile.processes.iter().map(|pair| pair.1).collect();
+    let Some(seen) = over_processes(&spreads).filter(Estimate::is_bounded) else { return Vec::new() };
+    let ends = [(spread.low, seen.low), (spread.high, seen.high)];
+    let beyond =
+        ends.into_iter().filter(|(end, _)| end.is_finite()).map(|(end, seen)| end - seen.clamp(0.0, 1.0));
+    beyond.map(|beyond| (spread.value + beyond).clamp(f64::EPSILON, 1.0)).collect()
+}
