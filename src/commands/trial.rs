@@ -12,11 +12,14 @@ use crate::cli::measure::NO_AGENTS;
 use crate::measure::worker::{Reply, Request, answer};
 use crate::method::budget::DRIFT;
 use crate::method::{ClockFigures, Counts, Wish};
+use crate::prober::children::{self, StartError};
 use crate::report::{Report, TimerRow};
 use crate::units::Nanos;
 
 /// What starting a process, and the samples under way when the limit passes, may take beyond it.
 const GRACE: Duration = Duration::from_secs(10);
+/// No answer is as long as this.
+const LONGEST_ANSWER: u64 = 64 << 20;
 
 /// The report that was given, or a first look at these timers.
 ///
@@ -107,21 +110,24 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
 pub fn run(request: &Request) -> Result<Reply, CommandError> {
     let failed = |why: String| CommandError::Failed(format!("the process that measures: {why}"));
     let text = serde_json::to_string(request).map_err(|error| failed(error.to_string()))?;
-    let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
-    let mut child = Command::new(program)
-        .args(["measure-worker", &text])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| failed(error.to_string()))?;
-    let Some(mut output) = child.stdout.take() else { return Err(failed("it has no output".into())) };
+    let program = children::this_program().map_err(|error| failed(error.to_string()))?;
+    let mut command = Command::new(program);
+    command.args(["measure-worker", &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut running = children::start(command, None).map_err(|error| match error {
+        StartError::Interrupted => CommandError::Interrupted,
+        error => failed(error.to_string()),
+    })?;
+    // Its input is open as long as this process wants the answer.
+    let (_input, output, _) = running.pipes();
+    let Some(output) = output else { return Err(failed("it has no output".into())) };
     let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
+    let read = move || {
         let mut answer = String::new();
-        let read = output.read_to_string(&mut answer).map(|_| answer);
+        let read = output.take(LONGEST_ANSWER).read_to_string(&mut answer).map(|_| answer);
         // Nobody waits for it any more when the limit is over.
         let _ = sender.send(read);
-    });
+    };
+    std::thread::Builder::new().spawn(read).map_err(|error| failed(error.to_string()))?;
     let limit = Duration::from_nanos(request.limit_ns);
     let patience = limit.saturating_mul(
         if matches!(request.instrument, crate::measure::worker::Instrument::Rehearse { .. }) {
@@ -131,10 +137,13 @@ pub fn run(request: &Request) -> Result<Reply, CommandError> {
         },
     );
     let answer = receiver.recv_timeout(patience.saturating_add(GRACE));
-    if answer.is_err() {
-        let _ = child.kill();
+    if answer.is_ok() {
+        running.until_it_exits();
     }
-    let status = child.wait().map_err(|error| failed(error.to_string()))?;
+    let status = running.end().ok_or_else(|| failed("how it ended is not known".into()))?;
+    if children::interrupted() {
+        return Err(CommandError::Interrupted);
+    }
     match answer {
         Ok(Ok(answer)) if status.success() => serde_json::from_str(&answer)
             .map_err(|error| failed(format!("its answer cannot be read: {error}"))),

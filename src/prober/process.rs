@@ -4,18 +4,17 @@
 //! nothing waits for the threads.
 
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::process::{ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use timers::{Answer, Deadline, Fault};
 
+use super::children::{self, Running, StartError};
+use super::connection::Command;
 use super::lines::{self, Line};
-use super::{children, connection::Command};
 
 /// No answer is as long as this.
 pub(super) const LONGEST_LINE: u64 = 256 << 20;
@@ -39,45 +38,35 @@ const STACK: usize = 128 << 10;
 
 /// An agent that was started and is not yet waited for, its pipes in the hands of threads.
 pub(super) struct Process {
-    child: Child,
-    group: Pid,
+    running: Running,
     input: Option<Sender<Vec<u8>>>,
     output: Receiver<Output>,
     words: Arc<Mutex<String>>,
     words_end: Receiver<()>,
-    status: Option<ExitStatus>,
 }
 
 impl Process {
     /// Starts it, on `cpu` from its first instruction if one is given.
     pub(super) fn start(command: &Command, cpu: Option<u32>) -> Answer<Self> {
         let lost = |why: String| Fault::Lost(format!("cannot start `{}`: {why}", command.program.display()));
-        let no_thread = |error| lost(format!("no thread for it: {error}"));
-        let mut child =
-            // A child inherits the affinity of the thread that starts it.
-            thread::scope(|scope| {
-                let pinned = || {
-                    match cpu {
-                        Some(cpu) => timers::pin_to(cpu).map_err(|why| why.to_string())?,
-                        None => timers::unpin(),
-                    }
-                    spawn(command)
-                };
-                let starter =
-                    thread::Builder::new().spawn_scoped(scope, pinned).map_err(|e| e.to_string())?;
-                starter.join().unwrap_or_else(|_| Err("the thread that starts it panicked".into()))
-            })
-            .map_err(lost)?;
-        let group = Pid::from_child(&child);
-        children::register(group);
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let no_thread = |error| {
+            lost(crate::limits::explain(&error).unwrap_or_else(|| format!("no thread for it: {error}")))
+        };
+        let mut running = children::start(piped(command), cpu).map_err(|error| match error {
+            StartError::Interrupted => Fault::Interrupted,
+            StartError::Program(_) if !is_this_program(command) => {
+                lost(format!("{error}; check the command after --agent"))
+            }
+            error => lost(error.to_string()),
+        })?;
+        let pipes = running.pipes();
         let (input, requests) = mpsc::channel();
         let (lines, output) = mpsc::sync_channel(1);
         let (words_are_open, words_end) = mpsc::channel::<()>();
         let words = Arc::new(Mutex::new(String::new()));
         let kept = Arc::clone(&words);
         // From here on dropping it ends the child.
-        let process = Self { child, group, input: Some(input), output, words, words_end, status: None };
+        let process = Self { running, input: Some(input), output, words, words_end };
         if let (Some(stdin), Some(stdout), Some(stderr)) = pipes {
             let start = |job: Box<dyn FnOnce() + Send>| {
                 thread::Builder::new().stack_size(STACK).spawn(job).map_err(no_thread)
@@ -94,7 +83,7 @@ impl Process {
 
     /// Its number.
     pub(super) fn id(&self) -> u32 {
-        self.child.id()
+        self.running.id()
     }
 
     /// Hands a line to it. If nobody reads it, the end of the output will tell.
@@ -121,18 +110,13 @@ impl Process {
 
     /// Whether it is over. It is not waited for, so its process group can still be ended.
     pub(super) fn has_exited(&self) -> bool {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        self.status.is_some() || matches!(waitid(WaitId::Pid(self.group), options), Ok(Some(_)))
+        self.running.has_exited()
     }
 
     /// Ends it and all it started, at once. How it ended is only its own doing if it [had exited](Self::has_exited).
     pub(super) fn end(&mut self) -> Option<ExitStatus> {
         self.input = None;
-        if self.status.is_none() {
-            children::end(self.group);
-            self.status = self.child.wait().ok();
-        }
-        self.status
+        self.running.end()
     }
 
     /// The last line of its standard error that holds something.
@@ -148,7 +132,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.input = None;
         let farewell = Deadline::after(FAREWELL);
-        while self.status.is_none() && !children::interrupted() {
+        while !self.has_exited() && !children::interrupted() {
             let Some(left) = farewell.remaining() else { break };
             if self.next(left).is_err() {
                 break;
@@ -158,15 +142,16 @@ impl Drop for Process {
     }
 }
 
-fn spawn(command: &Command) -> Result<Child, String> {
+fn piped(command: &Command) -> std::process::Command {
     let mut process = std::process::Command::new(&command.program);
-    process.args(&command.args).process_group(0);
+    process.args(&command.args);
     process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    process.spawn().map_err(|error| {
-        let text = error.to_string();
-        let text = text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words);
-        format!("{text}; check the command after --agent")
-    })
+    process
+}
+
+/// Nobody can do anything about the command of a worker.
+fn is_this_program(command: &Command) -> bool {
+    children::this_program().is_ok_and(|program| program == command.program)
 }
 
 fn feed(requests: &Receiver<Vec<u8>>, mut input: ChildStdin) {

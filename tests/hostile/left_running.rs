@@ -1,0 +1,124 @@
+//! Whatever ends a verb, nothing that it started goes on.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::folder::Folder;
+use super::run::Run;
+
+const SOON: Duration = Duration::from_secs(5);
+/// As shells report an interrupt.
+const INTERRUPTED: Option<i32> = Some(130);
+const REPORT: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-kvm-debian-12/2026-11-21/report.json");
+
+/// An agent in the language of the shell, as a file that can be run.
+fn agent(folder: &Folder, body: &str) -> String {
+    let path = folder.file("agent");
+    fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("it can be written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    folder.arg("agent")
+}
+
+#[test]
+fn a_measured_command_ends_with_the_one_that_measures() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let run = Run::start(&["measure", "--from", REPORT, "--clock", "monotonic", "--", "sleep", "3001"]);
+        run.until_it_runs("sleep 3001");
+        run.signal(signal);
+        let (status, output) = run.end(SOON);
+        assert_eq!(status.code(), INTERRUPTED, "{signal:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "timermeter: interrupted\n");
+    }
+}
+
+/// Nobody can handle this signal: what is left is ended from outside, with all of its group.
+#[test]
+fn even_when_that_is_killed() {
+    let run = Run::start(&[
+        "measure",
+        "--from",
+        REPORT,
+        "--clock",
+        "monotonic",
+        "--",
+        "sh",
+        "-c",
+        "sleep 3002; true",
+    ]);
+    run.until_it_runs("sleep 3002");
+    run.signal(Signal::KILL);
+    let (status, _) = run.end(SOON);
+    assert_eq!(status.signal(), Some(Signal::KILL.as_raw()));
+}
+
+#[test]
+fn verbs_that_probe_first_end_that() {
+    for verb in [
+        &["pick", "--duration", "10us", "--error", "5%"][..],
+        &["rehearse"],
+        &["measure", "chain"],
+        &["inspect", "*"],
+    ] {
+        let run = Run::start(verb);
+        run.until_it_runs("agent");
+        run.signal(Signal::TERM);
+        let (status, output) = run.end(SOON);
+        assert_eq!(status.code(), INTERRUPTED, "{verb:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "timermeter: interrupted\n");
+    }
+}
+
+#[test]
+fn workers_end_when_the_runner_is_killed() {
+    let run = Run::start(&["probe", "--thorough"]);
+    run.until_it_runs("agent");
+    run.signal(Signal::KILL);
+    run.end(SOON);
+}
+
+/// A session of its own takes a process out of its group, and a second fork out of its family.
+#[test]
+fn nobody_gets_away_by_a_session_of_its_own() {
+    let folder = Folder::new();
+    let flee = agent(
+        &folder,
+        "setsid sleep 3003 & setsid sh -c '(setsid sleep 3004 &)'; read -r question; read -r more",
+    );
+    let run = Run::start(&["list", "--agent", &flee]);
+    run.until_it_runs("sleep 3004");
+    run.signal(Signal::TERM);
+    assert_eq!(run.end(SOON).0.code(), INTERRUPTED);
+
+    let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
+    let body =
+        format!("setsid sleep 3005 & (setsid sleep 3006 &); read -r question; echo '{hello}'; read -r more");
+    let flee = agent(&folder, &body);
+    let run = Run::start(&["list", "--agent", &flee]);
+    assert_eq!(run.end(Duration::from_secs(30)).0.code(), Some(0), "the end that comes by itself");
+}
+
+/// Tens of thousands of rows take seconds to be shown.
+#[test]
+fn a_signal_while_something_is_shown_is_heard() {
+    let folder = Folder::new();
+    let report = fs::read_to_string(REPORT).expect("it is kept");
+    let mut report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
+    let rows = report["timers"].as_array().expect("it has timers").clone();
+    report["timers"] = (0..6_000)
+        .map(|number| {
+            let mut row = rows[number % rows.len()].clone();
+            row["id"] = format!("timer-{number}").into();
+            row
+        })
+        .collect();
+    fs::write(folder.file("many.json"), report.to_string()).expect("it can be written");
+    let run = Run::start(&["inspect", "--from", &folder.arg("many.json"), "*"]);
+    std::thread::sleep(Duration::from_millis(700));
+    run.signal(Signal::TERM);
+    assert_eq!(run.end(Duration::from_secs(2)).0.code(), INTERRUPTED);
+}

@@ -1,0 +1,7 @@
+//! The built program among those that wish it ill: signals, full disks, agents that lie, files that are none.
+
+mod data_loss;
+#[path = "../cli/folder.rs"]
+mod folder;
+mod left_running;
+mod run;
