@@ -5,6 +5,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -16,8 +17,8 @@ use super::children::{self, Running, StartError};
 use super::connection::Command;
 use super::lines::{self, Line};
 
-/// No answer is as long as this.
-pub(super) const LONGEST_LINE: u64 = 256 << 20;
+/// Nobody says more than this before he is asked.
+const UNASKED: u64 = 64 << 10;
 /// As much of a line of standard error is kept.
 const LONGEST_WORDS: usize = 300;
 /// How long an agent may take to end by itself once its input is closed.
@@ -29,7 +30,7 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 pub(super) enum Output {
     /// A line.
     Line(Vec<u8>),
-    /// More than [`LONGEST_LINE`] without an end.
+    /// More than any answer to the last question needs, without an end.
     Endless,
 }
 
@@ -40,6 +41,8 @@ const STACK: usize = 128 << 10;
 pub(super) struct Process {
     running: Running,
     input: Option<Sender<Vec<u8>>>,
+    /// Bytes of the longest line that is read now.
+    longest: Arc<AtomicU64>,
     output: Receiver<Output>,
     words: Arc<Mutex<String>>,
     words_end: Receiver<()>,
@@ -65,14 +68,19 @@ impl Process {
         let (words_are_open, words_end) = mpsc::channel::<()>();
         let words = Arc::new(Mutex::new(String::new()));
         let kept = Arc::clone(&words);
+        let longest = Arc::new(AtomicU64::new(UNASKED));
+        let allowed = Arc::clone(&longest);
         // From here on dropping it ends the child.
-        let process = Self { running, input: Some(input), output, words, words_end };
+        let process = Self { running, input: Some(input), longest, output, words, words_end };
         if let (Some(stdin), Some(stdout), Some(stderr)) = pipes {
             let start = |job: Box<dyn FnOnce() + Send>| {
                 thread::Builder::new().stack_size(STACK).spawn(job).map_err(no_thread)
             };
             start(Box::new(move || feed(&requests, stdin)))?;
-            start(Box::new(move || listen(&mut BufReader::with_capacity(1 << 16, stdout), &lines)))?;
+            start(Box::new(move || {
+                let longest = || allowed.load(Ordering::SeqCst);
+                listen(&mut BufReader::with_capacity(1 << 16, stdout), &longest, &lines);
+            }))?;
             start(Box::new(move || {
                 let _open = words_are_open;
                 keep_last_words(&mut BufReader::new(stderr), &kept);
@@ -86,8 +94,10 @@ impl Process {
         self.running.id()
     }
 
-    /// Hands a line to it. If nobody reads it, the end of the output will tell.
-    pub(super) fn send(&self, line: Vec<u8>) {
+    /// Hands a line to it, whose answer is a line of at most `longest` bytes. If nobody reads it, the end of the output will
+    /// tell.
+    pub(super) fn send(&self, line: Vec<u8>, longest: u64) {
+        self.longest.store(longest, Ordering::SeqCst);
         if let Some(input) = &self.input {
             let _ = input.send(line);
         }
@@ -162,9 +172,9 @@ fn feed(requests: &Receiver<Vec<u8>>, mut input: ChildStdin) {
     }
 }
 
-fn listen(output: &mut dyn BufRead, lines: &SyncSender<Output>) {
+fn listen(output: &mut dyn BufRead, longest: &dyn Fn() -> u64, lines: &SyncSender<Output>) {
     loop {
-        let next = match lines::read(output, LONGEST_LINE) {
+        let next = match lines::read_within(output, longest) {
             Ok(Line::Whole(line)) => Output::Line(line),
             Ok(Line::TooLong(_)) => Output::Endless,
             // Half an answer is none.
