@@ -88,6 +88,7 @@ impl Recording {
 
 impl Recording {
     fn rows(&self, frequency: Option<Hertz>) -> Vec<TimerRow> {
+        crate::limits::share_work();
         let (mut rows, profiles): (Vec<TimerRow>, Vec<Option<Profile>>) =
             self.timers.par_iter().map(|observed| observed.row(frequency)).unzip();
         for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {

@@ -6,6 +6,10 @@ use serde::Serialize;
 use serde_json::ser::Formatter;
 
 use super::Report;
+use super::text::clipped;
+
+/// Characters of what is told of a text that is no document.
+const LONGEST_MESSAGE: usize = 300;
 
 /// The document, indented, with a newline at its end. Figures that are not finite become null.
 #[must_use]
@@ -124,12 +128,13 @@ fn drop_unless_finite(figure: &mut Option<f64>) {
     *figure = figure.filter(|figure| figure.is_finite());
 }
 
-/// What is wrong with a text that is no such document, without the place, which is told apart.
+/// What is wrong with a text that is no such document, without the place, which is told apart. It quotes the text, which may
+/// hold anything.
 #[must_use]
 pub fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+    clipped(text.strip_suffix(&place).unwrap_or(&text), LONGEST_MESSAGE)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Reads a report that was written as JSON, and says so when it is not one.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -147,8 +146,7 @@ impl<'a> Outline<'a> {
 /// The text of a file, in a buffer that can be used again.
 pub(super) fn text_of<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a str, ReadError> {
     let failed = |source| ReadError::File { path: path.to_owned(), source };
-    buffer.clear();
-    File::open(path).and_then(|mut file| file.read_to_end(buffer)).map_err(failed)?;
+    crate::input::read(path, buffer).map_err(failed)?;
     // A mark says so, and so does a zero beside the first character, which is of one byte in every report.
     if matches!(buffer.as_slice(), [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..]) {
         return Err(ReadError::Utf16 { path: path.to_owned() });
