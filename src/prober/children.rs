@@ -42,6 +42,12 @@ pub enum StartError {
     /// The user asked to stop: nothing is started any more.
     #[error("interrupted")]
     Interrupted,
+    /// Nobody could end it in time.
+    #[error(
+        "the kernel lets this process read no clock (clock_gettime), so that nothing could be ended that hangs: allow the call \
+         in the sandbox"
+    )]
+    NoClock,
     /// It cannot run where it shall.
     #[error("{0}")]
     Cpu(#[from] timers::AffinityError),
@@ -111,6 +117,9 @@ impl Known {
     fn prepare(&mut self) -> Result<(), StartError> {
         if interrupted() {
             return Err(StartError::Interrupted);
+        }
+        if timers::kernel_time().is_none() {
+            return Err(StartError::NoClock);
         }
         if !self.guarded && owns_all() {
             self.guarded = true;

@@ -171,7 +171,7 @@ where
             let mut all = Vec::new();
             while let Some(next) = sequence.next_element()? {
                 if all.len() == MOST_TIMERS {
-                    return Err(A::Error::custom(format!("more than {MOST_TIMERS} of a kind are not taken")));
+                    return Err(A::Error::custom(format!("more than {MOST_TIMERS} timers are not taken")));
                 }
                 all.push(next);
             }

@@ -78,6 +78,20 @@ impl Run {
         assert!(found.is_some(), "`{words}` never ran: {:?}", self.alive());
     }
 
+    /// The most memory, in kilobytes, that the program took until it ended: the largest value that was seen.
+    pub fn peak(&mut self) -> u64 {
+        let mut most = 0;
+        while self.child.try_wait().expect("it can be asked").is_none() {
+            let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+            let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let peak =
+                peak.and_then(|peak| peak.split_whitespace().next()).and_then(|peak| peak.parse().ok());
+            most = most.max(peak.unwrap_or(0));
+            thread::sleep(STEP / 4);
+        }
+        most
+    }
+
     pub fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).expect("it is there");
     }
