@@ -94,8 +94,9 @@ impl Recording {
     /// # Errors
     /// When the file cannot be read or does not hold a recording of this version.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
-        let bytes =
-            std::fs::read(path).map_err(|source| RecordingError::File { path: path.to_owned(), source })?;
+        let mut bytes = Vec::new();
+        crate::input::read(path, &mut bytes)
+            .map_err(|source| RecordingError::File { path: path.to_owned(), source })?;
         Self::unpack(&bytes, &path.display().to_string())
     }
 
