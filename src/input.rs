@@ -8,20 +8,22 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Bytes of the longest file that is read. A report takes some hundred thousand, a trace some million.
-pub const MOST_BYTES: u64 = 64 << 20;
+/// Bytes of the longest report that is read; most take some hundred thousand.
+pub const LONGEST_REPORT: u64 = 10 << 20;
+/// Bytes of the longest trace, packed; most take some million.
+pub const LONGEST_TRACE: u64 = 64 << 20;
 
 /// Reads a file into `buffer`, from its beginning.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, or is longer than [`MOST_BYTES`].
-pub fn read(path: &Path, buffer: &mut Vec<u8>) -> io::Result<()> {
+/// When it cannot be read, is no regular file, or is longer than `most` bytes.
+pub fn read(path: &Path, most: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.clear();
-    open(path)?.take(MOST_BYTES + 1).read_to_end(buffer)?;
-    if buffer.len() as u64 > MOST_BYTES {
+    open(path)?.take(most.saturating_add(1)).read_to_end(buffer)?;
+    if buffer.len() as u64 > most {
         buffer.clear();
         buffer.shrink_to_fit();
-        return Err(io::Error::other(format!("it is longer than {} MiB, and is not read", MOST_BYTES >> 20)));
+        return Err(io::Error::other(format!("it is longer than {} MiB, and is not read", most >> 20)));
     }
     Ok(())
 }

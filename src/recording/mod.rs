@@ -2,6 +2,7 @@
 //! how. The report is a pure function of it, so that a recording that was kept gives the same report again.
 
 mod file;
+mod gauge;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

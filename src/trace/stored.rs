@@ -1,8 +1,10 @@
 //! A trace that waits: its runs are packed, as hundreds of them wait for the end of a campaign while one is looked at.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Run, Trace};
+use super::{Evidence, Intervals, Reference, Run, Trace};
 
 /// A trace whose runs are packed. It is written and read as the trace that it holds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,7 +48,39 @@ impl Serialize for Stored {
 
 impl<'de> Deserialize<'de> for Stored {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Trace::deserialize(deserializer).map(Self::from)
+        let read = Read::deserialize(deserializer)?;
+        let trace = Trace {
+            ns_per_tick: read.ns_per_tick,
+            declared: read.declared,
+            reference: read.reference,
+            core_hz: read.core_hz,
+            runs: Vec::new(),
+            spoilt: read.spoilt,
+            dropped: read.dropped,
+            slow: read.slow,
+            evidence: read.evidence,
+        };
+        Ok(Self { trace, runs: read.runs })
+    }
+}
+
+/// A trace as it is read: each run is packed before the next one is looked at.
+#[derive(Deserialize)]
+struct Read {
+    ns_per_tick: Option<f64>,
+    declared: bool,
+    reference: Reference,
+    core_hz: Option<f64>,
+    runs: Vec<Packed>,
+    spoilt: u32,
+    dropped: BTreeMap<String, u32>,
+    slow: Vec<Intervals>,
+    evidence: Evidence,
+}
+
+impl<'de> Deserialize<'de> for Packed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Run::deserialize(deserializer).map(Self::of)
     }
 }
 
@@ -77,7 +111,7 @@ impl Packed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Batches, Intervals, Readings};
+    use crate::trace::{Batches, Readings};
     use proptest::prelude::*;
 
     proptest! {

@@ -62,7 +62,7 @@ fn a_file_of_a_size_that_no_report_has_is_refused_with_the_limit() {
     file.set_len(1 << 40).expect("a hole takes no room");
     let (status, output) = Run::start(&["table", &folder.arg("large.json")]).end(SOON);
     assert_eq!(status.code(), Some(1));
-    assert!(stderr(&output).contains("longer than 64 MiB"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("longer than 10 MiB"), "{}", stderr(&output));
 }
 
 /// What steers a terminal, in places that end up in messages.
@@ -92,5 +92,33 @@ fn no_message_steers_the_terminal() {
             let steers = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
             assert!(!told.contains(steers), "{args:?}: {told:?}");
         }
+    }
+}
+
+/// Some kilobytes that unpack to gigabytes, well formed as far as one reads.
+#[test]
+fn a_trace_that_unpacks_without_end_is_refused_soon() {
+    let folder = Folder::new();
+    let head = r#"{"schema":"timermeter.trace.v1","tool":{"name":"timermeter","version":"0.1.0"},"created":"","timers":[{"id":"a","label":"","runtime":"native","ns_per_tick":1.0,"outcome":{"Ok":{"ns_per_tick":1.0,"declared":true,"reference":{"id":"r","ns_per_tick":1.0,"step":1.0,"ns_per_work":1.0},"core_hz":null,"spoilt":0,"dropped":{},"slow":["#;
+    for (name, piece) in [
+        ("one.trace", r#"{"work":1,"deltas":[1]},"#),
+        ("list.trace", "[[[[[1,1,1,1,1,1,1,1],"),
+        ("spaces.trace", "        "),
+    ] {
+        let mut packer = zstd::Encoder::new(Vec::new(), 3).expect("memory");
+        packer.write_all(head.as_bytes()).expect("memory");
+        let block = piece.repeat((1 << 20) / piece.len());
+        for _ in 0..2_000 {
+            packer.write_all(block.as_bytes()).expect("memory");
+        }
+        let bytes = packer.finish().expect("memory");
+        assert!(bytes.len() < 1 << 20, "{}", bytes.len());
+        fs::write(folder.file(name), bytes).expect("it can be written");
+        let mut run = Run::start(&["analyse", &folder.arg(name)]);
+        let peak = run.peak();
+        let (status, output) = run.end(SOON);
+        assert_eq!(status.code(), Some(1), "{name}");
+        assert!(stderr(&output).contains(name) && stderr(&output).len() < 600, "{}", stderr(&output));
+        assert!(peak < 400_000, "{name}: {peak} kB");
     }
 }

@@ -7,6 +7,7 @@ mod folder;
 mod left_running;
 mod liars;
 mod limits;
+mod memory;
 mod misleading;
 mod run;
 #[path = "../skipping/mod.rs"]
