@@ -25,6 +25,8 @@ use super::{children, lines::printable};
 const SLICE: Duration = Duration::from_millis(250);
 /// How long the end of a process may come after the end of its output.
 const DYING: Duration = Duration::from_millis(500);
+/// Nanoseconds of the longest tick: thirty years, beyond which no report tells of any.
+const LONGEST_TICK: f64 = 1e18;
 /// As much of an answer is quoted.
 const EXCERPT: usize = 80;
 /// As much of an agent's own explanation is passed on.
@@ -282,7 +284,8 @@ pub(super) fn objection(hello: &Hello) -> Option<String> {
         if !ids.insert(&timer.id) {
             return Some(format!("two timers are called `{id}`"));
         }
-        if let Some(ns) = timer.ns_per_tick.filter(|ns| !(ns.is_finite() && *ns > 0.0)) {
+        if let Some(ns) = timer.ns_per_tick.filter(|ns| !(ns.is_normal() && *ns > 0.0 && *ns <= LONGEST_TICK))
+        {
             return Some(format!("`{id}` has a tick of {ns} ns"));
         }
     }

@@ -114,6 +114,18 @@ fn finite(mut report: Report) -> Report {
         if let Some(observations) = &mut row.observations {
             drop_unless_finite(&mut observations.reference_accuracy_ns);
         }
+        if let Some(figures) = &mut row.figures {
+            // What cannot be drawn is none.
+            figures.staircase = figures.staircase.take().filter(|stairs| stairs.ns_per_work.is_finite());
+            figures.singles = figures
+                .singles
+                .take()
+                .filter(|costs| costs.first_ns.is_finite() && costs.width_ns.is_finite());
+        }
+        if let Some(verdicts) = &mut row.verdicts {
+            verdicts.thread_safe.offsets.retain(|offset| (offset.ns + offset.uncertainty_ns).is_finite());
+            verdicts.stable.allan.retain(|point| (point.window_s + point.deviation).is_finite());
+        }
         [&mut row.ns_per_tick, &mut row.spread, &mut row.printed_quality]
             .into_iter()
             .for_each(drop_unless_finite);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Evidence, Intervals, Reference, Run, Trace};
@@ -49,6 +50,7 @@ impl Serialize for Stored {
 impl<'de> Deserialize<'de> for Stored {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let read = Read::deserialize(deserializer)?;
+        plausible(read.evidence.order.iter().flat_map(|order| [order.readings, order.backward]))?;
         let trace = Trace {
             ns_per_tick: read.ns_per_tick,
             declared: read.declared,
@@ -61,6 +63,18 @@ impl<'de> Deserialize<'de> for Stored {
             evidence: read.evidence,
         };
         Ok(Self { trace, runs: read.runs })
+    }
+}
+
+/// Refuses what would take a host longer than any campaign lasts; sums of the rest fit.
+fn plausible<E: Error>(counts: impl IntoIterator<Item = u64>) -> Result<(), E> {
+    /// Some minutes of the fastest host.
+    const MOST: u64 = 1_000_000_000_000;
+    match counts.into_iter().find(|count| *count > MOST) {
+        Some(count) => {
+            Err(E::custom(format!("a count of {count}, where {MOST} is more than anybody is asked for")))
+        }
+        None => Ok(()),
     }
 }
 
@@ -80,7 +94,11 @@ struct Read {
 
 impl<'de> Deserialize<'de> for Packed {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Run::deserialize(deserializer).map(Self::of)
+        let run = Run::deserialize(deserializer)?;
+        let batches = [&run.bracket, &run.singles, &run.batches, &run.few, &run.some, &run.floor];
+        let counts = batches.into_iter().map(|batches| batches.calls).chain([run.disturbed.into()]);
+        plausible(counts)?;
+        Ok(Self::of(run))
     }
 }
 
