@@ -81,7 +81,7 @@ pub(super) fn refuse_declared(declared: Option<u64>, packed: usize) -> io::Resul
 }
 
 fn most_from(packed: usize) -> u64 {
-    (packed as u64).saturating_mul(MOST_TIMES).max(FEW_BYTES).min(MOST_BYTES)
+    (packed as u64).saturating_mul(MOST_TIMES).clamp(FEW_BYTES, MOST_BYTES)
 }
 
 fn too_much(why: String) -> io::Error {

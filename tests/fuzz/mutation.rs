@@ -94,7 +94,7 @@ pub fn change() -> impl Strategy<Value = Change> {
 
 /// The file after some changes.
 pub fn changed(file: &[u8], changes: &[Change]) -> Vec<u8> {
-    changes.iter().fold(file.to_vec(), |bytes, change| apply(bytes, change))
+    changes.iter().fold(file.to_vec(), apply)
 }
 
 fn apply(mut bytes: Vec<u8>, change: &Change) -> Vec<u8> {
