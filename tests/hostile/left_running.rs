@@ -103,23 +103,23 @@ fn nobody_gets_away_by_a_session_of_its_own() {
     assert_eq!(run.end(Duration::from_secs(30)).0.code(), Some(0), "the end that comes by itself");
 }
 
-/// Tens of thousands of rows take seconds to be shown.
+/// Nobody reads what it shows, so that it stands in the middle of it, for ever.
 #[test]
 fn a_signal_while_something_is_shown_is_heard() {
     let folder = Folder::new();
-    let report = fs::read_to_string(REPORT).expect("it is kept");
-    let mut report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
-    let rows = report["timers"].as_array().expect("it has timers").clone();
-    report["timers"] = (0..6_000)
-        .map(|number| {
-            let mut row = rows[number % rows.len()].clone();
-            row["id"] = format!("timer-{number}").into();
-            row
-        })
+    let timers: Vec<String> = (0..4_000)
+        .map(|number| format!(r#"{{"id":"t{number}","label":"some words","ns_per_tick":1}}"#))
         .collect();
-    fs::write(folder.file("many.json"), report.to_string()).expect("it can be written");
-    let run = Run::start(&["inspect", "--from", &folder.arg("many.json"), "*"]);
-    std::thread::sleep(Duration::from_millis(700));
-    run.signal(Signal::TERM);
-    assert_eq!(run.end(Duration::from_secs(2)).0.code(), INTERRUPTED);
+    let timers = timers.join(",");
+    let hello =
+        format!(r#"{{"protocol":1,"runtime":{{"name":"sh","version":"1"}},"timers":[{timers}],"ops":[]}}"#);
+    fs::write(folder.file("hello.json"), hello + "\n").expect("it can be written");
+    let crowd =
+        agent(&folder, &format!("read -r question; cat '{}'; read -r more", folder.arg("hello.json")));
+    for signal in [Signal::INT, Signal::TERM] {
+        let run = Run::start(&["list", "--agent", &crowd]);
+        std::thread::sleep(Duration::from_secs(2));
+        run.signal(signal);
+        assert_eq!(run.end(Duration::from_secs(2)).0.code(), INTERRUPTED);
+    }
 }
