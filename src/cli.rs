@@ -124,6 +124,9 @@ pub enum Command {
     /// Measure one operation in this process (what measure and rehearse start)
     #[command(hide = true)]
     MeasureWorker(MeasureWorkerArgs),
+    /// Wait for whoever started this to end, and end what that left behind (what commands with workers start)
+    #[command(hide = true)]
+    Guard,
 }
 
 fn const_str(examples: &str) -> String {

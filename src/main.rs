@@ -1,15 +1,22 @@
 //! The command line program.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufReader, BufWriter, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
 
 use clap::Parser;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, check, compare, inspect, list, measure, pick, platform, probe,
-    publish, rehearse, report, score, selftest, table, trial,
+    publish, rehearse, report, score, selftest, table, tell, trial,
 };
-use timermeter::prober::children;
+use timermeter::prober::children::{self, guard};
+use timermeter::{limits, scratch};
 
 #[cfg(feature = "allocations")]
 #[global_allocator]
@@ -19,28 +26,98 @@ static ALLOCATOR: timers::allocations::Counting = timers::allocations::Counting;
 const DONE_BUT: u8 = 3;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match run(&cli.command) {
+    let command = limits::on_roomy_stack(|| Cli::parse().command);
+    match command {
+        // Who moves a worker to another CPU or counts its switches does so with its first thread.
+        Command::Agent(_) | Command::MeasureWorker(_) | Command::Guard => done(run(&command)),
+        command => limits::on_roomy_stack(move || {
+            let done = done(listen(&command).and_then(|()| run(&command)));
+            if children::interrupted() {
+                // Who handles the signal ends the program.
+                thread::sleep(timermeter::commands::ENDING);
+            }
+            children::finish();
+            done
+        }),
+    }
+}
+
+fn done(ended: Result<bool, CommandError>) -> ExitCode {
+    match ended {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(DONE_BUT),
         Err(CommandError::Closed) => ExitCode::SUCCESS,
+        // Who handles the signal tells it, and whatever failed did so because of that.
+        Err(_) if children::interrupted() => ExitCode::from(CommandError::Interrupted.exit_status()),
         Err(error) => {
-            // Where nobody reads standard error either, the status has to do.
-            let _ = writeln!(std::io::stderr(), "timermeter: {error}");
+            tell(&error);
             ExitCode::from(error.exit_status())
         }
     }
 }
 
+/// Whether a command starts processes.
+fn has_children(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Probe(_)
+            | Command::Inspect(_)
+            | Command::List(_)
+            | Command::AgentCheck(_)
+            | Command::Pick(_)
+            | Command::Measure(_)
+            | Command::Rehearse(_)
+    )
+}
+
+/// Has every signal that asks this program to end do so at once, whatever it is at: first all that it started ends, and
+/// what it has not finished is removed.
+fn listen(command: &Command) -> Result<(), CommandError> {
+    let has_children = has_children(command);
+    if has_children {
+        children::own_all();
+    }
+    let ended = [SIGINT, SIGTERM, SIGQUIT].into_iter().chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
+    let listening = Signals::new(ended).and_then(|mut signals| {
+        // A file that grows beyond its limit is an error then, and no end without a word.
+        signal_hook::flag::register(SIGXFSZ, Arc::<AtomicBool>::default())?;
+        thread::Builder::new().name("signals".into()).spawn(move || {
+            if let Some(signal) = signals.forever().next() {
+                end(signal, has_children);
+            }
+        })
+    });
+    match listening {
+        // Signals do then what they do by themselves, which is enough where nothing has to be ended.
+        Err(error) if has_children => Err(CommandError::Failed(format!(
+            "cannot listen for interrupts: {}",
+            limits::explain(&error).unwrap_or_else(|| error.to_string())
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn end(signal: i32, has_children: bool) {
+    children::interrupt();
+    scratch::abandon();
+    children::finish();
+    if has_children {
+        let interrupted = CommandError::Interrupted;
+        tell(&interrupted);
+        std::process::exit(interrupted.exit_status().into());
+    }
+    let _ = emulate_default_handler(signal);
+}
+
+/// Whether whoever started this program wants it to go on when a signal comes, as `nohup` does.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}
+
 fn run(command: &Command) -> Result<bool, CommandError> {
-    if let Command::Agent(args) = command {
-        return agent::run(args).map(|()| true);
-    }
-    if let Command::Probe(_) | Command::Inspect(_) | Command::List(_) | Command::AgentCheck(_) = command {
-        // Children end and unfinished files go before this program does. The other commands have neither.
-        ctrlc::set_handler(children::interrupt)
-            .map_err(|error| CommandError::Failed(format!("cannot listen for interrupts: {error}")))?;
-    }
     let mut output = BufWriter::new(std::io::stdout().lock());
     let settled = match command {
         Command::Probe(args) => probe::run(args, &mut output)?,
@@ -60,7 +137,14 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Measure(args) => measure::run(args, &mut output)?,
         Command::Rehearse(args) => rehearse::run(args, &mut output)?,
         Command::MeasureWorker(args) => trial::serve(&args.request, &mut output).map(|()| true)?,
-        Command::Agent(_) => true,
+        Command::Agent(args) => {
+            drop(output);
+            return agent::run(args).map(|()| true);
+        }
+        Command::Guard => {
+            guard::serve(&mut BufReader::new(std::io::stdin().lock()));
+            true
+        }
     };
     output.flush()?;
     Ok(settled)

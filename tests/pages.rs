@@ -109,10 +109,14 @@ fn a_site_has_an_index_and_a_page_for_each_report() {
         let data = place.join(page).with_extension("json");
         assert!(Report::read(&data).is_ok(), "the data lies beside it");
     }
-    // It may be made again; what was left behind by the last time is gone.
-    fs::write(place.join("reports/stale.html"), "").unwrap();
+    // It may be made again; the page of a report that is gone is gone, and what others put there stays.
+    fs::remove_file(reports.join("a b&c.json")).unwrap();
+    fs::write(place.join("reports/mine.html"), "").unwrap();
     site::publish(&reports, &place, None).unwrap();
-    assert!(!place.join("reports/stale.html").exists());
+    let pages: Vec<_> =
+        fs::read_dir(place.join("reports")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(pages.len(), 2, "{pages:?}");
+    assert!(place.join("reports/mine.html").exists());
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "nothing unfinished stays: {left:?}");
 }

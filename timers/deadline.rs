@@ -6,34 +6,57 @@
 use std::time::Duration;
 
 use crate::Timer;
-use crate::posix::MonotonicSyscall;
+use crate::posix::{Monotonic, MonotonicSyscall};
 
 /// A point in time by which something has to be done.
 #[derive(Clone, Copy, Debug)]
-pub struct Deadline {
-    /// In nanoseconds; `None` when it lies farther ahead than the clock can tell.
-    at: Option<u64>,
+pub struct Deadline(At);
+
+#[derive(Clone, Copy, Debug)]
+enum At {
+    /// In nanoseconds of the clock.
+    Time(u64),
+    /// Farther ahead than the clock can tell.
+    Never,
+    /// Nobody can tell.
+    Unknown,
 }
 
 impl Deadline {
-    /// The deadline that is `span` ahead.
+    /// The deadline that is `span` ahead. Without a clock it has passed.
     #[must_use]
     pub fn after(span: Duration) -> Self {
-        Self { at: u64::try_from(span.as_nanos()).ok().and_then(|span| now()?.checked_add(span)) }
+        Self::from(kernel_time(), span)
+    }
+
+    fn from(now: Option<u64>, span: Duration) -> Self {
+        let Some(now) = now else { return Self(At::Unknown) };
+        let at = u64::try_from(span.as_nanos()).ok().and_then(|span| now.checked_add(span));
+        Self(at.map_or(At::Never, At::Time))
     }
 
     /// The time that is left; `None` once there is none.
     #[must_use]
     pub fn remaining(&self) -> Option<Duration> {
-        let Some(at) = self.at else { return Some(Duration::MAX) };
-        // Without a clock nothing is waited for.
-        at.checked_sub(now()?).filter(|left| *left > 0).map(Duration::from_nanos)
+        match self.0 {
+            At::Time(at) => {
+                // Without a clock nothing is waited for.
+                at.checked_sub(kernel_time()?).filter(|left| *left > 0).map(Duration::from_nanos)
+            }
+            At::Never => Some(Duration::MAX),
+            At::Unknown => None,
+        }
     }
 }
 
-fn now() -> Option<u64> {
-    let clock = MonotonicSyscall::open().ok()?;
-    Some(clock.ticks(clock.read()).0)
+/// Nanoseconds of the kernel's monotonic clock: by the system call, or where a sandbox refuses that, by what the kernel mapped
+/// into this process. `None` where neither can be read: then nobody can keep a deadline.
+#[must_use]
+pub fn kernel_time() -> Option<u64> {
+    match MonotonicSyscall::open() {
+        Ok(clock) => Some(clock.ticks(clock.read()).0),
+        Err(_) => Monotonic::open().ok().map(|clock| clock.ticks(clock.read()).0),
+    }
 }
 
 #[cfg(test)]
@@ -46,5 +69,11 @@ mod tests {
         let left = Deadline::after(Duration::from_secs(3_600)).remaining().expect("an hour is left");
         assert!(left <= Duration::from_secs(3_600));
         assert!(Deadline::after(Duration::MAX).remaining().is_some());
+    }
+
+    #[test]
+    fn without_a_clock_nothing_is_waited_for() {
+        assert_eq!(Deadline::from(None, Duration::from_secs(3_600)).remaining(), None);
+        assert_eq!(Deadline::from(None, Duration::MAX).remaining(), None);
     }
 }

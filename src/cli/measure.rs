@@ -33,7 +33,9 @@ pub struct MeasureArgs {
     /// Built-in operations; without any, and without a command, they are listed
     #[arg(value_name = "OPERATION")]
     pub operations: Vec<String>,
-    /// The clock to measure with; without it the one of the highest Quality that counts wall time
+    /// The clock to measure with; without it the first that this machine has of rdtsc-lfence and monotonic, or with `--from` the
+    /// one of the highest Quality, among those that count wall time, cannot be set, have a step that is known, and whose reads wait
+    /// for the work before them (are fenced)
     #[arg(long, value_name = "TIMER")]
     pub clock: Option<String>,
     /// How to measure

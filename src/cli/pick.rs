@@ -40,6 +40,9 @@ pub struct PickArgs {
     /// What else the clock has to be (repeatable, or separated by commas)
     #[arg(long, value_name = "NEED", value_enum, value_delimiter = ',')]
     pub needs: Vec<Need>,
+    /// Take clocks that can be set, and then step, too: a duration over a step is off by any amount
+    #[arg(long)]
+    pub settable: bool,
     /// The operation comes by itself, so many times a second, as in 10000/s: it cannot be repeated at will
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,

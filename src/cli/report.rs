@@ -21,7 +21,7 @@ pub struct PublishArgs {
     /// The folder of reports
     #[arg(value_name = "DIR")]
     pub reports: PathBuf,
-    /// The folder of the site; one that `publish` made before is replaced
+    /// The folder of the site; what `publish` made there before is replaced, what else is there stays
     #[arg(short, long, value_name = "SITE")]
     pub output: PathBuf,
     /// Whether pages show figures, which takes a megabyte each

@@ -24,8 +24,8 @@ pub struct TableArgs {
     /// Sort by this column, the best or smallest first; else as the reports have them
     #[arg(long, value_enum, value_name = "COLUMN", hide_possible_values = true)]
     pub sort: Option<Column>,
-    /// Sort the other way round
-    #[arg(long, requires = "sort")]
+    /// Sort the other way round; without `--sort`, by Quality
+    #[arg(long)]
     pub reverse: bool,
     /// Show timers without figures too
     #[arg(long)]
@@ -62,7 +62,7 @@ impl TableArgs {
         Choice {
             columns,
             layout: self.layout,
-            sort: self.sort.map(|column| (column, self.reverse)),
+            sort: self.sort.or(self.reverse.then_some(Column::Quality)).map(|column| (column, self.reverse)),
             all: self.all,
         }
     }

@@ -13,6 +13,12 @@ use crate::recording::Recording;
 pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     let files = prepare(&args.outputs)?;
     let report = Recording::read(&args.trace).map_err(failed)?.report().map_err(failed)?;
+    if let Some(what) = report.impossible() {
+        let trace = args.trace.display();
+        return Err(CommandError::Failed(format!(
+            "'{trace}' is a damaged trace: the report that follows from it {what}"
+        )));
+    }
     write(files, &report)?;
     show(&report, args.format, output)
 }

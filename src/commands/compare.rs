@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{CommandError, failed, tell_refused, terminal_style};
+use super::{CommandError, failed, tell, tell_refused, terminal_style};
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::comparison::{self, Comparison, Verdict};
 use crate::report::escape::markdown as escape;
@@ -72,7 +72,7 @@ fn with_many(args: &CompareArgs, new: &Report, output: &mut dyn Write) -> Result
             Ok(pair) => pairs.push((path, pair)),
             Err(error) => {
                 complete = false;
-                eprintln!("timermeter: '{}' and '{}': {error}", path.display(), args.new.display());
+                tell(&format!("'{}' and '{}': {error}", path.display(), args.new.display()));
             }
         }
     }

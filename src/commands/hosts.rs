@@ -1,19 +1,17 @@
 //! Who hosts the timers of a run: this program for the native ones, agents for the others.
 
-use std::ffi::OsString;
-
-use tempfile::TempDir;
-
 use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::prober::campaign::{Host, Settings, Subject};
+use crate::prober::children;
 use crate::prober::connection::{Command, Connection};
 use crate::prober::events::LogSpec;
 use crate::prober::protocol::{HostedTimer, Missing};
 use crate::report::{Status, TimerRow};
+use crate::scratch::ScratchFolder;
 use crate::selection::select;
 use timers::Fault;
 
-use super::CommandError;
+use super::{CommandError, failed};
 use runtimes::Installed;
 
 mod runtimes;
@@ -31,7 +29,7 @@ pub struct Population {
     /// Whether a runtime that the user named is not there.
     missing_by_name: bool,
     /// Holds the hosts of other runtimes while they are needed.
-    _folder: Option<TempDir>,
+    _folder: Option<ScratchFolder>,
 }
 
 impl Population {
@@ -80,6 +78,7 @@ pub fn gather(
     runtimes: &RuntimeArgs,
     settings: &Settings,
 ) -> Result<Population, CommandError> {
+    crate::limits::make_room_for_files().map_err(CommandError::Failed)?;
     let mut offers = vec![native()?];
     let mut lost = Vec::new();
     let Installed { folder, missing_by_name } = runtimes::add(runtimes, settings, &mut offers, &mut lost)?;
@@ -140,19 +139,10 @@ pub fn gather(
     Ok(population)
 }
 
-/// This program. The system tells where it is through `/proc`; without that, whoever started it has said so.
-fn program() -> Result<OsString, CommandError> {
-    std::env::current_exe().map(Into::into).or_else(|error| {
-        std::env::args_os().next().filter(|name| !name.is_empty()).ok_or_else(|| {
-            CommandError::Failed(format!("cannot find this program to start workers: {error}"))
-        })
-    })
-}
-
 /// The timers of this program itself, served by a worker a timer.
 fn native() -> Result<Offer, CommandError> {
-    let command =
-        Command { name: "timermeter agent".into(), program: program()?, args: vec!["agent".into()] };
+    let program = children::this_program().map_err(failed)?;
+    let command = Command { name: "timermeter agent".into(), program, args: vec!["agent".into()] };
     let (mut hosted, mut rows) = (Vec::new(), Vec::new());
     let best = timers::REFERENCES
         .iter()

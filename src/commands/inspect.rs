@@ -63,7 +63,7 @@ fn read(path: &Path) -> Result<Report, CommandError> {
     /// Zstandard frames begin with this (RFC 8878, section 3.1.1).
     const PACKED: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let mut first = [0; 4];
-    let begins = fs::File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    let begins = crate::input::open(path).and_then(|mut file| file.read_exact(&mut first));
     if begins.is_ok() && first == PACKED {
         return Recording::read(path).map_err(failed)?.report().map_err(failed);
     }

@@ -8,13 +8,13 @@ use std::io::Write;
 use serde::Serialize;
 use shown::Shown;
 
-use super::{CommandError, command_run, failed, terminal_style, trial};
+use super::{CommandError, command_run, failed, tell, terminal_style, trial};
 use crate::cli::measure::{InstrumentName, MeasureArgs, MeasureFormat};
 use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Instrument, Reply, Request, Row};
 use crate::method::facts::Facts;
 use crate::method::{ClockFigures, Counts};
-use crate::report::WholeFile;
+use crate::report::{Report, WholeFile};
 use crate::selection::select;
 
 /// One operation at one size, measured in one way.
@@ -65,9 +65,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     }
     let plot = args.plot.as_deref().map(WholeFile::prepare).transpose().map_err(failed)?;
     let cpu = trial::cpu(args.cpu)?;
-    let timers: Vec<String> = args.clock.iter().cloned().collect();
-    let report = trial::report(args.from.as_deref(), &timers)?;
-    let clock = trial::clock(&report, args.clock.as_deref())?;
+    let (report, clock) = clock(args)?;
     let measurements = if args.command.is_empty() {
         operate(args, &entries, &clock, cpu)?
     } else {
@@ -90,6 +88,33 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     output.flush()?;
     plotted.transpose()?;
     Ok(!measurements.iter().any(|measurement| matches!(measurement.outcome, Outcome::Failed { .. })))
+}
+
+/// The clock with the report that holds it. Where none is named and nothing is known, one clock is probed, and not all of
+/// them: that would take many times as long as most measurements.
+fn clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
+    if args.clock.is_some() || args.from.is_some() {
+        let timers: Vec<String> = args.clock.iter().cloned().collect();
+        let report = trial::report(args.from.as_deref(), &timers)?;
+        let clock = trial::clock(&report, args.clock.as_deref())?;
+        return Ok((report, clock));
+    }
+    let mut last =
+        CommandError::Failed("this machine has no clock to measure with; name one with --clock".into());
+    let is_there = |id: &&str| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok());
+    for id in trial::USUAL.into_iter().filter(is_there) {
+        tell(&format!(
+            "probing {id} to measure with it; --clock names another clock, --from takes the best of a report"
+        ));
+        match trial::report(None, &[id.to_owned()])
+            .and_then(|report| Ok((trial::clock(&report, None)?, report)))
+        {
+            Ok((clock, report)) => return Ok((report, clock)),
+            Err(CommandError::Interrupted) => return Err(CommandError::Interrupted),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 /// Refuses a clock or an instrument that does not fit what is measured, as far as that is known before anything is probed.

@@ -24,9 +24,20 @@ pub mod table;
 pub mod trial;
 
 use std::io::{IsTerminal, Write};
+use std::time::Duration;
 
 use crate::cli::Output;
+use crate::report::text::plain;
 use crate::report::{Format, OutputFile, ReadError, Report, Style};
+
+/// Longer than it takes to end all children.
+pub const ENDING: Duration = Duration::from_secs(10);
+
+/// The one way to standard error, for whatever was read, answered or named elsewhere: nothing of it steers the terminal.
+/// Where nobody reads it any more, the exit status has to do.
+pub fn tell(what: &dyn std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "timermeter: {}", plain(&what.to_string()));
+}
 
 /// Why a command ended without doing what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -139,7 +150,7 @@ fn show(report: &Report, format: Format, output: &mut dyn Write) -> Result<(), C
 fn tell_refused(refused: &[ReadError], read: usize) -> Result<bool, CommandError> {
     match refused {
         [only] if read == 0 => return Err(failed(only)),
-        refused => refused.iter().for_each(|error| eprintln!("timermeter: {error}")),
+        refused => refused.iter().for_each(|error| tell(error)),
     }
     if read == 0 {
         return Err(failed("no report could be read"));

@@ -56,7 +56,8 @@ fn wish(args: &PickArgs) -> Result<Wish, CommandError> {
         .and_then(|wish| wish.overhead(args.overhead))
         .and_then(|wish| wish.rate(args.rate))
         .map_err(|error| CommandError::Usage(error.to_string()))?;
-    Ok(Wish { counts: args.counts, needs: args.needs.clone(), runtime: args.runtime.clone(), ..wish })
+    let (needs, runtime) = (args.needs.clone(), args.runtime.clone());
+    Ok(Wish { counts: args.counts, needs, settable: args.settable, runtime, ..wish })
 }
 
 /// The answer for people.
@@ -84,7 +85,8 @@ fn page(choice: &Choice, style: Style) -> String {
             "  ",
             "  ",
             &format!(
-                "The highest Quality has {best}; {} is picked because it suffices and costs the least here.",
+                "The highest Quality has {best}; {} is picked because it suffices and costs the least here, as far as costs are \
+                 known.",
                 picked.id
             ),
             style.columns(),

@@ -30,10 +30,12 @@ const MOST_PROCESSES: u32 = 200;
 /// # Errors
 /// Usage errors before anything is measured; failures of files and of the machine.
 pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let files = Files::prepare(args)?;
+    let mut files = Files::prepare(args)?;
     let (recording, by_name_failed) = record(args)?;
+    // Before anything else can fail: from the trace all that follows can be had again.
+    files.write_trace(&recording)?;
     let report = recording.report().map_err(|error| CommandError::Failed(error.to_string()))?;
-    files.write(&recording, &report, args.quiet)?;
+    files.write(&report, args.quiet)?;
     show(&report, args.format, output)?;
     Ok(!by_name_failed && !named_unsettled(&args.timers, &report.timers))
 }
@@ -192,12 +194,13 @@ impl Files {
         Ok(Self { reports: prepare(&args.outputs)?, trace: trace.map_err(failed)?, archive })
     }
 
-    fn write(self, recording: &Recording, report: &Report, quiet: bool) -> Result<(), CommandError> {
+    fn write_trace(&mut self, recording: &Recording) -> Result<(), CommandError> {
+        let Some(file) = self.trace.take() else { return Ok(()) };
+        file.commit(&recording.pack().map_err(failed)?).map_err(failed)
+    }
+
+    fn write(self, report: &Report, quiet: bool) -> Result<(), CommandError> {
         write(self.reports, report)?;
-        if let Some(file) = self.trace {
-            let packed = recording.pack().map_err(failed)?;
-            file.commit(&packed).map_err(failed)?;
-        }
         if let Some(archive) = self.archive {
             let place = archive.commit(report).map_err(failed)?;
             if !quiet {

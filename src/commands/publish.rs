@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{CommandError, failed};
+use super::{CommandError, failed, tell};
 use crate::cli::{FiguresWanted, PublishArgs};
 use crate::page::{Figures, site};
 
@@ -18,7 +18,10 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     };
     let site = site::publish(&args.reports, &args.output, figures).map_err(failed)?;
     for reason in &site.left_out {
-        eprintln!("timermeter: left out: {reason}");
+        tell(&format!("left out: {reason}"));
+    }
+    if !site.at_once {
+        tell(&"this file system cannot exchange folders, so that for a moment there was no site");
     }
     let reports = match site.reports {
         1 => "1 report".to_owned(),

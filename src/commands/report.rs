@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
-use super::{CommandError, failed};
+use super::{CommandError, failed, tell};
 use crate::cli::ReportArgs;
 use crate::page;
+use crate::report::text::plain;
 use crate::report::{Collection, WholeFile};
 
 /// Runs the command. Returns whether all reports could be read.
@@ -14,9 +15,9 @@ use crate::report::{Collection, WholeFile};
 pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let file = WholeFile::prepare(&args.output).map_err(failed)?;
     let read = Collection::read(&args.reports, |_, report| report);
-    let left_out: Vec<String> = read.refused.iter().map(ToString::to_string).collect();
+    let left_out: Vec<String> = read.refused.iter().map(|error| plain(&error.to_string())).collect();
     for reason in &left_out {
-        eprintln!("timermeter: left out: {reason}");
+        tell(&format!("left out: {reason}"));
     }
     let reports: Vec<_> = read.reports.into_iter().map(|kept| kept.content).collect();
     if reports.is_empty() {

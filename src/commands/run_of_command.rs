@@ -1,13 +1,12 @@
 //! One run of a command that is measured: on a CPU, in a process group of its own, not for longer than the limit.
 
-use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::process::Pid;
 use timers::Deadline;
 
 use crate::prober::children;
@@ -57,23 +56,16 @@ impl<'a> Runner<'a> {
     /// When it cannot be started, fails, or goes on for longer than the limit.
     pub fn once(&self) -> Result<(), String> {
         let (program, arguments) = self.command.split_first().ok_or("there is no command behind `--`")?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut run = children::start_timed(&mut command)
             .map_err(|error| format!("`{}` cannot be run: {error}", clipped(program, 60)))?;
-        let group = Pid::from_child(&child);
         let deadline = Deadline::after(self.limit);
-        children::register(group);
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some((group, deadline));
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some((run.group(), deadline));
         // It keeps its number until its status is taken: only then is nobody else's group ended.
-        let _ = waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        run.until_it_exits();
         let was_late = self.running.lock().unwrap_or_else(PoisonError::into_inner).take().is_none();
-        children::end(group);
-        let status = child.wait().map_err(|error| error.to_string())?;
+        let status = run.end_group().ok_or("how it ended is not known")?;
         let shown = clipped(&shell_words::join(self.command), 80);
         if was_late {
             let limit = self.limit.as_secs();
@@ -91,6 +83,6 @@ impl<'a> Runner<'a> {
 fn end_if_late(running: &Running) {
     let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((group, _)) = running.take_if(|(_, deadline)| deadline.remaining().is_none()) {
-        children::end(group);
+        children::kill(group);
     }
 }

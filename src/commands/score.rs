@@ -50,7 +50,7 @@ fn score(args: &ScoreArgs) -> Result<Score, String> {
     let cost = cycles("cost", args.cost, args)?;
     let quality = quality(accuracy, cost, args.spread).ok_or("the figures do not give a Quality")?;
     let in_ns = |cycles: Cycles| args.frequency.map(|frequency| cycles.nanos(frequency).0);
-    Ok(Score {
+    let score = Score {
         quality,
         accuracy_cycles: accuracy.0,
         accuracy_ns: in_ns(accuracy),
@@ -58,7 +58,15 @@ fn score(args: &ScoreArgs) -> Result<Score, String> {
         cost_ns: in_ns(cost),
         spread: args.spread,
         frequency_hz: args.frequency.map(|Hertz(hz)| hz),
-    })
+    };
+    let figures = [Some(score.accuracy_cycles), Some(score.cost_cycles), score.accuracy_ns, score.cost_ns];
+    match figures.into_iter().flatten().find(|figure| !figure.is_finite()) {
+        Some(_) => {
+            Err("with this frequency the figures are larger than any number; give it in Hz, kHz, MHz or GHz"
+                .into())
+        }
+        None => Ok(score),
+    }
 }
 
 fn cycles(name: &str, quantity: Quantity, args: &ScoreArgs) -> Result<Cycles, String> {

@@ -12,11 +12,14 @@ use crate::cli::measure::NO_AGENTS;
 use crate::measure::worker::{Reply, Request, answer};
 use crate::method::budget::DRIFT;
 use crate::method::{ClockFigures, Counts, Wish};
-use crate::report::{Report, TimerRow};
+use crate::prober::children::{self, StartError};
+use crate::report::Report;
 use crate::units::Nanos;
 
 /// What starting a process, and the samples under way when the limit passes, may take beyond it.
 const GRACE: Duration = Duration::from_secs(10);
+/// No answer is as long as this.
+const LONGEST_ANSWER: u64 = 64 << 20;
 
 /// The report that was given, or a first look at these timers.
 ///
@@ -60,31 +63,46 @@ pub fn cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
     }
 }
 
-/// The clock to measure with: the one of that name, or the best of the report that counts wall time.
+/// Clocks that are tried in this order where none is named and no report is given: those that cost the least of those that
+/// [`by_rule`] lets pass on most machines.
+pub const USUAL: [&str; 3] = ["rdtsc-lfence", "monotonic", "monotonic-syscall"];
+
+/// The clock of the highest Quality among those that may be used without being asked for.
+fn by_rule(report: &Report) -> Result<ClockFigures, CommandError> {
+    let native = report.timers.iter().filter(|row| row.runtime == "native" && row.quality.is_some());
+    let mut clocks: Vec<ClockFigures> =
+        native.filter_map(|row| ClockFigures::of(row, &report.platform).ok()).collect();
+    clocks.sort_by(|a, b| b.quality.unwrap_or(0.0).total_cmp(&a.quality.unwrap_or(0.0)));
+    if let Some(best) = clocks.iter().find(|clock| unfit(clock).is_none()) {
+        return Ok(best.clone());
+    }
+    let best = clocks.first().and_then(|clock| Some((clock, unfit(clock)?)));
+    let best =
+        best.map_or_else(String::new, |(clock, why)| format!(" ({}, the best of it, {why})", clock.id));
+    Err(CommandError::Failed(format!(
+        "no clock of the report is taken by itself{best}: that has to count wall time, to be one that nobody sets, to have a step \
+         that is known, and to wait for the work before it is read; name one with --clock"
+    )))
+}
+
+/// Why a clock is not taken without being asked for.
+fn unfit(clock: &ClockFigures) -> Option<&'static str> {
+    let facts = clock.facts;
+    match () {
+        () if facts.counts != Some(Counts::Wall) => Some("does not count wall time"),
+        () if facts.monotonic != Some(true) => Some("can be set"),
+        () if !facts.ordered => Some("is read before the work is done, unless it is fenced"),
+        () if !clock.resolved => Some("has a step that is not known"),
+        () => None,
+    }
+}
+
+/// The clock to measure with: the one of that name, or the one that the rule takes.
 ///
 /// # Errors
 /// When there is none, or it cannot count the time that an operation takes.
 pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, CommandError> {
-    let Some(name) = name else {
-        let usable = |row: &&TimerRow| row.runtime == "native" && row.quality.is_some();
-        let wall = |clock: &ClockFigures| {
-            let facts = clock.facts;
-            facts.counts == Some(Counts::Wall)
-                && facts.monotonic == Some(true)
-                && facts.ordered
-                && clock.resolved
-        };
-        let best = report
-            .timers
-            .iter()
-            .filter(usable)
-            .filter_map(|row| ClockFigures::of(row, &report.platform).ok())
-            .filter(wall)
-            .max_by(|a, b| a.quality.unwrap_or(0.0).total_cmp(&b.quality.unwrap_or(0.0)));
-        return best.ok_or_else(|| {
-            CommandError::Failed("no clock of the report counts wall time; name one with --clock".into())
-        });
-    };
+    let Some(name) = name else { return by_rule(report) };
     let row = report
         .timers
         .iter()
@@ -107,21 +125,24 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
 pub fn run(request: &Request) -> Result<Reply, CommandError> {
     let failed = |why: String| CommandError::Failed(format!("the process that measures: {why}"));
     let text = serde_json::to_string(request).map_err(|error| failed(error.to_string()))?;
-    let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
-    let mut child = Command::new(program)
-        .args(["measure-worker", &text])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| failed(error.to_string()))?;
-    let Some(mut output) = child.stdout.take() else { return Err(failed("it has no output".into())) };
+    let program = children::this_program().map_err(|error| failed(error.to_string()))?;
+    let mut command = Command::new(program);
+    command.args(["measure-worker", &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut running = children::start(command, None).map_err(|error| match error {
+        StartError::Interrupted => CommandError::Interrupted,
+        error => failed(error.to_string()),
+    })?;
+    // Its input is open as long as this process wants the answer.
+    let (_input, output, _) = running.pipes();
+    let Some(output) = output else { return Err(failed("it has no output".into())) };
     let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
+    let read = move || {
         let mut answer = String::new();
-        let read = output.read_to_string(&mut answer).map(|_| answer);
+        let read = output.take(LONGEST_ANSWER).read_to_string(&mut answer).map(|_| answer);
         // Nobody waits for it any more when the limit is over.
         let _ = sender.send(read);
-    });
+    };
+    std::thread::Builder::new().spawn(read).map_err(|error| failed(error.to_string()))?;
     let limit = Duration::from_nanos(request.limit_ns);
     let patience = limit.saturating_mul(
         if matches!(request.instrument, crate::measure::worker::Instrument::Rehearse { .. }) {
@@ -131,10 +152,13 @@ pub fn run(request: &Request) -> Result<Reply, CommandError> {
         },
     );
     let answer = receiver.recv_timeout(patience.saturating_add(GRACE));
-    if answer.is_err() {
-        let _ = child.kill();
+    if answer.is_ok() {
+        running.until_it_exits();
     }
-    let status = child.wait().map_err(|error| failed(error.to_string()))?;
+    let status = running.end().ok_or_else(|| failed("how it ended is not known".into()))?;
+    if children::interrupted() {
+        return Err(CommandError::Interrupted);
+    }
     match answer {
         Ok(Ok(answer)) if status.success() => serde_json::from_str(&answer)
             .map_err(|error| failed(format!("its answer cannot be read: {error}"))),

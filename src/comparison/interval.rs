@@ -48,6 +48,8 @@ impl Difference {
             Figure { value: figure.value.ln(), interval: interval.map(|(low, high)| (low.ln(), high.ln())) }
         };
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+        // A quotient beyond all numbers says nothing.
+        let ratio = ratio.filter(|ratio| percent(*ratio).is_finite());
         let ratios = ratio.and_then(|_| recovered(logarithm(old), logarithm(new)));
         Self {
             old,
@@ -55,7 +57,9 @@ impl Difference {
             absolute: new.value - old.value,
             interval: recovered(old, new),
             percent: ratio.map(percent),
-            percent_interval: ratios.map(|(low, high)| (percent(low.exp()), percent(high.exp()))),
+            percent_interval: ratios
+                .map(|(low, high)| (percent(low.exp()), percent(high.exp())))
+                .filter(|(low, high)| low.is_finite() && high.is_finite()),
         }
     }
 

@@ -23,7 +23,7 @@ pub struct Choice {
     pub schema: &'static str,
     /// What was asked.
     pub wish: Wish,
-    /// The cheapest clock that suffices; null when none does.
+    /// The cheapest clock that suffices, as far as costs are known, and the safest of several; null when none does.
     pub picked: Option<Candidate>,
     /// What comes nearest when none suffices.
     pub nearest: Option<Candidate>,
@@ -85,7 +85,8 @@ struct Verdict<'a> {
     plan: Result<Plan, Shortfall>,
 }
 
-/// Picks the cheapest clock that suffices: the one whose campaign is the shortest.
+/// Picks the cheapest clock that suffices: the one whose campaign is the shortest, and the safest of those of which that cannot
+/// be told.
 ///
 /// # Errors
 /// When the report has no timers of the runtime.
@@ -97,6 +98,7 @@ pub fn choose(report: &Report, wish: &Wish) -> Result<Choice, ChoiceError> {
         return Err(missing(report, runtime));
     }
     verdicts.sort_by(cheapest_first);
+    safest_of_the_cheapest_first(&mut verdicts);
     let highest_quality = verdicts
         .iter()
         .filter(|verdict| verdict.lacks.is_empty())
@@ -106,9 +108,9 @@ pub fn choose(report: &Report, wish: &Wish) -> Result<Choice, ChoiceError> {
     let picked =
         verdicts.first().filter(|verdict| verdict.suffices()).and_then(|verdict| verdict.candidate());
     let nearest = if picked.is_some() { None } else { nearest(&verdicts, wish) };
-    let best_ns = picked.as_ref().map(|picked| picked.plan.campaign_ns);
+    let best = verdicts.first().filter(|_| picked.is_some());
     let others =
-        verdicts.iter().skip(usize::from(picked.is_some())).map(|verdict| verdict.loser(best_ns)).collect();
+        verdicts.iter().skip(usize::from(picked.is_some())).map(|verdict| verdict.loser(best)).collect();
     let harnesses = advise(report, wish);
     Ok(Choice { schema: SCHEMA, wish: wish.clone(), picked, nearest, highest_quality, others, harnesses })
 }
@@ -159,6 +161,37 @@ impl<'a> Verdict<'a> {
         notes
     }
 
+    /// Whether the difference of their campaigns is no more than what is not known of the costs of their reads.
+    fn is_tied_with(&self, other: &Self) -> bool {
+        let known = |verdict: &Self| match (&verdict.plan, &verdict.clock) {
+            (Ok(plan), Ok(clock)) if clock.resolved && verdict.lacks.is_empty() => {
+                let reading = plan.campaign_ns * plan.overhead;
+                Some((
+                    plan.campaign_ns,
+                    reading * clock.cost_error_ns / clock.read_ns().max(f64::MIN_POSITIVE),
+                ))
+            }
+            _ => None,
+        };
+        known(self)
+            .zip(known(other))
+            .is_some_and(|((a, a_doubt), (b, b_doubt))| (a - b).abs() <= a_doubt + b_doubt)
+    }
+
+    /// What speaks for a clock where costs do not: that nobody sets it, nobody slews it, and that it needs no fence.
+    fn safety(&self) -> [bool; 3] {
+        self.clock.as_ref().map_or([false; 3], |clock| {
+            let facts = clock.facts;
+            [facts.monotonic == Some(true), facts.no_slew == Some(true), facts.ordered]
+        })
+    }
+
+    fn safer_than(&self, other: &Self) -> Option<&'static str> {
+        let reasons = ["cannot be set", "is not slewed", "needs no fence"];
+        let ahead = self.safety().into_iter().zip(other.safety()).position(|(own, others)| own != others)?;
+        self.safety()[ahead].then(|| reasons[ahead])
+    }
+
     fn nearest_plan(&self) -> Option<Plan> {
         match &self.plan {
             Ok(plan) => Some(*plan),
@@ -166,11 +199,18 @@ impl<'a> Verdict<'a> {
         }
     }
 
-    fn loser(&self, best_ns: Option<f64>) -> Loser {
+    fn loser(&self, best: Option<&Self>) -> Loser {
         let reason = match (&self.plan, self.lacks.first()) {
             (_, Some(lack)) => lack.clone(),
             (Err(shortfall), None) => shortfall.reason.clone(),
-            (Ok(plan), None) => longer(plan, best_ns, self.clock.as_ref().is_ok_and(|clock| clock.resolved)),
+            (Ok(plan), None) if best.is_some_and(|best| self.is_tied_with(best)) => {
+                let why = best.and_then(|best| best.safer_than(self)).unwrap_or("is read sooner");
+                format!("suffices as well, as far as costs are known: {}; the other {why}", told(plan))
+            }
+            (Ok(plan), None) => {
+                let best_ns = best.and_then(|best| Some(best.plan.as_ref().ok()?.campaign_ns));
+                longer(plan, best_ns, self.clock.as_ref().is_ok_and(|clock| clock.resolved))
+            }
         };
         let plan = self.plan.as_ref().ok().copied().filter(|_| self.lacks.is_empty());
         Loser { id: self.row.id.clone(), suffices: self.suffices(), reason, plan }
@@ -235,6 +275,19 @@ fn cheapest_first(a: &Verdict, b: &Verdict) -> Ordering {
         .then(a_read.total_cmp(&b_read))
         .then(error(a).total_cmp(&error(b)))
         .then_with(|| a.row.id.cmp(&b.row.id))
+}
+
+/// Among those whose costs are not known to differ from those of the cheapest, the safest comes first; of these the cheapest.
+fn safest_of_the_cheapest_first(verdicts: &mut [Verdict]) {
+    let Some(cheapest) = verdicts.first().filter(|verdict| verdict.suffices()) else { return };
+    let mut winner = 0;
+    for (place, verdict) in verdicts.iter().enumerate() {
+        if verdict.is_tied_with(cheapest) && verdict.safety() > verdicts[winner].safety() {
+            winner = place;
+        }
+    }
+    // The others stay in their order.
+    verdicts[..=winner].rotate_right(1);
 }
 
 /// What comes nearest when nothing suffices: the clock with all that is needed and the smallest error, else the cheapest

@@ -9,7 +9,11 @@ use crate::trace::Counted;
 pub(super) fn lacks(row: &TimerRow, facts: &Facts, wish: &Wish) -> Vec<String> {
     let counts = (facts.counts != Some(wish.counts)).then(|| counts_otherwise(row, facts, wish.counts));
     let needs = wish.needs.iter().filter_map(|&need| lack(row, facts, need));
-    counts.into_iter().chain(needs).collect()
+    let needless = wish.settable || wish.needs.contains(&Need::Monotonic) || facts.monotonic != Some(false);
+    let steps = (!needless).then(|| {
+        format!("{}, and a duration with it (--settable takes it nevertheless)", Need::Monotonic.lack())
+    });
+    counts.into_iter().chain(needs).chain(steps).collect()
 }
 
 fn counts_otherwise(row: &TimerRow, facts: &Facts, wanted: Counts) -> String {

@@ -21,6 +21,8 @@ pub struct Wish {
     pub counts: Counts,
     /// What else it has to be.
     pub needs: Vec<Need>,
+    /// Whether it may be one that can be set, and then steps: a duration over a step is off by any amount.
+    pub settable: bool,
     /// How often the operation happens by itself, a second: it cannot be repeated at will then.
     pub rate_hz: Option<f64>,
     /// The runtime whose timers are to be used; the native ones otherwise.
@@ -75,6 +77,7 @@ impl Wish {
             overhead: None,
             counts,
             needs,
+            settable: false,
             rate_hz: None,
             runtime: None,
         })

@@ -1,6 +1,9 @@
 //! A static site over a folder of reports: an index that compares platforms, and a page for each report. It is made beside
 //! the place where it is to be, and then takes that place.
 
+mod manifest;
+mod place;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,14 +12,15 @@ use std::path::{Path, PathBuf};
 
 use askama::Template;
 use rayon::prelude::*;
-use tempfile::TempDir;
 
 use super::matrix::{Brief, Matrix, Pages};
 use super::view::{self, ReportView};
 use super::{ALONE, Entry, Figures, Page, PageError};
+use crate::report::text::plain;
 use crate::report::{Collection, Report};
+use crate::scratch::ScratchFolder;
 
-/// A site can be told by this file; a folder without it is not replaced.
+/// A site can be told by this file, which lists what it is made of; a folder without it is not replaced.
 const MARK: &str = ".timermeter-site";
 /// Platforms side by side on a page of the index.
 const COLUMNS: usize = 40;
@@ -51,6 +55,26 @@ pub enum SiteError {
         /// Why the first file was left out.
         first: String,
     },
+    /// Somebody changed a page.
+    #[error(
+        "'{}' was changed since `timermeter publish` made it, and would be lost; move it out of the site, or choose another \
+         place", .0.display()
+    )]
+    Changed(PathBuf),
+    /// Somebody put a file where a page is to be.
+    #[error("'{}' was not made by `timermeter publish`, which makes a file of that name now; move it away", .0.display())]
+    Taken(PathBuf),
+    /// What somebody put into the site cannot be kept.
+    #[error(
+        "'{}' was not made by `timermeter publish` and cannot be kept beside a new site: {source}; move it out of the site, \
+         or choose another place", .path.display()
+    )]
+    Keep {
+        /// What.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// Something could not be written.
     #[error("cannot write '{}': {source}; choose another place, or make room", .path.display())]
     Write {
@@ -78,6 +102,8 @@ pub struct Site {
     pub left_out: Vec<String>,
     /// Whether pages have figures.
     pub figures: Figures,
+    /// Whether it took the place of an earlier one at once.
+    pub at_once: bool,
 }
 
 /// Makes the site of all reports in and below `folder` at `place`. `figures` is decided by their number where it is null.
@@ -102,7 +128,7 @@ pub fn publish(folder: &Path, place: &Path, figures: Option<Figures>) -> Result<
     for kept in read.reports {
         briefs.push(kept.content?);
     }
-    let left_out: Vec<String> = read.refused.iter().map(ToString::to_string).collect();
+    let left_out: Vec<String> = read.refused.iter().map(|error| plain(&error.to_string())).collect();
     if briefs.is_empty() {
         let first = left_out.into_iter().next().unwrap_or_default();
         return Err(SiteError::NoReports { folder: folder.to_owned(), first });
@@ -110,11 +136,10 @@ pub fn publish(folder: &Path, place: &Path, figures: Option<Figures>) -> Result<
     // Machines side by side, the newest run of each first.
     briefs.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| b.about.cmp(&a.about)));
     write_index(&briefs, &left_out, made.path())?;
-    let mark = made.path().join(MARK);
-    fs::write(&mark, "Made by `timermeter publish`, which may replace this folder.\n")
-        .map_err(|source| SiteError::Write { path: mark, source })?;
-    take_place(made, place)?;
-    Ok(Site { reports: briefs.len(), left_out, figures })
+    manifest::write(made.path())
+        .map_err(|source| SiteError::Write { path: made.path().join(MARK), source })?;
+    let at_once = place::take(made, place)?;
+    Ok(Site { reports: briefs.len(), left_out, figures, at_once })
 }
 
 fn refuse_unless_ours(place: &Path) -> Result<(), SiteError> {
@@ -151,39 +176,11 @@ fn parent(place: &Path) -> &Path {
 }
 
 /// A folder on the same file system, so that it can be renamed.
-fn beside(place: &Path) -> Result<TempDir, SiteError> {
+fn beside(place: &Path) -> Result<ScratchFolder, SiteError> {
     let explain = |source| SiteError::Write { path: place.to_owned(), source };
     fs::create_dir_all(parent(place)).map_err(explain)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".timermeter-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // A site is there to be read by others.
-        builder.permissions(fs::Permissions::from_mode(0o755));
-    }
-    builder.tempdir_in(parent(place)).map_err(explain)
-}
-
-/// The new site takes the place of the old one, which is put back if that fails.
-fn take_place(made: TempDir, place: &Path) -> Result<(), SiteError> {
-    let explain = |source| SiteError::Write { path: place.to_owned(), source };
-    let old = if place.exists() {
-        let old = beside(place)?;
-        fs::rename(place, old.path().join("site")).map_err(explain)?;
-        Some(old)
-    } else {
-        None
-    };
-    if let Err(source) = fs::rename(made.path(), place) {
-        if let Some(old) = &old {
-            let _ = fs::rename(old.path().join("site"), place);
-        }
-        return Err(explain(source));
-    }
-    // It is no longer where it was made.
-    let _ = made.keep();
-    Ok(())
+    // A site is there to be read by others.
+    ScratchFolder::within(parent(place), 0o755).map_err(explain)
 }
 
 /// How many reports there may be, counted up to `most`.

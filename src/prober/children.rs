@@ -1,21 +1,252 @@
-//! The processes that run for this one, so that none outlives it and all can be ended at once.
+//! The one owner of all processes that run for this one: whatever a verb starts, it starts here, and none of it outlives the
+//! program, however that ends.
 //!
-//! Each leads a process group of its own. A group is forgotten before its leader is waited for, as after that the
-//! system may give the number to somebody else.
+//! - Each leads a process group of its own, which is ended as a whole. A group is forgotten before its leader is waited
+//!   for, as after that the system may give the number to somebody else.
+//! - What left its group, by a session of its own, falls to this process when its parent ends ([`own_all`]), and is ended too.
+//! - When this program is killed, the kernel ends those that it started (`nursery`), and the guard ends their groups (`guard`).
 
+mod descendants;
+pub mod guard;
+mod nursery;
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
-static GROUPS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+use guard::Guard;
+
+static KNOWN: Mutex<Known> = Mutex::new(Known { groups: Vec::new(), guard: None, guarded: false });
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Whether all descendants of this process are its own doing, so that any may be ended. Not so where it is a library in
+/// somebody else's program.
+static OWNS_ALL: AtomicBool = AtomicBool::new(false);
 
-/// Ends all children, and those that are still to come as soon as they are registered. For the handler of Ctrl-C.
+struct Known {
+    groups: Vec<Pid>,
+    guard: Option<Guard>,
+    /// Whether a guard was tried to be had.
+    guarded: bool,
+}
+
+/// Why a process could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The user asked to stop: nothing is started any more.
+    #[error("interrupted")]
+    Interrupted,
+    /// Nobody could end it in time.
+    #[error(
+        "the kernel lets this process read no clock (clock_gettime), so that nothing could be ended that hangs: allow the call \
+         in the sandbox"
+    )]
+    NoClock,
+    /// It cannot run where it shall.
+    #[error("{0}")]
+    Cpu(#[from] timers::AffinityError),
+    /// The system has no room for it.
+    #[error("{0}")]
+    NoRoom(String),
+    /// The program cannot be run.
+    #[error("{}", bare(.0))]
+    Program(io::Error),
+}
+
+impl From<io::Error> for StartError {
+    fn from(error: io::Error) -> Self {
+        match crate::limits::explain(&error) {
+            Some(why) => Self::NoRoom(why),
+            None => Self::Program(error),
+        }
+    }
+}
+
+/// What the system said, without its number.
+fn bare(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error").map_or(text.clone(), |(words, _)| words.to_owned())
+}
+
+/// A process that was started. Dropping it ends it, and all that it started.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    group: Pid,
+    status: Option<ExitStatus>,
+}
+
+/// Makes all descendants of this process its own, to be ended with it. For programs that start nothing else.
+pub fn own_all() {
+    timers::adopt_descendants();
+    OWNS_ALL.store(true, Ordering::SeqCst);
+}
+
+/// Starts a process on `cpu`, or where this process may run.
+///
+/// # Errors
+/// Says why it cannot be.
+pub fn start(mut command: Command, cpu: Option<u32>) -> Result<Running, StartError> {
+    let mut known = known();
+    known.prepare()?;
+    command.process_group(0);
+    // Held until it is known: an interruption either comes before it, or finds it.
+    let child = nursery::start(command, cpu, true)?;
+    Ok(known.add(child))
+}
+
+/// As [`start`], from the calling thread and as fast as the system can: for a run that is timed. It is ended by the guard
+/// alone when this program is killed, as to ask the kernel for that takes a slower way.
+///
+/// # Errors
+/// Says why it cannot be started.
+pub fn start_timed(command: &mut Command) -> Result<Running, StartError> {
+    let mut known = known();
+    known.prepare()?;
+    let child = command.process_group(0).spawn()?;
+    Ok(known.add(child))
+}
+
+impl Known {
+    fn prepare(&mut self) -> Result<(), StartError> {
+        if interrupted() {
+            return Err(StartError::Interrupted);
+        }
+        if timers::kernel_time().is_none() {
+            return Err(StartError::NoClock);
+        }
+        if !self.guarded && owns_all() {
+            self.guarded = true;
+            // Without one there is still what the kernel does.
+            self.guard = Guard::start().ok();
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, child: Child) -> Running {
+        let group = Pid::from_child(&child);
+        self.groups.push(group);
+        if let Some(guard) = &mut self.guard {
+            guard.watch(group);
+        }
+        Running { child, group, status: None }
+    }
+
+    fn forget(&mut self, group: Pid) {
+        self.groups.retain(|&other| other != group);
+        if let Some(guard) = &mut self.guard {
+            guard.forget(group);
+        }
+    }
+
+    /// Children that somebody waits for.
+    fn is_known(&self, process: Pid) -> bool {
+        self.groups.contains(&process) || self.guard.as_ref().is_some_and(|guard| guard.id() == process)
+    }
+}
+
+impl Running {
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its pipes, as far as it has any and they are still here.
+    pub fn pipes(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
+        (self.child.stdin.take(), self.child.stdout.take(), self.child.stderr.take())
+    }
+
+    /// Whether it is over. It is not waited for, so its process group can still be ended.
+    #[must_use]
+    pub fn has_exited(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        self.status.is_some() || matches!(waitid(WaitId::Pid(self.group), options), Ok(Some(_)))
+    }
+
+    /// Returns once it is over, likewise.
+    pub fn until_it_exits(&self) {
+        if self.status.is_none() {
+            let _ = waitid(WaitId::Pid(self.group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        }
+    }
+
+    /// The group that it leads, for who ends it from another thread with [`kill`].
+    #[must_use]
+    pub fn group(&self) -> Pid {
+        self.group
+    }
+
+    /// Ends it and all that it started, at once. How it ended is only its own doing if it [had exited](Self::has_exited).
+    pub fn end(&mut self) -> Option<ExitStatus> {
+        if self.status.is_none() {
+            let below = if owns_all() { descendants::of(self.group) } else { Vec::new() };
+            self.end_group();
+            if owns_all() {
+                end_strays(&below);
+            }
+        }
+        self.status
+    }
+
+    /// Ends its group only: what left that is ended later. For a run that is timed.
+    pub fn end_group(&mut self) -> Option<ExitStatus> {
+        if self.status.is_none() {
+            let mut known = known();
+            kill(self.group);
+            known.forget(self.group);
+            drop(known);
+            self.status = self.child.wait().ok();
+        }
+        self.status
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Ends all children, and everything below them, and has nothing started any more. For who handles signals.
 pub fn interrupt() {
-    // Set before the list is looked at: who registers later sees it.
+    // Set before the list is looked at: who starts something later sees it.
     INTERRUPTED.store(true, Ordering::SeqCst);
-    groups().iter().for_each(|&group| kill(group));
+    // Somebody may be starting a process at this moment, and take long.
+    for _ in 0..PATIENCE_STEPS {
+        match KNOWN.try_lock() {
+            Ok(known) => {
+                known.groups.iter().for_each(|&group| kill(group));
+                break;
+            }
+            Err(TryLockError::Poisoned(poisoned)) => {
+                poisoned.into_inner().groups.iter().for_each(|&group| kill(group));
+                break;
+            }
+            Err(TryLockError::WouldBlock) => thread::sleep(STEP),
+        }
+    }
+    if owns_all() {
+        end_everybody();
+    }
+}
+
+/// Ends what is still there when the program has done its work, and waits for that.
+pub fn finish() {
+    // Who started nothing has nothing to end.
+    if !owns_all() || known_now().is_some_and(|known| !known.guarded) {
+        return;
+    }
+    end_everybody();
+    if let Some(guard) = known_now().and_then(|mut known| known.guard.take()) {
+        guard.dismiss();
+    }
 }
 
 /// Whether the user asked to stop.
@@ -24,27 +255,98 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
-/// Makes a group known that was just started.
-pub fn register(group: Pid) {
-    let mut groups = groups();
-    groups.push(group);
-    if interrupted() {
-        kill(group);
+/// This program, to be started once more. The system tells where it is through `/proc`; without that, whoever started it
+/// has said so.
+///
+/// # Errors
+/// When nobody did.
+pub fn this_program() -> io::Result<OsString> {
+    std::env::current_exe().map(Into::into).or_else(|error| {
+        std::env::args_os().next().filter(|name| !name.is_empty()).ok_or_else(|| {
+            io::Error::other(format!("this program cannot be found to start workers: {error}; mount /proc"))
+        })
+    })
+}
+
+/// Ends a group.
+pub fn kill(group: Pid) {
+    // It fails when nobody is left in the group: that is what was wanted.
+    let _ = kill_process_group(group, Signal::KILL);
+}
+
+/// How often, and at what distance, one looks whether the last ones are gone: two seconds, as the kernel takes its time
+/// with those that write to a slow disk.
+const PATIENCE_STEPS: u32 = 1_000;
+const STEP: Duration = Duration::from_millis(2);
+
+/// Ends those among `below` that are orphans by now; and all orphans, when no child is left that they could belong to.
+fn end_strays(below: &[Pid]) {
+    for _ in 0..PATIENCE_STEPS {
+        let all = descendants::all();
+        let known = known();
+        let alone = known.groups.is_empty();
+        let orphans = descendants::children_of(&all, rustix::process::getpid());
+        let orphans: Vec<Pid> = orphans.filter(|&process| !known.is_known(process)).collect();
+        drop(known);
+        let strays: Vec<Pid> =
+            orphans.into_iter().filter(|process| alone || below.contains(process)).collect();
+        strays.iter().for_each(|&process| end_orphan(process));
+        // Those whose parents are still dying come later.
+        let left = below.iter().any(|process| all.iter().any(|(other, _)| other == process));
+        if strays.is_empty() && !left {
+            return;
+        }
+        thread::sleep(STEP);
     }
 }
 
-/// Ends a group and forgets it. Its leader is not waited for yet, so the number is still its own.
-pub fn end(group: Pid) {
-    let mut groups = groups();
-    kill(group);
-    groups.retain(|&other| other != group);
+/// Ends all descendants but the guard, level by level, as each falls to this process when its parent is gone.
+fn end_everybody() {
+    for _ in 0..PATIENCE_STEPS {
+        let all = descendants::all();
+        let known = known_now();
+        let guard = known.as_ref().and_then(|known| known.guard.as_ref().map(Guard::id));
+        let is_known = |process| known.as_ref().is_none_or(|known| known.is_known(process));
+        let mut left = false;
+        for process in descendants::children_of(&all, rustix::process::getpid()) {
+            if Some(process) == guard {
+                continue;
+            }
+            if is_known(process) {
+                // It stays a child until somebody waits for it; what counts is that it is dead.
+                left |= !descendants::is_dead(process);
+                kill(process);
+            } else {
+                left = true;
+                end_orphan(process);
+            }
+        }
+        if !left {
+            return;
+        }
+        drop(known);
+        thread::sleep(STEP);
+    }
 }
 
-fn groups() -> MutexGuard<'static, Vec<Pid>> {
-    GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
+/// It is a child that nobody waits for, so its number is its own until it is waited for here.
+fn end_orphan(process: Pid) {
+    let _ = kill_process(process, Signal::KILL);
+    let _ = waitid(WaitId::Pid(process), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
 }
 
-fn kill(group: Pid) {
-    // It fails when nobody is left in the group: that is what was wanted.
-    let _ = kill_process_group(group, Signal::KILL);
+fn owns_all() -> bool {
+    OWNS_ALL.load(Ordering::SeqCst)
+}
+
+fn known() -> MutexGuard<'static, Known> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn known_now() -> Option<MutexGuard<'static, Known>> {
+    match KNOWN.try_lock() {
+        Ok(known) => Some(known),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }

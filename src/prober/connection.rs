@@ -17,7 +17,7 @@ use timers::{Answer, Deadline, Fault, Subject};
 
 use super::events::{self, Log, LogSpec, Told};
 use super::hosted::Hosted;
-use super::process::{LONGEST_LINE, Output, Process, in_words};
+use super::process::{Output, Process, in_words};
 use super::protocol::{Hello, Refusal, Request, VERSION};
 use super::{children, lines::printable};
 
@@ -25,6 +25,8 @@ use super::{children, lines::printable};
 const SLICE: Duration = Duration::from_millis(250);
 /// How long the end of a process may come after the end of its output.
 const DYING: Duration = Duration::from_millis(500);
+/// Nanoseconds of the longest tick: thirty years, beyond which no report tells of any.
+const LONGEST_TICK: f64 = 1e18;
 /// As much of an answer is quoted.
 const EXCERPT: usize = 80;
 /// As much of an agent's own explanation is passed on.
@@ -185,14 +187,15 @@ impl Connection {
         let mut line = serde_json::to_vec(request)
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
         line.push(b'\n');
-        self.process.send(line);
+        self.process.send(line, request.longest_answer());
         let deadline = Deadline::after(self.left);
-        let received = self.receive(op, deadline);
+        let received = self.receive(request, deadline);
         self.left = deadline.remaining().unwrap_or_default();
         received
     }
 
-    fn receive(&mut self, op: &str, deadline: Deadline) -> Answer<Vec<u8>> {
+    fn receive(&mut self, request: &Request, deadline: Deadline) -> Answer<Vec<u8>> {
+        let op = request.op();
         loop {
             if children::interrupted() {
                 return Err(self.finish(Fault::Interrupted));
@@ -213,8 +216,10 @@ impl Connection {
             return match output {
                 Some(Output::Line(line)) => Ok(line),
                 Some(Output::Endless) => {
-                    let most = LONGEST_LINE >> 20;
-                    Err(self.lose(format!("answered `{op}` with a line of more than {most} MiB")))
+                    let most = request.longest_answer() >> 10;
+                    Err(self.lose(format!(
+                        "answered `{op}` with more than {most} KiB, which no answer to that question needs"
+                    )))
                 }
                 None => Err(self.gone(op, deadline)),
             };
@@ -279,7 +284,8 @@ pub(super) fn objection(hello: &Hello) -> Option<String> {
         if !ids.insert(&timer.id) {
             return Some(format!("two timers are called `{id}`"));
         }
-        if let Some(ns) = timer.ns_per_tick.filter(|ns| !(ns.is_finite() && *ns > 0.0)) {
+        if let Some(ns) = timer.ns_per_tick.filter(|ns| !(ns.is_normal() && *ns > 0.0 && *ns <= LONGEST_TICK))
+        {
             return Some(format!("`{id}` has a tick of {ns} ns"));
         }
     }

@@ -11,9 +11,10 @@ use crate::prober::bench::Bench;
 use crate::prober::connection::{Command, Connection, subject};
 use crate::prober::events::LogSpec;
 use crate::prober::introduce::{introduce, watched_rate};
+use crate::prober::outside;
 use crate::prober::plan::Plan;
 use crate::prober::protocol::HostedTimer;
-use crate::trace::Reference;
+use crate::trace::{Counted, Reference};
 
 /// A program that hosts timers.
 #[derive(Clone, Debug)]
@@ -110,7 +111,14 @@ fn introduce_as(
             ))
         })?,
     };
-    introduce(&timer.id, candidate.as_mut(), ns_per_tick, random)
+    let reference = introduce(&timer.id, candidate.as_mut(), ns_per_tick, random)?;
+    // Only wall time passes here as it does there.
+    if timer.counts.is_none_or(|counts| counts == Counted::Wall)
+        && let Some(why) = outside::objection(candidate.as_mut(), &reference)?
+    {
+        return Err(Fault::Refused(format!("{} cannot serve as a reference: {why}", timer.id)));
+    }
+    Ok(reference)
 }
 
 /// The rate of a raw counter, by the first timer of its host that declares a unit and can be watched beside it; those that

@@ -1,6 +1,6 @@
 //! Lines of a peer that is not trusted: bounded in length, made fit for a terminal.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
 use crate::report::text::clipped;
 
@@ -19,17 +19,36 @@ pub(super) enum Line {
 
 /// Reads the next line, at most `longest` bytes of it.
 pub(super) fn read(input: &mut dyn BufRead, longest: u64) -> io::Result<Line> {
+    read_within(input, &|| longest)
+}
+
+/// As [`read`], with a limit that is asked for whenever something came: it may change while nothing does.
+pub(super) fn read_within(input: &mut dyn BufRead, longest: &dyn Fn() -> u64) -> io::Result<Line> {
     let mut line = Vec::new();
-    let length = input.take(longest.saturating_add(1)).read_until(b'\n', &mut line)?;
-    Ok(if line.pop_if(|&mut last| last == b'\n').is_some() {
-        Line::Whole(line)
-    } else if length as u64 > longest {
-        Line::TooLong(line)
-    } else if length > 0 {
-        Line::Unfinished(line)
-    } else {
-        Line::End
-    })
+    loop {
+        let come = match input.fill_buf() {
+            Ok(come) => come,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if come.is_empty() {
+            return Ok(if line.is_empty() { Line::End } else { Line::Unfinished(line) });
+        }
+        // One more than allowed tells that there are more.
+        let room =
+            usize::try_from(longest().saturating_add(1)).unwrap_or(usize::MAX).saturating_sub(line.len());
+        let part = &come[..come.len().min(room)];
+        let end = part.iter().position(|&byte| byte == b'\n');
+        let taken = end.map_or(part.len(), |end| end + 1);
+        line.extend_from_slice(&part[..end.unwrap_or(taken)]);
+        input.consume(taken);
+        if end.is_some() {
+            return Ok(Line::Whole(line));
+        }
+        if taken == room {
+            return Ok(Line::TooLong(line));
+        }
+    }
 }
 
 /// What a peer wrote, fit to stand in a message: one line, nothing that steers a terminal, at most `most` characters.

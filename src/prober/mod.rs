@@ -12,6 +12,7 @@ mod host;
 mod hosted;
 pub mod introduce;
 mod lines;
+mod outside;
 pub mod plan;
 mod process;
 pub mod protocol;

@@ -4,21 +4,21 @@
 //! nothing waits for the threads.
 
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::process::{ChildStdin, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use timers::{Answer, Deadline, Fault};
 
+use super::children::{self, Running, StartError};
+use super::connection::Command;
 use super::lines::{self, Line};
-use super::{children, connection::Command};
 
-/// No answer is as long as this.
-pub(super) const LONGEST_LINE: u64 = 256 << 20;
+/// Nobody says more than this before he is asked.
+const UNASKED: u64 = 64 << 10;
 /// As much of a line of standard error is kept.
 const LONGEST_WORDS: usize = 300;
 /// How long an agent may take to end by itself once its input is closed.
@@ -30,7 +30,7 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 pub(super) enum Output {
     /// A line.
     Line(Vec<u8>),
-    /// More than [`LONGEST_LINE`] without an end.
+    /// More than any answer to the last question needs, without an end.
     Endless,
 }
 
@@ -39,51 +39,48 @@ const STACK: usize = 128 << 10;
 
 /// An agent that was started and is not yet waited for, its pipes in the hands of threads.
 pub(super) struct Process {
-    child: Child,
-    group: Pid,
+    running: Running,
     input: Option<Sender<Vec<u8>>>,
+    /// Bytes of the longest line that is read now.
+    longest: Arc<AtomicU64>,
     output: Receiver<Output>,
     words: Arc<Mutex<String>>,
     words_end: Receiver<()>,
-    status: Option<ExitStatus>,
 }
 
 impl Process {
     /// Starts it, on `cpu` from its first instruction if one is given.
     pub(super) fn start(command: &Command, cpu: Option<u32>) -> Answer<Self> {
         let lost = |why: String| Fault::Lost(format!("cannot start `{}`: {why}", command.program.display()));
-        let no_thread = |error| lost(format!("no thread for it: {error}"));
-        let mut child =
-            // A child inherits the affinity of the thread that starts it.
-            thread::scope(|scope| {
-                let pinned = || {
-                    match cpu {
-                        Some(cpu) => timers::pin_to(cpu).map_err(|why| why.to_string())?,
-                        None => timers::unpin(),
-                    }
-                    spawn(command)
-                };
-                let starter =
-                    thread::Builder::new().spawn_scoped(scope, pinned).map_err(|e| e.to_string())?;
-                starter.join().unwrap_or_else(|_| Err("the thread that starts it panicked".into()))
-            })
-            .map_err(lost)?;
-        let group = Pid::from_child(&child);
-        children::register(group);
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let no_thread = |error| {
+            lost(crate::limits::explain(&error).unwrap_or_else(|| format!("no thread for it: {error}")))
+        };
+        let mut running = children::start(piped(command), cpu).map_err(|error| match error {
+            StartError::Interrupted => Fault::Interrupted,
+            StartError::Program(_) if !is_this_program(command) => {
+                lost(format!("{error}; check the command after --agent"))
+            }
+            error => lost(error.to_string()),
+        })?;
+        let pipes = running.pipes();
         let (input, requests) = mpsc::channel();
         let (lines, output) = mpsc::sync_channel(1);
         let (words_are_open, words_end) = mpsc::channel::<()>();
         let words = Arc::new(Mutex::new(String::new()));
         let kept = Arc::clone(&words);
+        let longest = Arc::new(AtomicU64::new(UNASKED));
+        let allowed = Arc::clone(&longest);
         // From here on dropping it ends the child.
-        let process = Self { child, group, input: Some(input), output, words, words_end, status: None };
+        let process = Self { running, input: Some(input), longest, output, words, words_end };
         if let (Some(stdin), Some(stdout), Some(stderr)) = pipes {
             let start = |job: Box<dyn FnOnce() + Send>| {
                 thread::Builder::new().stack_size(STACK).spawn(job).map_err(no_thread)
             };
             start(Box::new(move || feed(&requests, stdin)))?;
-            start(Box::new(move || listen(&mut BufReader::with_capacity(1 << 16, stdout), &lines)))?;
+            start(Box::new(move || {
+                let longest = || allowed.load(Ordering::SeqCst);
+                listen(&mut BufReader::with_capacity(1 << 16, stdout), &longest, &lines);
+            }))?;
             start(Box::new(move || {
                 let _open = words_are_open;
                 keep_last_words(&mut BufReader::new(stderr), &kept);
@@ -94,11 +91,13 @@ impl Process {
 
     /// Its number.
     pub(super) fn id(&self) -> u32 {
-        self.child.id()
+        self.running.id()
     }
 
-    /// Hands a line to it. If nobody reads it, the end of the output will tell.
-    pub(super) fn send(&self, line: Vec<u8>) {
+    /// Hands a line to it, whose answer is a line of at most `longest` bytes. If nobody reads it, the end of the output will
+    /// tell.
+    pub(super) fn send(&self, line: Vec<u8>, longest: u64) {
+        self.longest.store(longest, Ordering::SeqCst);
         if let Some(input) = &self.input {
             let _ = input.send(line);
         }
@@ -121,18 +120,13 @@ impl Process {
 
     /// Whether it is over. It is not waited for, so its process group can still be ended.
     pub(super) fn has_exited(&self) -> bool {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        self.status.is_some() || matches!(waitid(WaitId::Pid(self.group), options), Ok(Some(_)))
+        self.running.has_exited()
     }
 
     /// Ends it and all it started, at once. How it ended is only its own doing if it [had exited](Self::has_exited).
     pub(super) fn end(&mut self) -> Option<ExitStatus> {
         self.input = None;
-        if self.status.is_none() {
-            children::end(self.group);
-            self.status = self.child.wait().ok();
-        }
-        self.status
+        self.running.end()
     }
 
     /// The last line of its standard error that holds something.
@@ -148,7 +142,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.input = None;
         let farewell = Deadline::after(FAREWELL);
-        while self.status.is_none() && !children::interrupted() {
+        while !self.has_exited() && !children::interrupted() {
             let Some(left) = farewell.remaining() else { break };
             if self.next(left).is_err() {
                 break;
@@ -158,15 +152,16 @@ impl Drop for Process {
     }
 }
 
-fn spawn(command: &Command) -> Result<Child, String> {
+fn piped(command: &Command) -> std::process::Command {
     let mut process = std::process::Command::new(&command.program);
-    process.args(&command.args).process_group(0);
+    process.args(&command.args);
     process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    process.spawn().map_err(|error| {
-        let text = error.to_string();
-        let text = text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words);
-        format!("{text}; check the command after --agent")
-    })
+    process
+}
+
+/// Nobody can do anything about the command of a worker.
+fn is_this_program(command: &Command) -> bool {
+    children::this_program().is_ok_and(|program| program == command.program)
 }
 
 fn feed(requests: &Receiver<Vec<u8>>, mut input: ChildStdin) {
@@ -177,9 +172,9 @@ fn feed(requests: &Receiver<Vec<u8>>, mut input: ChildStdin) {
     }
 }
 
-fn listen(output: &mut dyn BufRead, lines: &SyncSender<Output>) {
+fn listen(output: &mut dyn BufRead, longest: &dyn Fn() -> u64, lines: &SyncSender<Output>) {
     loop {
-        let next = match lines::read(output, LONGEST_LINE) {
+        let next = match lines::read_within(output, longest) {
             Ok(Line::Whole(line)) => Output::Line(line),
             Ok(Line::TooLong(_)) => Output::Endless,
             // Half an answer is none.

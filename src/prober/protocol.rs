@@ -2,6 +2,9 @@
 //!
 //! Keys that are not known here are ignored, so that agents may say more than they are asked for.
 
+use std::fmt;
+
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use timers::During;
 
@@ -109,6 +112,76 @@ impl Request {
     }
 }
 
+/// An integer as JSON writes the longest one, with what parts it from the next, and room for blanks.
+const BYTES_A_VALUE: u64 = 24;
+/// What stands around the integers, among it what disturbed them.
+const BYTES_AROUND: u64 = 64 << 10;
+/// For the introduction: four kilobytes a timer.
+const LONGEST_HELLO: u64 = MOST_TIMERS as u64 * (4 << 10);
+/// No agent hosts more timers than this; nor does it tell of more that it lacks.
+pub const MOST_TIMERS: usize = 4_096;
+
+impl Request {
+    /// How many integers the answer holds at most, or values as large.
+    #[must_use]
+    pub fn values(&self) -> u64 {
+        match self {
+            Self::Hello { .. } => 0,
+            // A row without integers still takes its brackets.
+            Self::Intervals { work, repeat, .. } => {
+                (work.len() as u64).saturating_mul((*repeat).max(1).into())
+            }
+            Self::Batches { repeat, .. } => (*repeat).into(),
+            Self::Readings { count, .. } => (*count).into(),
+            Self::Handoffs { count, .. } => 2 * u64::from(*count),
+            Self::HandoffsBetween { cpus, count, .. } => {
+                2 * u64::from((*count).max(1)).saturating_mul(cpus.len() as u64)
+            }
+            Self::Comparisons { count, .. } => 3 * u64::from(*count),
+            Self::Advance { .. } => 2,
+        }
+    }
+
+    /// Bytes that no answer needs more of.
+    #[must_use]
+    pub fn longest_answer(&self) -> u64 {
+        match self {
+            Self::Hello { .. } => LONGEST_HELLO,
+            _ => self.values().saturating_mul(BYTES_A_VALUE).saturating_add(BYTES_AROUND),
+        }
+    }
+}
+
+/// As many elements as an introduction may have, and not one more: the rest is not even read.
+fn not_too_many<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct AFew<T>(std::marker::PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for AFew<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+            write!(formatter, "a list of at most {MOST_TIMERS}")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Vec<T>, A::Error> {
+            let mut all = Vec::new();
+            while let Some(next) = sequence.next_element()? {
+                if all.len() == MOST_TIMERS {
+                    return Err(A::Error::custom(format!("more than {MOST_TIMERS} timers are not taken")));
+                }
+                all.push(next);
+            }
+            Ok(all)
+        }
+    }
+
+    deserializer.deserialize_seq(AFew(std::marker::PhantomData))
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "During", rename_all = "kebab-case")]
 enum DuringName {
@@ -125,11 +198,13 @@ pub struct Hello {
     /// What hosts the timers.
     pub runtime: Runtime,
     /// The timers that can be asked for.
+    #[serde(deserialize_with = "not_too_many")]
     pub timers: Vec<HostedTimer>,
     /// The questions that can be asked.
+    #[serde(deserialize_with = "not_too_many")]
     pub ops: Vec<String>,
     /// Timers the agent knows but cannot read here. Not part of the protocol: most agents leave it out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_too_many")]
     pub unavailable: Vec<Missing>,
 }
 

@@ -159,32 +159,22 @@ impl Host {
 
 /// Refuses what would take all memory or all day, whatever the timer.
 fn affordable(request: &Request) -> Answer<()> {
-    let (values, steps) = match request {
-        Request::Hello { .. } => (0, 0),
+    let steps = match request {
         Request::Intervals { work, repeat, .. } => {
             let total = work.iter().fold(0_u64, |total, &amount| total.saturating_add(amount));
-            (
-                (work.len() as u64).saturating_mul((*repeat).max(1).into()),
-                total.saturating_mul((*repeat).into()),
-            )
+            total.saturating_mul((*repeat).into())
         }
-        Request::Batches { calls, repeat, .. } => ((*repeat).into(), calls.saturating_mul((*repeat).into())),
-        Request::Readings { count, .. } => ((*count).into(), 0),
-        Request::Handoffs { count, .. } => (2 * u64::from(*count), 0),
+        Request::Batches { calls, repeat, .. } => calls.saturating_mul((*repeat).into()),
         Request::HandoffsBetween { cpus, .. } if cpus.len() > MOST_PAIRS => {
             return Err(Fault::Refused(format!("{} pairs are too many: at most {MOST_PAIRS}", cpus.len())));
         }
-        Request::HandoffsBetween { cpus, count, .. } => {
-            (2 * u64::from(*count).saturating_mul(cpus.len() as u64), 0)
-        }
-        Request::Comparisons { work, count, .. } => {
-            (3 * u64::from(*count), work.saturating_mul((*count).into()))
-        }
+        Request::Comparisons { work, count, .. } => work.saturating_mul((*count).into()),
         Request::Advance { ms, .. } if *ms > LONGEST_MS => {
             return Err(Fault::Refused(format!("{ms} ms are too many: at most {LONGEST_MS}")));
         }
-        Request::Advance { .. } => (2, 0),
+        _ => 0,
     };
+    let values = request.values();
     if values > MOST_VALUES {
         let op = request.op();
         return Err(Fault::Refused(format!(

@@ -1,15 +1,17 @@
 //! A recording as a file: JSON, compressed with Zstandard (RFC 8878). `docs/trace.md` describes it.
 
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::gauge::{self, Gauge};
 use super::{Recording, SCHEMA};
+use crate::input::LONGEST_TRACE;
 use crate::report::text::clipped;
 
-/// Most bytes that are unpacked; a run of all timers takes some ten million.
-const MOST_BYTES: u64 = 1 << 30;
+/// Two to the power of this is what unpacking may look back for, in bytes: level 9 writes less.
+const WINDOW: u32 = 24;
 /// Level 9 packs thrice as tight as 3 and still takes less than a second.
 const LEVEL: i32 = 9;
 
@@ -33,12 +35,6 @@ pub enum RecordingError {
         name: String,
         /// What the decoder said.
         source: io::Error,
-    },
-    /// It unpacks to more than any run of this program writes.
-    #[error("'{name}' unpacks to more than {most} bytes; no trace is that large", most = MOST_BYTES)]
-    TooLarge {
-        /// Where the bytes came from.
-        name: String,
     },
     /// What is in it is no recording.
     #[error("'{name}' holds no trace: {message} (line {line}, column {column} of what it unpacks to)")]
@@ -85,6 +81,10 @@ impl Recording {
     pub fn pack(&self) -> io::Result<Vec<u8>> {
         let mut packer = zstd::Encoder::new(Vec::new(), LEVEL)?;
         packer.include_checksum(true)?;
+        // At its head, so that whoever unpacks it knows before.
+        let mut length = Length(0);
+        serde_json::to_writer(&mut length, self)?;
+        packer.set_pledged_src_size(Some(length.0))?;
         serde_json::to_writer(&mut packer, self)?;
         packer.finish()
     }
@@ -94,8 +94,9 @@ impl Recording {
     /// # Errors
     /// When the file cannot be read or does not hold a recording of this version.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
-        let bytes =
-            std::fs::read(path).map_err(|source| RecordingError::File { path: path.to_owned(), source })?;
+        let mut bytes = Vec::new();
+        crate::input::read(path, LONGEST_TRACE, &mut bytes)
+            .map_err(|source| RecordingError::File { path: path.to_owned(), source })?;
         Self::unpack(&bytes, &path.display().to_string())
     }
 
@@ -104,18 +105,21 @@ impl Recording {
     /// # Errors
     /// When they are no recording of this version.
     pub fn unpack(bytes: &[u8], name: &str) -> Result<Self, RecordingError> {
-        let json = unpacked(bytes, name)?;
-        let broken = |error: serde_json::Error| RecordingError::Json {
-            name: name.to_owned(),
-            message: crate::report::json::message(&error),
-            line: error.line(),
-            column: error.column(),
+        let broken = |error: serde_json::Error| match error.is_io() {
+            true => RecordingError::Packed { name: name.to_owned(), source: error.into() },
+            false => RecordingError::Json {
+                name: name.to_owned(),
+                message: crate::report::json::message(&error),
+                line: error.line(),
+                column: error.column(),
+            },
         };
-        let recording = match serde_json::from_slice::<Self>(&json) {
+        let recording = match serde_json::from_reader::<_, Self>(unpacked(bytes, name)?) {
             Ok(recording) if recording.schema == SCHEMA => recording,
+            Err(error) if error.is_io() => return Err(broken(error)),
             other => {
                 // The version first: another one fails to fit in ways that explain nothing.
-                let any: AnySchema = serde_json::from_slice(&json).map_err(broken)?;
+                let any: AnySchema = serde_json::from_reader(unpacked(bytes, name)?).map_err(broken)?;
                 let found = any.schema.unwrap_or_else(|| "none".into());
                 return Err(match other {
                     Err(error) if found == SCHEMA => broken(error),
@@ -156,15 +160,28 @@ impl Recording {
     }
 }
 
-fn unpacked(bytes: &[u8], name: &str) -> Result<Vec<u8>, RecordingError> {
+/// What a packed recording unpacks to, as it is read.
+fn unpacked<'a>(bytes: &'a [u8], name: &str) -> Result<impl Read + use<'a>, RecordingError> {
     let packed = |source| RecordingError::Packed { name: name.to_owned(), source };
-    let mut json = Vec::new();
-    let unpacker = zstd::Decoder::new(bytes).map_err(packed)?;
-    unpacker.take(MOST_BYTES + 1).read_to_end(&mut json).map_err(packed)?;
-    if json.len() as u64 > MOST_BYTES {
-        return Err(RecordingError::TooLarge { name: name.to_owned() });
+    let declared = zstd::zstd_safe::get_frame_content_size(bytes).ok().flatten();
+    gauge::refuse_declared(declared, bytes.len()).map_err(packed)?;
+    let mut unpacker = zstd::Decoder::with_buffer(bytes).map_err(packed)?;
+    unpacker.window_log_max(WINDOW).map_err(packed)?;
+    Ok(BufReader::with_capacity(1 << 16, Gauge::new(unpacker, bytes.len())))
+}
+
+/// Counts what is written.
+struct Length(u64);
+
+impl Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
     }
-    Ok(json)
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

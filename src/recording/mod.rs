@@ -2,6 +2,7 @@
 //! how. The report is a pure function of it, so that a recording that was kept gives the same report again.
 
 mod file;
+mod gauge;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -87,6 +88,7 @@ impl Recording {
 
 impl Recording {
     fn rows(&self, frequency: Option<Estimate>) -> Vec<TimerRow> {
+        crate::limits::share_work();
         let (mut rows, profiles): (Vec<TimerRow>, Vec<Option<Profile>>) =
             self.timers.par_iter().map(|observed| observed.row(frequency)).unzip();
         for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {

@@ -5,17 +5,16 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use super::output::explain;
 use super::{OutputError, Report, json, markdown, slug};
+use crate::scratch::{Remains, ScratchFolder};
 
 /// A folder that will be kept; dropped without [`commit`](Self::commit) it leaves nothing behind.
 #[derive(Debug)]
 pub struct Archive {
     base: PathBuf,
     /// Beside where it will stand, so that it is moved there at once.
-    folder: Option<TempDir>,
+    folder: Option<ScratchFolder>,
     /// Whether the base was made for it.
     made: bool,
 }
@@ -38,14 +37,7 @@ impl Archive {
             })?;
         }
         let mut archive = Self { base: base.to_owned(), folder: None, made };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".timermeter-").suffix(".tmp");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o777));
-        }
-        archive.folder = Some(builder.tempdir_in(base).map_err(explained)?);
+        archive.folder = Some(ScratchFolder::within(base, 0o777).map_err(explained)?);
         Ok(archive)
     }
 
@@ -67,9 +59,11 @@ impl Archive {
         write(&folder.path().join("report.json"), &json::dense(report)).map_err(explained)?;
         write(&folder.path().join("README.md"), &page).map_err(explained)?;
         fs::create_dir_all(&platform).map_err(explained)?;
-        let place = move_to_free(folder.path(), &platform, &date(&report.created)).map_err(explained)?;
-        // It is no longer where it would be removed.
-        let _ = folder.keep();
+        let date = date(&report.created);
+        let moved = folder.become_what_it_shall(|folder| {
+            move_to_free(folder, &platform, &date).map(|place| (place, Remains::Nothing))
+        });
+        let place = moved.map_err(explained)?;
         self.made = false;
         Ok(place)
     }

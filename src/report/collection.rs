@@ -53,6 +53,7 @@ impl<T: Send> Collection<T> {
         paths: &[P],
         keep: impl Fn(&Path, &str) -> Result<T, ReadError> + Sync,
     ) -> Self {
+        crate::limits::share_work();
         let files: Vec<Result<PathBuf, ReadError>> =
             paths.iter().flat_map(|path| files(path.as_ref())).collect();
         let read: Vec<Result<Kept<T>, ReadError>> = files

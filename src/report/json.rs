@@ -6,6 +6,10 @@ use serde::Serialize;
 use serde_json::ser::Formatter;
 
 use super::Report;
+use super::text::clipped;
+
+/// Characters of what is told of a text that is no document.
+const LONGEST_MESSAGE: usize = 300;
 
 /// The document, indented, with a newline at its end. Figures that are not finite become null.
 #[must_use]
@@ -110,6 +114,18 @@ fn finite(mut report: Report) -> Report {
         if let Some(observations) = &mut row.observations {
             drop_unless_finite(&mut observations.reference_accuracy_ns);
         }
+        if let Some(figures) = &mut row.figures {
+            // What cannot be drawn is none.
+            figures.staircase = figures.staircase.take().filter(|stairs| stairs.ns_per_work.is_finite());
+            figures.singles = figures
+                .singles
+                .take()
+                .filter(|costs| costs.first_ns.is_finite() && costs.width_ns.is_finite());
+        }
+        if let Some(verdicts) = &mut row.verdicts {
+            verdicts.thread_safe.offsets.retain(|offset| (offset.ns + offset.uncertainty_ns).is_finite());
+            verdicts.stable.allan.retain(|point| (point.window_s + point.deviation).is_finite());
+        }
         [&mut row.ns_per_tick, &mut row.spread, &mut row.printed_quality]
             .into_iter()
             .for_each(drop_unless_finite);
@@ -124,12 +140,13 @@ fn drop_unless_finite(figure: &mut Option<f64>) {
     *figure = figure.filter(|figure| figure.is_finite());
 }
 
-/// What is wrong with a text that is no such document, without the place, which is told apart.
+/// What is wrong with a text that is no such document, without the place, which is told apart. It quotes the text, which may
+/// hold anything.
 #[must_use]
 pub fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+    clipped(text.strip_suffix(&place).unwrap_or(&text), LONGEST_MESSAGE)
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod read;
 mod row;
 mod schema;
 mod sections;
+mod size;
 mod slug;
 pub mod table;
 pub mod text;

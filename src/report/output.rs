@@ -5,9 +5,8 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
 use super::Format;
+use crate::scratch::ScratchFile;
 
 /// Why a file cannot be written, with what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +55,7 @@ pub struct WholeFile {
 #[derive(Debug)]
 enum Target {
     /// Written beside the file, then renamed over it.
-    Whole { file: NamedTempFile, place: PathBuf },
+    Whole { file: ScratchFile, place: PathBuf },
     /// A device, a pipe or a descriptor: it cannot be replaced, so it is written to.
     Straight,
 }
@@ -79,9 +78,10 @@ impl WholeFile {
         let path = self.path;
         match self.target {
             Target::Whole { mut file, place } => {
-                let written = file.write_all(bytes).and_then(|()| file.as_file().sync_all());
-                written.map_err(|source| explain(&path, &place, source))?;
-                file.persist(&place).map(drop).map_err(|error| explain(&path, &place, error.error))
+                let written =
+                    file.file().and_then(|file| file.write_all(bytes).and_then(|()| file.sync_all()));
+                let whole = written.and_then(|()| file.persist(&place));
+                whole.map_err(|source| explain(&path, &place, source))
             }
             Target::Straight => {
                 let opened = OpenOptions::new().append(true).open(&path);
@@ -157,27 +157,15 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
         // Renaming over a file asks only its folder; a file that is read-only is meant to stay as it is.
         OpenOptions::new().append(true).open(&place).map_err(|source| explain(path, &place, source))?;
     }
-    let file = beside(folder).map_err(|source| explain(path, folder, source))?;
+    let mut file = ScratchFile::beside(folder).map_err(|source| explain(path, folder, source))?;
     if let Some(known) = known {
-        file.as_file().set_permissions(known.permissions()).map_err(explained)?;
+        file.file().and_then(|file| file.set_permissions(known.permissions())).map_err(explained)?;
     }
     Ok(Target::Whole { file, place })
 }
 
 fn ends_in_slash(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().last().is_some_and(|last| std::path::is_separator(char::from(*last)))
-}
-
-/// A new file in `folder` with the permissions that any new file has there (the umask is applied by the system).
-fn beside(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".timermeter-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
 }
 
 /// Where `path` leads, so that a link stays a link. `None` when it leads through a descriptor of this process

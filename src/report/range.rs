@@ -63,7 +63,8 @@ struct Figures<'a> {
 
 impl Report {
     /// The first thing in it that cannot be.
-    pub(super) fn impossible(&self) -> Option<Impossible> {
+    #[must_use]
+    pub fn impossible(&self) -> Option<Impossible> {
         impossible(&self.frequency, self.timers.iter().map(Figures::from))
     }
 }

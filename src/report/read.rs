@@ -1,14 +1,17 @@
 //! Reads a report that was written as JSON, and says so when it is not one.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::json::message;
+use super::size::has_too_many_timers;
 use super::text::clipped;
 use super::{Impossible, Outline, Report, SCHEMA};
+use crate::input::LONGEST_REPORT;
 
 /// Why a report could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +69,12 @@ pub enum ReadError {
         /// The path.
         path: PathBuf,
     },
+    /// More timers than any run has.
+    #[error("'{name}' has more than {most} timers, which no report has", most = super::size::MOST_TIMERS)]
+    TooManyTimers {
+        /// Where the text came from.
+        name: String,
+    },
     /// Something that cannot be.
     #[error("'{name}' {what}")]
     Impossible {
@@ -93,6 +102,9 @@ impl Report {
     pub fn parse(text: &str, name: &str) -> Result<Self, ReadError> {
         let text = unmarked(text);
         let name = || name.to_owned();
+        if has_too_many_timers(text) {
+            return Err(ReadError::TooManyTimers { name: name() });
+        }
         let broken = |error: serde_json::Error| ReadError::Json {
             name: name(),
             message: message(&error),
@@ -103,8 +115,8 @@ impl Report {
             Ok(report) if report.schema == SCHEMA => report,
             other => {
                 // The version first: a document of another version fails to fit in ways that explain nothing.
-                let any: Value = serde_json::from_str(text).map_err(broken)?;
-                return Err(match (any.get("schema").and_then(Value::as_str), other) {
+                let any = schema_of(text).map_err(broken)?;
+                return Err(match (any.as_deref(), other) {
                     (None, _) => ReadError::NoSchema { name: name() },
                     (Some(SCHEMA), Err(error)) => broken(error),
                     (Some(found), _) => ReadError::OtherSchema { name: name(), found: clipped(found, 80) },
@@ -124,6 +136,9 @@ impl<'a> Outline<'a> {
     /// # Errors
     /// When it is not a report of this version, as far as it is read.
     pub fn parse(text: &'a str, name: &str) -> Result<Self, ReadError> {
+        if has_too_many_timers(unmarked(text)) {
+            return Err(ReadError::TooManyTimers { name: name.to_owned() });
+        }
         match serde_json::from_str::<Self>(unmarked(text)) {
             Ok(outline) if outline.schema == SCHEMA => match outline.impossible() {
                 Some(what) => Err(ReadError::Impossible { name: name.to_owned(), what }),
@@ -144,11 +159,43 @@ impl<'a> Outline<'a> {
     }
 }
 
+/// The schema that a JSON document names, whatever it is; nothing else of it is kept.
+fn schema_of(text: &str) -> serde_json::Result<Option<String>> {
+    struct Document;
+
+    impl<'de> Visitor<'de> for Document {
+        type Value = Option<String>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+            formatter.write_str("a document")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<String>, A::Error> {
+            let mut schema = None;
+            while let Some(key) = map.next_key::<String>()? {
+                if key == "schema" {
+                    schema = serde_json::from_str(map.next_value::<&RawValue>()?.get()).ok();
+                } else {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+            Ok(schema)
+        }
+    }
+
+    let mut reader = serde_json::Deserializer::from_str(text);
+    if text.trim_start().starts_with('{') {
+        let schema = reader.deserialize_map(Document)?;
+        return reader.end().map(|()| schema);
+    }
+    IgnoredAny::deserialize(&mut reader)?;
+    reader.end().map(|()| None)
+}
+
 /// The text of a file, in a buffer that can be used again.
 pub(super) fn text_of<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a str, ReadError> {
     let failed = |source| ReadError::File { path: path.to_owned(), source };
-    buffer.clear();
-    File::open(path).and_then(|mut file| file.read_to_end(buffer)).map_err(failed)?;
+    crate::input::read(path, LONGEST_REPORT, buffer).map_err(failed)?;
     // A mark says so, and so does a zero beside the first character, which is of one byte in every report.
     if matches!(buffer.as_slice(), [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..]) {
         return Err(ReadError::Utf16 { path: path.to_owned() });

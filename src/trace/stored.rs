@@ -1,8 +1,11 @@
 //! A trace that waits: its runs are packed, as hundreds of them wait for the end of a campaign while one is looked at.
 
+use std::collections::BTreeMap;
+
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Run, Trace};
+use super::{Evidence, Intervals, Reference, Run, Trace};
 
 /// A trace whose runs are packed. It is written and read as the trace that it holds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,7 +49,59 @@ impl Serialize for Stored {
 
 impl<'de> Deserialize<'de> for Stored {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Trace::deserialize(deserializer).map(Self::from)
+        let read = Read::deserialize(deserializer)?;
+        plausible(read.evidence.order.iter().flat_map(|order| [order.readings, order.backward]))?;
+        let trace = Trace {
+            ns_per_tick: read.ns_per_tick,
+            ns_per_tick_doubt: read.ns_per_tick_doubt,
+            declared: read.declared,
+            reference: read.reference,
+            core_hz: read.core_hz,
+            runs: Vec::new(),
+            spoilt: read.spoilt,
+            dropped: read.dropped,
+            slow: read.slow,
+            evidence: read.evidence,
+        };
+        Ok(Self { trace, runs: read.runs })
+    }
+}
+
+/// Refuses what would take a host longer than any campaign lasts; sums of the rest fit.
+fn plausible<E: Error>(counts: impl IntoIterator<Item = u64>) -> Result<(), E> {
+    /// Some minutes of the fastest host.
+    const MOST: u64 = 1_000_000_000_000;
+    match counts.into_iter().find(|count| *count > MOST) {
+        Some(count) => {
+            Err(E::custom(format!("a count of {count}, where {MOST} is more than anybody is asked for")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A trace as it is read: each run is packed before the next one is looked at.
+#[derive(Deserialize)]
+struct Read {
+    ns_per_tick: Option<f64>,
+    #[serde(default)]
+    ns_per_tick_doubt: f64,
+    declared: bool,
+    reference: Reference,
+    core_hz: Option<f64>,
+    runs: Vec<Packed>,
+    spoilt: u32,
+    dropped: BTreeMap<String, u32>,
+    slow: Vec<Intervals>,
+    evidence: Evidence,
+}
+
+impl<'de> Deserialize<'de> for Packed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let run = Run::deserialize(deserializer)?;
+        let batches = [&run.bracket, &run.singles, &run.batches, &run.few, &run.some, &run.floor];
+        let counts = batches.into_iter().map(|batches| batches.calls).chain([run.disturbed.into()]);
+        plausible(counts)?;
+        Ok(Self::of(run))
     }
 }
 
@@ -77,7 +132,7 @@ impl Packed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Batches, Intervals, Readings};
+    use crate::trace::{Batches, Readings};
     use proptest::prelude::*;
 
     proptest! {

@@ -202,7 +202,10 @@ fn one_that_ignores_the_end_of_its_input() {
 #[test]
 fn one_that_writes_a_line_without_end() {
     let agent = Script::new("ask; exec tr '\\0' x < /dev/zero");
-    assert_lost(&agent.fault(PATIENCE), &["answered `hello` with a line of more than 256 MiB"]);
+    assert_lost(
+        &agent.fault(PATIENCE),
+        &["answered `hello` with more than 16384 KiB, which no answer to that question needs"],
+    );
     agent.left_nobody();
 }
 

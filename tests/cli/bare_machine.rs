@@ -13,11 +13,12 @@ const NAMESPACES: &str = "it takes util-linux, and a kernel that lets users make
 
 /// What has to work on any machine, and the exit statuses it may have there. Nothing can be a problem, where nothing is
 /// shown, but the clock may be steered hard.
-const COMMANDS: [(&[&str], &[i32]); 4] = [
+const COMMANDS: [(&[&str], &[i32]); 5] = [
     (&["platform", "--format", "json"], &[0]),
     (&["check", "--format", "json"], &[0, 3]),
     (&["list", "--format", "json"], &[0]),
     (&["probe", "--quick", "--format", "json", "monotonic"], &[0, 3]),
+    (&["measure", "pow", "--samples", "2", "--format", "json"], &[0, 3]),
 ];
 
 /// Runs the program behind `wrapper`; what it says is JSON, and it did not panic.

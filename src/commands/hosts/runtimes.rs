@@ -1,6 +1,5 @@
 //! The hosts of other runtimes: made ready in a private folder, and asked what they have.
 
-use tempfile::TempDir;
 use timers::Fault;
 
 use super::{Offer, offer, unreachable_agent};
@@ -10,11 +9,12 @@ use crate::prober::campaign::Settings;
 use crate::prober::children;
 use crate::prober::runtimes::{NotThere, Ready, Runtime};
 use crate::report::{Status, TimerRow};
+use crate::scratch::ScratchFolder;
 
 /// What came of the runtimes.
 pub(super) struct Installed {
     /// Holds their hosts.
-    pub folder: Option<TempDir>,
+    pub folder: Option<ScratchFolder>,
     /// Whether one that the user named is not there.
     pub missing_by_name: bool,
 }
@@ -48,14 +48,14 @@ pub(super) fn add(
 }
 
 /// A private folder, and for each runtime its hosts or why there are none.
-type Prepared = (Option<TempDir>, Vec<Result<Vec<Ready>, NotThere>>);
+type Prepared = (Option<ScratchFolder>, Vec<Result<Vec<Ready>, NotThere>>);
 
 /// Makes hosts ready, all at once: nothing is measured yet. They live in a private folder that goes with its owner.
 fn prepare(runtimes: &[(Runtime, bool)]) -> Result<Prepared, CommandError> {
     if runtimes.is_empty() {
         return Ok((None, Vec::new()));
     }
-    let folder = tempfile::Builder::new().prefix("timermeter-").tempdir().map_err(|error| {
+    let folder = ScratchFolder::within(&std::env::temp_dir(), 0o700).map_err(|error| {
         CommandError::Failed(format!(
             "cannot make a folder for the hosts of other runtimes: {error}; set TMPDIR to one that can be written"
         ))

@@ -114,3 +114,41 @@ fn of_two_campaigns_of_the_same_length_the_cheaper_read_wins() {
         assert_eq!(picked(&choose(&report, &wish).unwrap()).id, cheap);
     }
 }
+
+/// A clock that can be set is off by any amount when it is.
+#[test]
+fn clocks_that_can_be_set_are_picked_where_they_are_asked_for_only() {
+    let mut report = report();
+    report.timers.retain(|row| ["realtime", "system-time", "monotonic"].contains(&row.id.as_str()));
+    // However dear the other one is.
+    row(&mut report, "monotonic").cost.as_mut().unwrap().median_ns = Some(400.0);
+    let choice = choose(&report, &wish()).unwrap();
+    assert_eq!(picked(&choice).id, "monotonic");
+    for id in ["realtime", "system-time"] {
+        assert!(reason(&choice, id).contains("can be set") && reason(&choice, id).contains("--settable"));
+    }
+    let choice = choose(&report, &Wish { settable: true, ..wish() }).unwrap();
+    assert_ne!(picked(&choice).id, "monotonic");
+}
+
+#[test]
+fn costs_that_do_not_differ_for_sure_leave_it_to_what_is_safer() {
+    let mut report = report();
+    report.timers.retain(|row| ["monotonic", "monotonic-raw"].contains(&row.id.as_str()));
+    let cost = |report: &mut Report, id: &str, [low, median, high]: [f64; 3]| {
+        let cost = row(report, id).cost.as_mut().unwrap();
+        (cost.low_ns, cost.median_ns, cost.high_ns) = (Some(low), Some(median), Some(high));
+    };
+    cost(&mut report, "monotonic", [24.0, 25.0, 26.0]);
+    cost(&mut report, "monotonic-raw", [24.5, 25.5, 26.5]);
+    let choice = choose(&report, &wish()).unwrap();
+    assert_eq!(picked(&choice).id, "monotonic-raw");
+    assert!(
+        reason(&choice, "monotonic").ends_with("the other is not slewed"),
+        "{}",
+        reason(&choice, "monotonic")
+    );
+    // Where they differ for sure, the cheaper one.
+    cost(&mut report, "monotonic-raw", [249.0, 250.0, 251.0]);
+    assert_eq!(picked(&choose(&report, &wish()).unwrap()).id, "monotonic");
+}

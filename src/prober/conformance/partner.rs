@@ -13,6 +13,8 @@ use crate::prober::process::{Output, Process, in_words};
 
 /// As much of an answer is quoted.
 pub(super) const EXCERPT: usize = 100;
+/// No answer to what is asked here is as long as this.
+const LONGEST_ANSWER: u64 = 16 << 20;
 
 /// A program that is started as often as it dies.
 pub(super) struct Partner<'a> {
@@ -29,7 +31,7 @@ impl Partner<'_> {
         if let Some(Output::Line(line)) = process.pending() {
             return Err(format!("it wrote what nobody asked for: {}", quoted(&line)));
         }
-        process.send(format!("{line}\n").into_bytes());
+        process.send(format!("{line}\n").into_bytes(), LONGEST_ANSWER);
         self.receive()
     }
 

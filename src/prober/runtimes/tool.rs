@@ -3,13 +3,11 @@
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::Pid;
 use timers::Deadline;
 
 use crate::prober::children;
@@ -19,6 +17,8 @@ use crate::prober::lines::printable;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// As much of what a program complains of is passed on.
 const COMPLAINT: usize = 200;
+/// As much of what a program says is read.
+const MOST_SAID: u64 = 1 << 20;
 
 /// The first of these programs on the path.
 pub(super) fn find(names: &[&str]) -> Option<PathBuf> {
@@ -36,29 +36,28 @@ pub(super) fn is_program(path: &Path) -> bool {
 /// Runs a program and returns its standard output; or in one line what it complained of.
 pub(super) fn run<S: AsRef<OsStr>>(program: &Path, args: &[S]) -> Result<String, String> {
     let mut command = Command::new(program);
-    command.args(args).process_group(0);
+    command.args(args);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| error.to_string())?;
-    let group = Pid::from_child(&child);
-    children::register(group);
+    let mut running = children::start(command, None).map_err(|error| error.to_string())?;
+    let (_, stdout, stderr) = running.pipes();
     let reader = |pipe: Option<Box<dyn Read + Send>>| {
-        thread::spawn(move || {
+        let read = move || {
             let mut bytes = Vec::new();
-            // What cannot be read was not said.
-            let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+            // What cannot be read was not said; and nobody says more than this.
+            let _ = pipe.map(|pipe| pipe.take(MOST_SAID).read_to_end(&mut bytes));
             bytes
-        })
+        };
+        thread::Builder::new().spawn(read).map_err(|error| format!("no thread to read what it says: {error}"))
     };
-    let stdout = reader(child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
-    let stderr = reader(child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+    let stdout = reader(stdout.map(|pipe| Box::new(pipe) as Box<dyn Read + Send>))?;
+    let stderr = reader(stderr.map(|pipe| Box::new(pipe) as Box<dyn Read + Send>))?;
     let deadline = Deadline::after(PATIENCE);
-    while deadline.remaining().is_some() && matches!(child.try_wait(), Ok(None)) {
+    while deadline.remaining().is_some() && !running.has_exited() {
         thread::sleep(Duration::from_millis(5));
     }
     // What it started and left behind goes with it.
-    let late = matches!(child.try_wait(), Ok(None));
-    children::end(group);
-    let status = child.wait().map_err(|error| error.to_string())?;
+    let late = !running.has_exited();
+    let status = running.end().ok_or("how it ended is not known")?;
     let [said, complained] = [stdout, stderr].map(|thread| thread.join().unwrap_or_default());
     if late {
         return Err(format!("it did not end within {} s", PATIENCE.as_secs()));

@@ -1,0 +1,108 @@
+//! What the system allows this process (getrlimit(2)), where it is less than what is needed: said in its terms.
+
+use std::sync::{Mutex, Once};
+use std::{io, thread};
+
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Files that a campaign needs open at once: three pipes a process, of which some run beside each other.
+pub const FILES: u64 = 128;
+
+/// Allows this process as many open files as it may allow itself.
+///
+/// # Errors
+/// When that is less than what a campaign needs.
+pub fn make_room_for_files() -> Result<(), String> {
+    let now = getrlimit(Resource::Nofile);
+    if now.current.is_none_or(|files| files >= FILES) {
+        return Ok(());
+    }
+    let wanted = Rlimit { current: now.maximum.map_or(Some(FILES), |most| Some(most.min(FILES))), ..now };
+    let _ = setrlimit(Resource::Nofile, wanted);
+    match getrlimit(Resource::Nofile).current {
+        Some(files) if files < FILES => Err(format!(
+            "at most {files} files may be open at once, and {FILES} are needed: allow more with `ulimit -n {FILES}`"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What is short, and what is needed, where an error says that something is.
+#[must_use]
+pub fn explain(error: &io::Error) -> Option<String> {
+    let most = |resource: Resource| getrlimit(resource).current;
+    match Errno::from_io_error(error)? {
+        Errno::MFILE => {
+            let most = most(Resource::Nofile).map_or_else(String::new, |most| format!(" (at most {most})"));
+            Some(format!("too many open files{most}: allow more, with `ulimit -n 1024`"))
+        }
+        Errno::NFILE => Some("the whole system has too many open files: end what holds them".into()),
+        Errno::AGAIN => {
+            let most = most(Resource::Nproc).map_or_else(String::new, |most| format!(" (at most {most})"));
+            Some(format!(
+                "no more processes or threads may be started{most}: allow more, with `ulimit -u` or in the cgroup (pids.max)"
+            ))
+        }
+        Errno::NOMEM => {
+            Some("there is not enough memory: end what holds it, or allow more with `ulimit -v`".into())
+        }
+        _ => None,
+    }
+}
+
+/// Bytes for the stack of what this program does, whatever it was started with (`ulimit -s`).
+const STACK: usize = 8 << 20;
+
+/// Does it in a thread that has room for it; without one, here.
+///
+/// # Panics
+/// As `work`.
+pub fn on_roomy_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let mut work = Some(work);
+    let done = thread::scope(|scope| {
+        let work = &mut work;
+        let roomy = thread::Builder::new().name("timermeter".into()).stack_size(STACK);
+        let started = roomy.spawn_scoped(scope, move || work.take().map(|work| work()));
+        started.ok().map(thread::ScopedJoinHandle::join)
+    });
+    match (done, work) {
+        (Some(Ok(Some(done))), _) => done,
+        (Some(Err(panic)), _) => std::panic::resume_unwind(panic),
+        (_, Some(work)) => work(),
+        (Some(Ok(None)) | None, None) => unreachable!("work is taken by who does it only"),
+    }
+}
+
+/// Has work be shared by as many threads as there are CPUs; where the system does not allow them, this thread does it alone.
+/// To be called by the thread that will share its work, before it does.
+pub fn share_work() {
+    static SHARED: Once = Once::new();
+    SHARED.call_once(|| {
+        let wanted = thread::available_parallelism().map_or(1, usize::from);
+        // It can be asked for once only. One more than needed, as those that were tried go with some delay.
+        let builder = rayon::ThreadPoolBuilder::new();
+        let builder = if can_start(wanted + 1) {
+            builder.num_threads(wanted)
+        } else {
+            builder.num_threads(1).use_current_thread()
+        };
+        // Somebody who uses this as a library has made his own.
+        let _ = builder.build_global();
+    });
+}
+
+/// Whether so many threads can run at once.
+fn can_start(threads: usize) -> bool {
+    /// Bytes for a stack that nothing is put on.
+    const SMALL: usize = 64 << 10;
+    let gate = Mutex::new(());
+    let closed = gate.lock();
+    thread::scope(|scope| {
+        let wait = || drop(gate.lock());
+        let start = |_| thread::Builder::new().stack_size(SMALL).spawn_scoped(scope, wait).is_ok();
+        let all = (0..threads).all(start);
+        drop(closed);
+        all
+    })
+}

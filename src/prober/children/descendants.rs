@@ -1,0 +1,51 @@
+//! Who descends from whom, as `/proc` tells it (proc_pid_stat(5)). Without `/proc` nobody does: then only process groups
+//! are ended.
+
+use std::fs;
+
+use rustix::process::Pid;
+
+/// All processes, each with its parent.
+pub(super) fn all() -> Vec<(Pid, Pid)> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| {
+            let process = pid(entry.file_name().to_str()?)?;
+            Some((process, pid(&field(process, 1)?)?))
+        })
+        .collect()
+}
+
+/// The children of a process.
+pub(super) fn children_of(all: &[(Pid, Pid)], parent: Pid) -> impl Iterator<Item = Pid> {
+    all.iter().filter(move |(_, of)| *of == parent).map(|(process, _)| *process)
+}
+
+/// Everybody below a process.
+pub(super) fn of(process: Pid) -> Vec<Pid> {
+    let all = all();
+    let mut below: Vec<Pid> = children_of(&all, process).collect();
+    let mut at = 0;
+    while let Some(&parent) = below.get(at) {
+        let more: Vec<Pid> = children_of(&all, parent).filter(|child| !below.contains(child)).collect();
+        below.extend(more);
+        at += 1;
+    }
+    below
+}
+
+/// Whether a process is over, though nobody has waited for it yet.
+pub(super) fn is_dead(process: Pid) -> bool {
+    field(process, 0).is_none_or(|state| state == "Z" || state == "X")
+}
+
+/// A field of its line, counted from its state. The name before that may hold anything.
+fn field(process: Pid, number: usize) -> Option<String> {
+    let line = fs::read(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
+    let line = String::from_utf8_lossy(&line);
+    line.rsplit_once(')')?.1.split_whitespace().nth(number).map(str::to_owned)
+}
+
+fn pid(text: &str) -> Option<Pid> {
+    Pid::from_raw(text.parse().ok()?)
+}

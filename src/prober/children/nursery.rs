@@ -1,0 +1,69 @@
+//! The thread that starts processes. It stays as long as the program, as the kernel ends a process that asked for it when
+//! the *thread* ends that started it, not when its process does.
+
+use std::io;
+use std::process::{Child, Command};
+use std::sync::mpsc::{self, Sender, SyncSender};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use super::StartError;
+
+/// Bytes for its stack.
+const STACK: usize = 256 << 10;
+
+static NURSERY: Mutex<Option<Sender<Job>>> = Mutex::new(None);
+
+struct Job {
+    command: Command,
+    cpu: Option<u32>,
+    ends_with_us: bool,
+    answer: SyncSender<Result<Child, StartError>>,
+}
+
+/// Starts a process on `cpu`, or where this process may run; the kernel ends it when this process ends, if that is wished.
+pub(super) fn start(command: Command, cpu: Option<u32>, ends_with_us: bool) -> Result<Child, StartError> {
+    let (answer, result) = mpsc::sync_channel(1);
+    nursery()?.send(Job { command, cpu, ends_with_us, answer }).map_err(|_| gone())?;
+    result.recv().map_err(|_| gone())?
+}
+
+fn gone() -> StartError {
+    StartError::NoRoom("the thread that starts processes has ended".into())
+}
+
+fn nursery() -> Result<Sender<Job>, StartError> {
+    let mut nursery = NURSERY.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(jobs) = &*nursery {
+        return Ok(jobs.clone());
+    }
+    let (jobs, to_do) = mpsc::channel::<Job>();
+    let work = move || {
+        for Job { command, cpu, ends_with_us, answer } in to_do {
+            // Nobody waits for it any more where the program ends.
+            let _ = answer.send(spawn(command, cpu, ends_with_us));
+        }
+    };
+    let started = thread::Builder::new().name("nursery".into()).stack_size(STACK).spawn(work);
+    started.map_err(|error: io::Error| match StartError::from(error) {
+        StartError::Program(error) => StartError::NoRoom(format!("no thread to start it: {error}")),
+        error => error,
+    })?;
+    *nursery = Some(jobs.clone());
+    Ok(jobs)
+}
+
+/// A child inherits the affinity of the thread that starts it.
+fn spawn(mut command: Command, cpu: Option<u32>, ends_with_us: bool) -> Result<Child, StartError> {
+    match cpu {
+        Some(cpu) => timers::pin_to(cpu)?,
+        None => timers::unpin(),
+    }
+    if ends_with_us {
+        timers::ends_with_its_starter(&mut command);
+    }
+    let child = command.spawn();
+    // It waits for the next one anywhere but where something is measured.
+    timers::unpin();
+    Ok(child?)
+}

@@ -1,0 +1,251 @@
+//! Files and folders that are not finished yet, beside where they will be. None stays when the program ends early: those who
+//! handle signals remove them ([`abandon`]), and what a killed process left is removed by the next one that works there.
+//!
+//! That a process still works on one is told by its lock ([flock(2)]), which ends with the process and says so across
+//! containers and machines too, where process ids say nothing.
+//!
+//! [flock(2)]: https://man7.org/linux/man-pages/man2/flock.2.html
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{mem, thread};
+
+use rustix::fs::{FlockOperation, OFlags, flock};
+use tempfile::{Builder, NamedTempFile, TempDir};
+
+const PREFIX: &str = ".timermeter-";
+const SUFFIX: &str = ".tmp";
+
+/// Those of this process. Whoever holds it decides whether one becomes what it shall or is removed.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A file that is not finished. Dropping it removes it.
+#[derive(Debug)]
+pub struct ScratchFile(Option<NamedTempFile>);
+
+/// A folder that is not finished. Dropping it removes it, with all in it.
+#[derive(Debug)]
+pub struct ScratchFolder {
+    folder: Option<TempDir>,
+    _lock: File,
+}
+
+impl ScratchFile {
+    /// A new file in `folder` with the permissions that any new file has there (the umask is applied by the system).
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn beside(folder: &Path) -> io::Result<Self> {
+        remove_stale(folder);
+        loop {
+            // Whoever removes what is stale finds it either locked or not yet there.
+            let mut unfinished = unfinished();
+            let file = builder(0o666).tempfile_in(folder)?;
+            lock(file.as_file());
+            if file.as_file().metadata()?.nlink() > 0 {
+                unfinished.push(file.path().to_owned());
+                return Ok(Self(Some(file)));
+            }
+        }
+    }
+
+    /// The file.
+    ///
+    /// # Errors
+    /// Never before it is finished.
+    pub fn file(&mut self) -> io::Result<&mut File> {
+        self.0.as_mut().map(NamedTempFile::as_file_mut).ok_or_else(gone)
+    }
+
+    /// Makes it `place`, which is replaced at once.
+    ///
+    /// # Errors
+    /// What the system said; then it is removed.
+    pub fn persist(mut self, place: &Path) -> io::Result<()> {
+        let mut unfinished = unfinished();
+        let file = self.0.take().ok_or_else(gone)?;
+        forget(&mut unfinished, file.path());
+        file.persist(place).map(drop).map_err(|error| error.error)
+    }
+}
+
+impl Drop for ScratchFile {
+    fn drop(&mut self) {
+        if let Some(file) = self.0.take() {
+            let path = file.path().to_owned();
+            drop(file);
+            forget(&mut unfinished(), &path);
+        }
+    }
+}
+
+impl ScratchFolder {
+    /// A new folder in `folder` that those may use whom `mode` and the umask allow it.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn within(folder: &Path, mode: u32) -> io::Result<Self> {
+        remove_stale(folder);
+        loop {
+            let mut unfinished = unfinished();
+            let made = builder(mode).tempdir_in(folder)?;
+            let file = File::open(made.path())?;
+            lock(&file);
+            if file.metadata()?.nlink() > 0 {
+                unfinished.push(made.path().to_owned());
+                return Ok(Self { folder: Some(made), _lock: file });
+            }
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.as_ref().map_or(Path::new(""), TempDir::path)
+    }
+
+    /// Has `mover` move it where it belongs, while nobody removes it. What `mover` leaves at its old path is removed where it
+    /// says so.
+    ///
+    /// # Errors
+    /// As `mover`; then it is removed.
+    pub fn become_what_it_shall<T>(
+        mut self,
+        mover: impl FnOnce(&Path) -> io::Result<(T, Remains)>,
+    ) -> io::Result<T> {
+        let mut unfinished = unfinished();
+        let folder = self.folder.take().ok_or_else(gone)?;
+        let (result, remains) = match mover(folder.path()) {
+            Ok(moved) => moved,
+            Err(error) => {
+                forget(&mut unfinished, folder.path());
+                return Err(error);
+            }
+        };
+        match remains {
+            Remains::Nothing => {
+                forget(&mut unfinished, folder.path());
+                let _ = folder.keep();
+            }
+            Remains::Rubbish => {
+                // Still among those that are removed when somebody asks to stop now.
+                drop(unfinished);
+                self.folder = Some(folder);
+            }
+        }
+        Ok(result)
+    }
+}
+
+/// What is left where a folder was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remains {
+    /// Nothing: it is elsewhere.
+    Nothing,
+    /// What it took the place of.
+    Rubbish,
+}
+
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        if let Some(folder) = self.folder.take() {
+            let path = folder.path().to_owned();
+            drop(folder);
+            forget(&mut unfinished(), &path);
+        }
+    }
+}
+
+/// Removes all that is not finished, and has nothing finished any more: for who ends the program next.
+pub fn abandon() {
+    let unfinished = unfinished();
+    for path in unfinished.iter() {
+        /// Threads may still write into a folder.
+        const TRIES: u32 = 20;
+        for _ in 0..TRIES {
+            if remove(path).is_ok() {
+                break;
+            }
+            thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+    mem::forget(unfinished);
+}
+
+/// Removes what processes left in `folder` that are no more. What cannot be removed stays.
+fn remove_stale(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        if name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes()) {
+            let _ = remove_if_stale(&entry.path());
+        }
+    }
+}
+
+fn remove_if_stale(path: &Path) -> io::Result<()> {
+    let careful = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    let file = OpenOptions::new().read(true).custom_flags(careful.cast_signed()).open(path)?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    remove(path)
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    removed.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+}
+
+/// A file system without locks has none that is stale either: nobody can lock what is there.
+fn lock(file: &File) {
+    let _ = flock(file, FlockOperation::NonBlockingLockExclusive);
+}
+
+fn builder(mode: u32) -> Builder<'static, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(PREFIX).suffix(SUFFIX).permissions(Permissions::from_mode(mode));
+    builder
+}
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn forget(unfinished: &mut Vec<PathBuf>, path: &Path) {
+    unfinished.retain(|other| other != path);
+}
+
+fn gone() -> io::Error {
+    io::Error::other("it is finished already")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn what_a_process_left_is_removed_and_what_one_works_on_is_not() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join(".timermeter-dead00.tmp"), "half").unwrap();
+        fs::create_dir_all(place.path().join(".timermeter-dead01.tmp/below")).unwrap();
+        fs::write(place.path().join(".timermeter-site"), "no scratch").unwrap();
+        let first = ScratchFile::beside(place.path()).unwrap();
+        let second = ScratchFolder::within(place.path(), 0o700).unwrap();
+        let third = ScratchFile::beside(place.path()).unwrap();
+        assert!(second.path().is_dir());
+        assert_eq!(names(place.path()).len(), 4, "{:?}", names(place.path()));
+        assert!(!names(place.path()).iter().any(|name| name.contains("dead")));
+        drop((first, second, third));
+        assert_eq!(names(place.path()), [".timermeter-site"]);
+    }
+}

@@ -1,0 +1,172 @@
+//! Every reader of what others wrote, against files that were sound once: none panics, none answers with what cannot be, and
+//! nothing that one says steers a terminal. The corpus lies beside; `TIMERMETER_FUZZ_TIMES=100` runs it a hundred times as long.
+//!
+//! A file that fails is made smaller by proptest, and kept in `proptest-regressions/`.
+
+mod mutation;
+
+use std::fs;
+use std::path::Path;
+
+use mutation::{Change, change, changed};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use timermeter::comparison::{self, Comparison};
+use timermeter::page;
+use timermeter::prober::protocol::{
+    Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Readings, Refusal,
+};
+use timermeter::quality::quality;
+use timermeter::recording::Recording;
+use timermeter::report::text::plain;
+use timermeter::report::{Format, Outline, Report, Style};
+use timermeter::units::{Cycles, Hertz, Nanos};
+
+const PLAIN: Style = Style { width: Some(100), colour: false };
+
+/// The files of a corpus.
+fn corpus(name: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus").join(name);
+    let mut paths: Vec<_> =
+        fs::read_dir(folder).expect("a corpus").map(|entry| entry.expect("a file").path()).collect();
+    paths.sort();
+    paths.iter().map(|path| fs::read(path).expect("it can be read")).collect()
+}
+
+/// Runs a reader over so many changed files. `read` returns whether the file was read.
+fn fuzz(name: &str, times: u32, read: impl Fn(&[u8]) -> bool) {
+    let files = corpus(name);
+    for file in &files {
+        read(file);
+    }
+    let more = std::env::var("TIMERMETER_FUZZ_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1);
+    let config = Config { cases: times * more, max_shrink_iters: 2_000, ..Config::with_source_file(file!()) };
+    let strategy = (prop::sample::select(files), prop::collection::vec(change(), 1..4));
+    let (read_well, all) = (std::cell::Cell::new(0_u32), std::cell::Cell::new(0_u32));
+    let ended = TestRunner::new(config).run(&strategy, |(file, changes): (Vec<u8>, Vec<Change>)| {
+        all.set(all.get() + 1);
+        read_well.set(read_well.get() + u32::from(read(&changed(&file, &changes))));
+        Ok(())
+    });
+    if let Err(error) = ended {
+        panic!("{name}: {error}");
+    }
+    println!("{name}: {} files, {} of them were read", all.get(), read_well.get());
+    assert!(read_well.get() > all.get() / 200, "{name}: nearly none is sound enough to get anywhere");
+}
+
+#[track_caller]
+fn steers_nothing(text: &str) {
+    let steers = |c: char| {
+        (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    assert!(!text.contains(steers), "{text:?}");
+}
+
+fn show(report: &Report) {
+    for format in [Format::Table, Format::Markdown, Format::Csv] {
+        let text = format.render(report, PLAIN);
+        steers_nothing(&text);
+    }
+    let json = Format::Json.render(report, PLAIN);
+    Report::parse(&json, "again").expect("what it writes it reads");
+}
+
+#[test]
+fn reports() {
+    fuzz("report", 20_000, |bytes| {
+        let Ok(text) = str::from_utf8(bytes) else { return false };
+        // As every message passes the gate, it may be anything but a panic; yet what quotes the text is plain at once.
+        let outline = Outline::parse(text, "r.json").map_err(|error| steers_nothing(&error.to_string()));
+        let report = match Report::parse(text, "r.json") {
+            Ok(report) => report,
+            Err(error) => {
+                steers_nothing(&error.to_string());
+                return false;
+            }
+        };
+        show(&report);
+        let outline = outline.expect("what a report is has an outline");
+        if let Ok(comparison) = Comparison::of(&outline, &Outline::from(&report)) {
+            let table = comparison::render_table(&comparison, true, PLAIN);
+            steers_nothing(&table);
+            let _ = comparison::render_markdown(&comparison, true);
+            let _ = comparison::render_json(&comparison);
+        }
+        let page = page::render(&[report], &[]).expect("it can be drawn");
+        assert_eq!(page.matches("<script").count(), 1, "only that of the page");
+        true
+    });
+}
+
+#[test]
+fn traces() {
+    fuzz("trace", 10_000, |json| {
+        let bytes = zstd::encode_all(json, 1).expect("memory");
+        match Recording::unpack(&bytes, "a.trace") {
+            Ok(recording) => {
+                // `analyse` refuses what cannot be.
+                match recording.report() {
+                    Ok(report) if report.impossible().is_none() => show(&report),
+                    _ => {}
+                }
+                true
+            }
+            Err(error) => {
+                steers_nothing(&plain(&error.to_string()));
+                false
+            }
+        }
+    });
+}
+
+/// What stands before the JSON: the frame, its header and its check.
+#[test]
+fn frames() {
+    fuzz("trace", 3_000, |json| {
+        let mut bytes = zstd::encode_all(json, 1).expect("memory");
+        let places = bytes.len().min(20);
+        for at in 0..places {
+            bytes[at] ^= json.get(at).copied().unwrap_or(0) & 0x11;
+            let _ = Recording::unpack(&bytes, "a.trace");
+        }
+        true
+    });
+}
+
+#[test]
+fn answers() {
+    fuzz("answers", 100_000, |line| {
+        let read = [
+            serde_json::from_slice::<Hello>(line).is_ok(),
+            serde_json::from_slice::<Intervals>(line).is_ok(),
+            serde_json::from_slice::<Batches>(line).is_ok(),
+            serde_json::from_slice::<Readings>(line).is_ok(),
+            serde_json::from_slice::<Handoffs>(line).is_ok(),
+            serde_json::from_slice::<HandoffsBetween>(line).is_ok(),
+            serde_json::from_slice::<Comparisons>(line).is_ok(),
+            serde_json::from_slice::<Advanced>(line).is_ok(),
+            serde_json::from_slice::<Refusal>(line).is_ok(),
+        ];
+        read.into_iter().any(|read| read)
+    });
+}
+
+#[test]
+fn figures_of_the_paper() {
+    fuzz("paper", 10_000, |bytes| {
+        let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).flexible(true).from_reader(bytes);
+        let mut any = false;
+        for record in reader.records().flatten() {
+            let figures: Vec<f64> = record.iter().filter_map(|field| field.parse().ok()).collect();
+            let &[ghz, accuracy, cost, spread, ..] = figures.as_slice() else { continue };
+            let hertz = Hertz(ghz * 1e9);
+            let cycles = |ns: f64| -> Cycles { Nanos(ns).cycles(hertz) };
+            if let Some(quality) = quality(cycles(accuracy), cycles(cost), spread) {
+                assert!((0.0..=1.0).contains(&quality), "{quality} of {figures:?}");
+            }
+            any = true;
+        }
+        any
+    });
+}

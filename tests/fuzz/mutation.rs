@@ -1,0 +1,141 @@
+//! What befalls a file: a few changes to one that was sound, by bytes and by what its formats are made of.
+
+use proptest::prelude::*;
+
+/// A change. Places are shares of the length, as that differs from file to file.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// One bit is another.
+    Flip(f64, u8),
+    /// Bytes come in between.
+    Insert(f64, Vec<u8>),
+    /// Some are lost.
+    Remove(f64, usize),
+    /// Some come again, so many times.
+    Repeat(f64, usize, usize),
+    /// Some stand elsewhere too.
+    Copy(f64, f64, usize),
+    /// The number that comes next is another one.
+    Number(f64, &'static str),
+    /// A word of JSON, or what steers a terminal, comes in between.
+    Word(f64, &'static str),
+    /// The string that comes next is another one.
+    Text(f64, &'static str),
+    /// It ends early.
+    Cut(f64),
+}
+
+const NUMBERS: [&str; 20] = [
+    "0",
+    "-0.0",
+    "-1",
+    "1e308",
+    "-1e308",
+    "5e-324",
+    "1e999",
+    "NaN",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
+    "4294967296",
+    "1e18",
+    "0.1",
+    "null",
+    "[]",
+    "true",
+    "1e-300",
+    "16777217",
+];
+const WORDS: [&str; 14] = [
+    "null",
+    "{}",
+    "[]",
+    "[[",
+    "]]",
+    "}",
+    ",",
+    "\"\":",
+    "\\u0000",
+    "\\ud800",
+    "\\u001b[2J",
+    "\u{202e}",
+    "\"",
+    "[null,1.5]",
+];
+const TEXTS: [&str; 10] = [
+    "",
+    "\\u001b]0;x\\u0007",
+    "\\u202e",
+    "\\u0000",
+    "ok",
+    "failed",
+    "resolved",
+    "at_most",
+    "native",
+    "\\ud83d\\ude00<script>",
+];
+
+/// One change of any kind.
+pub fn change() -> impl Strategy<Value = Change> {
+    let place = || 0.0..1.0;
+    prop_oneof![
+        2 => (place(), 0_u8..8).prop_map(|(at, bit)| Change::Flip(at, bit)),
+        1 => (place(), prop::collection::vec(any::<u8>(), 1..9)).prop_map(|(at, bytes)| Change::Insert(at, bytes)),
+        2 => (place(), 1_usize..400).prop_map(|(at, length)| Change::Remove(at, length)),
+        2 => (place(), 1_usize..400, 1_usize..20).prop_map(|(at, length, times)| Change::Repeat(at, length, times)),
+        2 => (place(), place(), 1_usize..400).prop_map(|(from, to, length)| Change::Copy(from, to, length)),
+        16 => (place(), prop::sample::select(&NUMBERS[..])).prop_map(|(at, number)| Change::Number(at, number)),
+        2 => (place(), prop::sample::select(&WORDS[..])).prop_map(|(at, word)| Change::Word(at, word)),
+        8 => (place(), prop::sample::select(&TEXTS[..])).prop_map(|(at, text)| Change::Text(at, text)),
+        1 => place().prop_map(Change::Cut),
+    ]
+}
+
+/// The file after some changes.
+pub fn changed(file: &[u8], changes: &[Change]) -> Vec<u8> {
+    changes.iter().fold(file.to_vec(), apply)
+}
+
+fn apply(mut bytes: Vec<u8>, change: &Change) -> Vec<u8> {
+    let length = bytes.len();
+    let place = |share: f64| ((share * length as f64) as usize).min(length);
+    let some = |share: f64, wanted: usize| place(share)..(place(share) + wanted).min(length);
+    match change {
+        Change::Flip(at, bit) => {
+            if let Some(byte) = bytes.get_mut(place(*at)) {
+                *byte ^= 1 << bit;
+            }
+        }
+        Change::Insert(at, new) => drop(bytes.splice(place(*at)..place(*at), new.iter().copied())),
+        Change::Remove(at, wanted) => drop(bytes.drain(some(*at, *wanted))),
+        Change::Repeat(at, wanted, times) => {
+            let part = bytes[some(*at, *wanted)].repeat(*times);
+            bytes.splice(place(*at)..place(*at), part);
+        }
+        Change::Copy(from, to, wanted) => {
+            let part = bytes[some(*from, *wanted)].to_vec();
+            bytes.splice(place(*to)..place(*to), part);
+        }
+        Change::Number(at, number) => {
+            let is_in = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+            let begin = bytes[place(*at)..].iter().position(|byte| byte.is_ascii_digit());
+            if let Some(begin) = begin.map(|begin| begin + place(*at)) {
+                let end =
+                    bytes[begin..].iter().position(|byte| !is_in(byte)).map_or(length, |end| begin + end);
+                bytes.splice(begin..end, number.bytes());
+            }
+        }
+        Change::Word(at, word) => drop(bytes.splice(place(*at)..place(*at), word.bytes())),
+        Change::Text(at, text) => {
+            let quote = |from: usize| bytes[from..].iter().position(|&byte| byte == b'"').map(|at| at + from);
+            if let Some(begin) = quote(place(*at))
+                && let Some(end) = quote(begin + 1)
+            {
+                bytes.splice(begin + 1..end, text.bytes());
+            }
+        }
+        Change::Cut(at) => bytes.truncate(place(*at)),
+    }
+    bytes
+}

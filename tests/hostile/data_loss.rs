@@ -1,0 +1,156 @@
+//! What somebody put somewhere stays there, and what is not finished does not.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::folder::Folder;
+use super::run::{PROGRAM, Run, waited_for};
+
+const REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports");
+const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
+
+fn publish(site: &str) -> std::process::Output {
+    Command::new(PROGRAM).args(["publish", REPORTS, "-o", site]).output().expect("it runs")
+}
+
+#[test]
+fn a_new_site_keeps_what_others_put_into_the_old_one() {
+    let folder = Folder::new();
+    let site = folder.file("site");
+    assert!(publish(&folder.arg("site")).status.success());
+    fs::write(site.join("CNAME"), "clocks.example").unwrap();
+    fs::create_dir_all(site.join(".git/refs/tags")).unwrap();
+    fs::write(site.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(site.join("reports/notes.txt"), "mine").unwrap();
+    fs::write(site.join("reports/old.html"), "of an earlier site, or mine").unwrap();
+    let again = publish(&folder.arg("site"));
+    assert!(again.status.success(), "{again:?}");
+    assert_eq!(fs::read_to_string(site.join("CNAME")).unwrap(), "clocks.example");
+    assert_eq!(fs::read_to_string(site.join(".git/HEAD")).unwrap(), "ref: refs/heads/main\n");
+    assert!(site.join(".git/refs/tags").is_dir(), "folders without anything in them too");
+    assert_eq!(fs::read_to_string(site.join("reports/notes.txt")).unwrap(), "mine");
+    assert!(site.join("reports/old.html").is_file(), "it is not in the list");
+    assert_eq!(folder.names(), ["site"]);
+}
+
+#[test]
+fn a_page_that_somebody_changed_is_not_replaced() {
+    let folder = Folder::new();
+    let index = folder.file("site/index.html");
+    assert!(publish(&folder.arg("site")).status.success());
+    let page = fs::read_to_string(&index).unwrap();
+    // As long as before, and later.
+    thread::sleep(Duration::from_millis(20));
+    fs::write(&index, page.replacen("clocks", "CLOCKS", 1)).unwrap();
+    let again = publish(&folder.arg("site"));
+    assert_eq!(again.status.code(), Some(1));
+    let told = String::from_utf8(again.stderr).unwrap();
+    assert!(told.contains("index.html' was changed"), "{told}");
+    assert!(fs::read_to_string(&index).unwrap().contains("CLOCKS"));
+    assert_eq!(folder.names(), ["site"]);
+    // Touched only, or as it was: that is no change.
+    fs::write(&index, page).unwrap();
+    assert!(publish(&folder.arg("site")).status.success());
+}
+
+#[test]
+fn a_site_of_an_earlier_version_keeps_what_is_not_of_a_site() {
+    let folder = Folder::new();
+    assert!(publish(&folder.arg("site")).status.success());
+    let mark = folder.file("site/.timermeter-site");
+    fs::write(mark, "Made by `timermeter publish`, which may replace this folder.\n").unwrap();
+    fs::write(folder.file("site/reports/gone.html"), "of a report that is gone").unwrap();
+    fs::write(folder.file("site/CNAME"), "clocks.example").unwrap();
+    assert!(publish(&folder.arg("site")).status.success());
+    assert!(folder.file("site/CNAME").is_file());
+    assert!(!folder.file("site/reports/gone.html").exists());
+}
+
+#[test]
+fn there_is_a_site_at_every_moment() {
+    let folder = Folder::new();
+    assert!(publish(&folder.arg("site")).status.success());
+    let index = folder.file("site/index.html");
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let mut missing = 0;
+            while !over.load(Ordering::Relaxed) {
+                missing += u32::from(!index.exists());
+            }
+            missing
+        });
+        for _ in 0..8 {
+            assert!(publish(&folder.arg("site")).status.success());
+        }
+        over.store(true, Ordering::Relaxed);
+        assert_eq!(watcher.join().unwrap(), 0);
+    });
+}
+
+/// Nothing but what has its own name.
+#[track_caller]
+fn nothing_unfinished(folder: &Folder) {
+    let names = folder.names();
+    assert!(!names.iter().any(|name| name.to_string_lossy().starts_with(".timermeter-")), "{names:?}");
+}
+
+fn is_begun(folder: &Folder) -> bool {
+    folder.names().iter().any(|name| name.to_string_lossy().starts_with(".timermeter-"))
+}
+
+#[test]
+fn a_signal_leaves_nothing_unfinished() {
+    let folder = Folder::new();
+    let many = folder.file("many");
+    fs::create_dir(&many).unwrap();
+    for number in 0..300 {
+        fs::copy(REPORT, many.join(format!("{number}.json"))).unwrap();
+    }
+    let site = folder.arg("site");
+    for signal in [Signal::INT, Signal::TERM] {
+        let run = Run::start(&["publish", many.to_str().unwrap(), "-o", &site, "--figures", "always"]);
+        waited_for(|| is_begun(&folder).then_some(())).expect("it makes a site");
+        thread::sleep(Duration::from_millis(100));
+        run.signal(signal);
+        let (status, _) = run.end(Duration::from_secs(5));
+        assert_eq!(status.signal(), Some(signal.as_raw()), "a verb without children ends as others do");
+        nothing_unfinished(&folder);
+        assert!(!Path::new(&site).exists());
+    }
+}
+
+#[test]
+fn what_a_killed_process_left_is_removed_by_the_next() {
+    let folder = Folder::new();
+    let run = Run::start(&["probe", "--output", &folder.arg("report.json"), "--save", &folder.arg(".")]);
+    run.until_it_runs("agent");
+    assert!(is_begun(&folder));
+    run.signal(Signal::KILL);
+    run.end(Duration::from_secs(5));
+    assert!(is_begun(&folder), "nobody could remove it");
+    let next =
+        Command::new(PROGRAM).args(["report", REPORT, "-o", &folder.arg("page.html")]).output().unwrap();
+    assert!(next.status.success(), "{next:?}");
+    assert_eq!(folder.names(), ["page.html"]);
+}
+
+#[test]
+fn a_file_beyond_its_limit_is_an_error_and_leaves_nothing() {
+    let folder = Folder::new();
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -f 16; exec \"$0\" \"$@\"", PROGRAM]);
+    limited.args(["report", REPORT, "-o", &folder.arg("page.html")]);
+    let ended = limited.output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{told}");
+    assert!(told.contains("page.html") && told.contains("File too large"), "{told}");
+    assert_eq!(folder.names(), [""; 0]);
+}

@@ -1,0 +1,125 @@
+//! Whatever ends a verb, nothing that it started goes on.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::folder::Folder;
+use super::run::Run;
+
+const SOON: Duration = Duration::from_secs(5);
+/// As shells report an interrupt.
+const INTERRUPTED: Option<i32> = Some(130);
+const REPORT: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-kvm-debian-12/2026-11-21/report.json");
+
+/// An agent in the language of the shell, as a file that can be run.
+fn agent(folder: &Folder, body: &str) -> String {
+    let path = folder.file("agent");
+    fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("it can be written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    folder.arg("agent")
+}
+
+#[test]
+fn a_measured_command_ends_with_the_one_that_measures() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let run = Run::start(&["measure", "--from", REPORT, "--clock", "monotonic", "--", "sleep", "3001"]);
+        run.until_it_runs("sleep 3001");
+        run.signal(signal);
+        let (status, output) = run.end(SOON);
+        assert_eq!(status.code(), INTERRUPTED, "{signal:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "timermeter: interrupted\n");
+    }
+}
+
+/// Nobody can handle this signal: what is left is ended from outside, with all of its group.
+#[test]
+fn even_when_that_is_killed() {
+    let run = Run::start(&[
+        "measure",
+        "--from",
+        REPORT,
+        "--clock",
+        "monotonic",
+        "--",
+        "sh",
+        "-c",
+        "sleep 3002; true",
+    ]);
+    run.until_it_runs("sleep 3002");
+    run.signal(Signal::KILL);
+    let (status, _) = run.end(SOON);
+    assert_eq!(status.signal(), Some(Signal::KILL.as_raw()));
+}
+
+#[test]
+fn verbs_that_probe_first_end_that() {
+    for verb in [
+        &["pick", "--duration", "10us", "--error", "5%"][..],
+        &["rehearse"],
+        &["measure", "chain"],
+        &["inspect", "*"],
+    ] {
+        let run = Run::start(verb);
+        run.until_it_runs("agent");
+        run.signal(Signal::TERM);
+        let (status, output) = run.end(SOON);
+        assert_eq!(status.code(), INTERRUPTED, "{verb:?}");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.ends_with("timermeter: interrupted\n"), "{told}");
+    }
+}
+
+#[test]
+fn workers_end_when_the_runner_is_killed() {
+    let run = Run::start(&["probe", "--thorough"]);
+    run.until_it_runs("agent");
+    run.signal(Signal::KILL);
+    run.end(SOON);
+}
+
+/// A session of its own takes a process out of its group, and a second fork out of its family.
+#[test]
+fn nobody_gets_away_by_a_session_of_its_own() {
+    let folder = Folder::new();
+    let flee = agent(
+        &folder,
+        "setsid sleep 3003 & setsid sh -c '(setsid sleep 3004 &)'; read -r question; read -r more",
+    );
+    let run = Run::start(&["list", "--agent", &flee]);
+    run.until_it_runs("sleep 3004");
+    run.signal(Signal::TERM);
+    assert_eq!(run.end(SOON).0.code(), INTERRUPTED);
+
+    let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
+    let body =
+        format!("setsid sleep 3005 & (setsid sleep 3006 &); read -r question; echo '{hello}'; read -r more");
+    let flee = agent(&folder, &body);
+    let run = Run::start(&["list", "--agent", &flee]);
+    assert_eq!(run.end(Duration::from_secs(30)).0.code(), Some(0), "the end that comes by itself");
+}
+
+/// Nobody reads what it shows, so that it stands in the middle of it, for ever.
+#[test]
+fn a_signal_while_something_is_shown_is_heard() {
+    let folder = Folder::new();
+    let timers: Vec<String> = (0..4_000)
+        .map(|number| format!(r#"{{"id":"t{number}","label":"some words","ns_per_tick":1}}"#))
+        .collect();
+    let timers = timers.join(",");
+    let hello =
+        format!(r#"{{"protocol":1,"runtime":{{"name":"sh","version":"1"}},"timers":[{timers}],"ops":[]}}"#);
+    fs::write(folder.file("hello.json"), hello + "\n").expect("it can be written");
+    let crowd =
+        agent(&folder, &format!("read -r question; cat '{}'; read -r more", folder.arg("hello.json")));
+    for signal in [Signal::INT, Signal::TERM] {
+        let run = Run::start(&["list", "--agent", &crowd]);
+        std::thread::sleep(Duration::from_secs(2));
+        run.signal(signal);
+        assert_eq!(run.end(Duration::from_secs(2)).0.code(), INTERRUPTED);
+    }
+}

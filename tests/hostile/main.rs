@@ -1,0 +1,14 @@
+//! The built program among those that wish it ill: signals, full disks, agents that lie, files that are none.
+
+mod data_loss;
+mod files;
+#[path = "../cli/folder.rs"]
+mod folder;
+mod left_running;
+mod liars;
+mod limits;
+mod memory;
+mod misleading;
+mod run;
+#[path = "../skipping/mod.rs"]
+mod skipping;

@@ -1,0 +1,96 @@
+//! Answers that were true and led astray.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use super::folder::Folder;
+use super::run::PROGRAM;
+
+const REPORT: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-kvm-debian-12/2026-11-21/report.json");
+
+fn run(args: &[&str]) -> Output {
+    Command::new(PROGRAM).args(args).output().expect("it runs")
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_short_command_is_measured_by_one_clock_which_is_named() {
+    let output = run(&["measure", "--", "true"]);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(told(&output).matches("probing ").count(), 1, "{}", told(&output));
+    assert!(told(&output).contains("--clock") && told(&output).contains("--from"), "{}", told(&output));
+}
+
+#[test]
+fn the_rule_by_which_a_clock_is_taken_is_told() {
+    let folder = Folder::new();
+    let report = fs::read_to_string(REPORT).expect("it is kept");
+    let mut report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
+    report["timers"].as_array_mut().expect("it has timers").retain(|row| row["id"] == "rdtsc");
+    let path = folder.arg("rdtsc.json");
+    fs::write(&path, report.to_string()).expect("it can be written");
+    let output = run(&["measure", "chain", "--from", &path]);
+    assert_eq!(output.status.code(), Some(1));
+    for words in ["rdtsc, the best of it, is read before the work is done", "wait for the work", "--clock"] {
+        assert!(told(&output).contains(words), "{words}: {}", told(&output));
+    }
+}
+
+#[test]
+fn a_clock_that_can_be_set_is_taken_for_a_duration_only_where_that_is_asked_for() {
+    let folder = Folder::new();
+    let report = fs::read_to_string(REPORT).expect("it is kept");
+    let mut report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
+    let three = ["realtime", "system-time", "monotonic"];
+    let rows = report["timers"].as_array_mut().expect("it has timers");
+    rows.retain(|row| three.iter().any(|id| row["id"] == *id));
+    let path = folder.arg("three.json");
+    fs::write(&path, report.to_string()).expect("it can be written");
+    let wish = ["pick", "--from", &path, "--duration", "10us", "--error", "5%"];
+    let text = String::from_utf8(run(&wish).stdout).expect("it is text");
+    assert!(text.contains("measure with monotonic"), "{text}");
+    assert!(run(&[&wish[..], &["--settable"]].concat()).status.success());
+}
+
+#[test]
+fn there_is_no_infinity() {
+    let folder = Folder::new();
+    let report = fs::read_to_string(REPORT).expect("it is kept");
+    let with_cost = |name: &str, ns: f64| {
+        let mut report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
+        for row in report["timers"].as_array_mut().expect("it has timers") {
+            if row["cost"].is_object() {
+                row["cost"] =
+                    serde_json::json!({"median_ns": ns, "low_ns": ns, "high_ns": ns, "reference": "rdtsc"});
+            }
+        }
+        let path = folder.arg(name);
+        fs::write(&path, report.to_string()).expect("it can be written");
+        path
+    };
+    let (least, most) = (with_cost("least.json", 5e-324), with_cost("most.json", 1e17));
+    for format in ["table", "json", "markdown"] {
+        let output = run(&["compare", &least, &most, "--format", format]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{output:?}");
+        assert!(!text.contains("inf") || text.contains("info"), "{format}: {text}");
+    }
+    let score = ["score", "--accuracy", "1e300cycles", "--cost", "1e300cycles", "--spread", "1"];
+    let output = run(&[&score[..], &["--frequency", "1e-300Hz", "--format", "csv"]].concat());
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("inf"), "{output:?}");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
+fn a_table_can_be_turned_round_without_a_column() {
+    let lines = |args: &[&str]| -> Vec<String> {
+        let output = run(&[&["table", REPORT, "--columns", "timer", "--format", "csv"], args].concat());
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+    };
+    assert_eq!(lines(&["--reverse"]), lines(&["--reverse", "--sort", "quality"]));
+}
