@@ -5,6 +5,8 @@ use crate::analysis::statistics::{mean, midmean, standard_deviation, student_qua
 
 /// The confidence of all intervals.
 pub const CONFIDENCE: f64 = 0.95;
+/// Standard deviations on either side that hold so much of a normal law.
+pub const Z: f64 = 1.96;
 
 /// The 95 % interval for what fresh processes agree on: Student's t around the mean of one figure a process. The
 /// value is the mean of their middle half: processes tend to come in two or three kinds, as where their code came to lie, and a
@@ -50,7 +52,6 @@ impl Estimate {
     /// was not seen may still be there.
     #[must_use]
     pub fn counted(self, samples: f64) -> Self {
-        const Z: f64 = 1.96;
         let (share, z) = (self.value.clamp(0.0, 1.0), Z * Z / samples.max(1.0));
         let centre = (share + z / 2.0) / (1.0 + z);
         let half = (share * (1.0 - share) * z + z * z / 4.0).sqrt() / (1.0 + z);
@@ -77,7 +78,7 @@ pub struct Regimes {
     pub in_high: usize,
 }
 
-/// Whether figures of processes lie in two groups with nothing between: a gap several times as wide as either group.
+/// Whether figures of processes lie in two groups with nothing between: a gap that is wider than either group.
 #[must_use]
 pub fn regimes(figures: &[f64]) -> Option<Regimes> {
     /// The gap is at least so many times as wide as the wider group.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::Estimate;
+use crate::analysis::interval::Z;
 use crate::analysis::lattice::{self, Lattice};
 use crate::analysis::statistics::{quantile, sorted};
 use crate::trace::Intervals;
@@ -26,20 +27,26 @@ impl Jump {
     /// From the intervals with so little work that many of them show no more than `zero`; `found` is the lattice that all
     /// intervals lie on, if there is one.
     pub(super) fn of(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
+        /// Intervals that are looked at together.
+        const POOL: usize = 16;
+        /// The share of them that has to show no move, so that those that do show one step.
+        const STILL: (usize, usize) = (2, 5);
+        /// Ticks that a step has to be longer than where every reading is made unique, which moves by one or two itself.
+        const BEYOND: f64 = 3.0;
         let (mut steps, mut pool) = (Vec::new(), Vec::new());
         for deltas in by_amount(groups).into_values() {
             pool.extend(deltas);
-            if pool.len() < 16 {
+            if pool.len() < POOL {
                 continue;
             }
             let still = pool.iter().filter(|&&delta| delta <= zero).count();
-            if 5 * still < 2 * pool.len() {
+            if STILL.1 * still < STILL.0 * pool.len() {
                 break;
             }
             steps.extend(pool.drain(..).filter(|&delta| delta > zero).map(|delta| delta as f64));
         }
         match quantile(&sorted(&steps), 0.5) {
-            Some(typical) if zero == 0 || typical > 3.0 => match (Self::judge(&steps, typical), found) {
+            Some(typical) if zero == 0 || typical > BEYOND => match (Self::judge(&steps, typical), found) {
                 // A read that now and then takes several steps longer makes one typical that is several steps itself. A lattice
                 // that explains them says how long one is.
                 (Self::Uneven { .. }, Some(found)) if explains(found.step, &steps) => {
@@ -52,11 +59,17 @@ impl Jump {
     }
 
     fn judge(steps: &[f64], typical: f64) -> Self {
+        /// Jumps of one tick, at least; and as a share.
+        const ONES: (f64, f64) = (2.0, 0.5);
+        /// Those of two among one and two, at most.
+        const TWOS: f64 = 0.05;
+        /// The share of short steps that has to be what truncation makes of one length.
+        const NEAR: f64 = 0.95;
         let count = steps.len() as f64;
         let ones = steps.iter().filter(|&&step| step == 1.0).count() as f64;
         let twos = steps.iter().filter(|&&step| step == 2.0).count() as f64;
         // A counter of one to two ticks a step shows one or two ticks; longer intervals are interruptions.
-        if ones >= 2.0 && ones >= 0.5 * count && twos <= 0.05 * (ones + twos) {
+        if ones >= ONES.0 && ones >= ONES.1 * count && twos <= TWOS * (ones + twos) {
             return Self::Unit;
         }
         if typical < lattice::SHORTEST {
@@ -67,7 +80,7 @@ impl Jump {
                 .iter()
                 .filter(|step| (low..=high).contains(*step) && (**step - mean).abs() < 1.0)
                 .count();
-            return if near as f64 >= 0.95 * count {
+            return if near as f64 >= NEAR * count {
                 Self::mean_of(steps, typical)
             } else {
                 Self::uneven(steps)
@@ -94,7 +107,7 @@ impl Jump {
         let multiples: f64 = kept.iter().map(|&step| multiple(step)).sum();
         let value = kept.iter().sum::<f64>() / multiples;
         let residual = kept.iter().map(|&step| (step - multiple(step) * value).powi(2)).sum::<f64>();
-        let half = 1.96 * residual.sqrt() / multiples;
+        let half = Z * residual.sqrt() / multiples;
         Self::Step(Estimate { value, low: value - half, high: value + half, samples: kept.len() })
     }
 }
@@ -107,6 +120,8 @@ const ALIKE: f64 = 0.9;
 fn explains(step: f64, steps: &[f64]) -> bool {
     /// The share that has to be single steps. Of a clock with a longer step none were: all of its steps are several of a divisor.
     const SINGLE: f64 = 0.02;
+    /// The part of all lengths that multiples may take up.
+    const TAKEN: f64 = 0.5;
     let reach = lattice::tolerance(step);
     let (mut on, mut single) = (0.0, 0.0);
     for length in steps {
@@ -117,7 +132,7 @@ fn explains(step: f64, steps: &[f64]) -> bool {
         }
     }
     let count = steps.len() as f64;
-    2.0 * reach + 1.0 < 0.5 * step && on >= ALIKE * count && single >= (SINGLE * count).max(1.0)
+    2.0 * reach + 1.0 < TAKEN * step && on >= ALIKE * count && single >= (SINGLE * count).max(1.0)
 }
 
 /// Nearly all of the time lies within steps that are no longer than this. Of the longest intervals a few were interrupted.

@@ -7,6 +7,12 @@ pub(super) const SHORTEST: f64 = 4.0;
 /// The share of intervals that must lie on the lattice.
 const ON_LATTICE: f64 = 0.95;
 
+/// Steps of so many ticks are long against truncation, whose tail is then told from a neighbouring level.
+const LONG: f64 = 12.0;
+
+/// An interval that is not zero but shorter than this part of a step shows a reading that was made unique.
+pub(super) const UNIQUE: f64 = 0.3;
+
 /// A lattice that explains the intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Lattice {
@@ -19,8 +25,12 @@ pub(super) struct Lattice {
 /// How far from a multiple of `step` an interval may lie, in ticks: the truncation of two readings, a tick for
 /// those that were made unique, and a little for counters that are steered.
 pub(super) fn tolerance(step: f64) -> f64 {
-    let truncation = if step >= 12.0 { 2.2_f64 } else { 1.3 };
-    truncation.max(0.03 * step)
+    /// Ticks, of short steps and of long ones.
+    const TRUNCATION: (f64, f64) = (1.3, 2.2);
+    /// What a counter that is steered may be off by, as a share of its step.
+    const STEERED: f64 = 0.03;
+    let truncation: f64 = if step >= LONG { TRUNCATION.1 } else { TRUNCATION.0 };
+    truncation.max(STEERED * step)
 }
 
 impl Lattice {
@@ -28,7 +38,7 @@ impl Lattice {
     /// the same.
     pub(super) fn shows_unique_readings(&self, intervals: &[i64]) -> bool {
         let first = intervals[intervals.partition_point(|&interval| interval <= 0)..].first();
-        first.is_some_and(|&interval| interval as f64 <= tolerance(self.step).min(0.3 * self.step))
+        first.is_some_and(|&interval| interval as f64 <= tolerance(self.step).min(UNIQUE * self.step))
     }
 
     /// The same step as successive readings tell it, by their differences, a series a process: what they moved from one that is the
@@ -95,14 +105,19 @@ pub(super) fn find(intervals: &[i64]) -> Option<Lattice> {
 
 /// Distinct values with their counts; far outliers, which say nothing about a step, are left out.
 fn count(intervals: &[i64]) -> Vec<(f64, f64)> {
-    let kept = intervals.len() - intervals.len() / 20;
+    /// One in so many.
+    const OUTLIERS: usize = 20;
+    let kept = intervals.len() - intervals.len() / OUTLIERS;
     intervals[..kept].chunk_by(|a, b| a == b).map(|same| (same[0] as f64, same.len() as f64)).collect()
 }
 
 /// Step lengths worth a try: differences between near neighbours that occur often.
 fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
+    /// Neighbours that a value is held against.
     const LAGS: usize = 10;
+    /// Lengths that are tried.
     const MOST: usize = 28;
+    /// Lengths within this factor are one.
     const WIDTH: f64 = 1.02;
     let bin = |length: f64| (length.ln() / WIDTH.ln()).round() as i64;
     let mut bins = std::collections::BTreeMap::<i64, (f64, f64)>::new();
@@ -125,6 +140,8 @@ fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
 
 /// Refines a candidate and accepts it if the intervals lie on its lattice.
 fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
+    /// How far from zero, as a part of the step, the lattice may pass; where its origin is not known that well, it is not asked.
+    const ORIGIN: f64 = 0.1;
     let anchor = counted.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
     let start = refine_near(counted, anchor, candidate)?;
     let line = extend(counted, anchor, start);
@@ -136,9 +153,9 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     // A counter's intervals are multiples of its step, so the lattice goes through zero. Where the step is not known
     // well enough to tell, that is not asked.
     let origin = line.at_anchor / step;
-    let uncertain = 3.0 * line.error * origin.abs() > 0.1 * step;
+    let uncertain = 3.0 * line.error * origin.abs() > ORIGIN * step;
     let offset = line.at_anchor - origin.round() * step;
-    if !uncertain && offset.abs() > (0.5 * tolerance(step)).max(0.1 * step) {
+    if !uncertain && offset.abs() > (0.5 * tolerance(step)).max(ORIGIN * step) {
         return None;
     }
     let (mut on, mut all) = (0.0, 0.0);
@@ -166,16 +183,25 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
 
 /// Whether enough neighbouring levels are occupied. Coarser lattices were tried before, so a few neighbours do.
 fn occupied(levels: &std::collections::BTreeMap<i64, f64>, step: f64) -> bool {
+    /// The share of intervals that a level has to hold where two of them are enough.
+    const RICH: f64 = 0.05;
+    /// Intervals at a level, fewer than which are interruptions.
+    const SEEN: f64 = 2.0;
+    /// Pairs of neighbouring levels.
+    const PAIRS: usize = 2;
+    /// And so many of them, as a share of all pairs of successive levels that were seen.
+    const ADJACENT: f64 = 0.2;
     let all: f64 = levels.values().sum();
-    let two = levels.iter().filter(|(_, times)| **times >= 0.05 * all).map(|(level, _)| *level);
+    let two = levels.iter().filter(|(_, times)| **times >= RICH * all).map(|(level, _)| *level);
     let two: Vec<i64> = two.collect();
     // Two levels next to each other are enough where the step is long against its truncation.
-    if step >= 12.0 && two.windows(2).any(|pair| pair[1] == pair[0] + 1) {
+    if step >= LONG && two.windows(2).any(|pair| pair[1] == pair[0] + 1) {
         return true;
     }
-    let seen: Vec<i64> = levels.iter().filter(|(_, times)| **times >= 2.0).map(|(level, _)| *level).collect();
+    let seen: Vec<i64> =
+        levels.iter().filter(|(_, times)| **times >= SEEN).map(|(level, _)| *level).collect();
     let adjacent = seen.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
-    adjacent >= 2 && adjacent as f64 >= 0.2 * (seen.len() - 1) as f64
+    adjacent >= PAIRS && adjacent as f64 >= ADJACENT * (seen.len() - 1) as f64
 }
 
 /// The step near a candidate that gathers most intervals close to the anchor.
@@ -220,6 +246,12 @@ fn extend(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<Line> {
 
 /// One weighted least-squares line through the intervals of the window that lie on the lattice so far.
 fn fit(counted: &[(f64, f64)], anchor: f64, window: f64, before: &Line) -> Option<Line> {
+    /// The share of the window that has to lie on the lattice so far: less than in the end, as levels are still miscounted.
+    const MOSTLY: f64 = 0.7;
+    /// Fewest intervals of a line.
+    const FEWEST: f64 = 8.0;
+    /// Least variance of their levels: with hardly any there is no slope.
+    const APART: f64 = 0.05;
     let reach = tolerance(before.step);
     let (mut all, mut on) = (0.0, 0.0);
     let mut sums = [0.0; 5];
@@ -235,12 +267,12 @@ fn fit(counted: &[(f64, f64)], anchor: f64, window: f64, before: &Line) -> Optio
             sums[4] += times * value * value;
         }
     }
-    if on < 0.7 * all || on < 8.0 {
+    if on < MOSTLY * all || on < FEWEST {
         return None;
     }
     let [level, value, level_level, level_value, value_value] = sums.map(|sum| sum / on);
     let spread = level_level - level * level;
-    if spread < 0.05 {
+    if spread < APART {
         return None;
     }
     let step = (level_value - level * value) / spread;

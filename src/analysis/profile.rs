@@ -3,7 +3,7 @@
 use crate::analysis::Estimate;
 use crate::analysis::cost::{Cost, Seen, cost, deviation, floor, never_moved};
 use crate::analysis::distribution::{Distribution, distribution};
-use crate::analysis::interval::{Regimes, over_processes, regimes};
+use crate::analysis::interval::{Regimes, Z, over_processes, regimes};
 use crate::analysis::order::Backward;
 use crate::analysis::pace::{Following, Pace, following};
 use crate::analysis::resolution::agreement::{Process, agreed};
@@ -259,8 +259,6 @@ fn farthest(others: Vec<(f64, f64)>, here: (f64, f64)) -> Vec<(f64, f64)> {
 /// How much a call alone may take longer or shorter than one in a row, in nanoseconds, as a standard deviation: what waiting
 /// for the reads around it takes. Where singles are known better than that, they place the median; else batches do.
 const ORDERING_NS: f64 = 4.0;
-/// Standard deviations on either side that hold 95 % of a normal law.
-const Z: f64 = 1.96;
 
 /// Cost and spread of each process, the cost placed by singles and batches together.
 struct Placed {

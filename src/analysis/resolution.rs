@@ -7,6 +7,7 @@ pub mod agreement;
 
 use std::borrow::Cow;
 
+use crate::analysis::interval::Z;
 use crate::analysis::jump::{Jump, by_amount};
 use crate::analysis::shape::core_variance;
 use crate::analysis::statistics::{quantile, sorted};
@@ -78,6 +79,13 @@ impl Rule {
     }
 }
 
+/// Steps that differ by no more than this share, or this many ticks, are one step: by so much two rules may differ, and processes,
+/// whose interval is wider then.
+const SLIGHT: (f64, f64) = (0.02, 0.3);
+
+/// Intervals of one amount of work, fewer than which were taken with random work.
+const REPEATED: usize = 4;
+
 /// Fewest steps from which a step longer than one tick is believed.
 const FEWEST_STEPS: usize = 8;
 
@@ -111,9 +119,7 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
         (Jump::Uneven { longest }, _) => {
             Resolution::AtMost { bound: longest, reason: "its steps are of different lengths".into() }
         }
-        (Jump::Step(jump), Some(found))
-            if !unique && (jump.value - found.step).abs() > (0.02 * found.step).max(0.3) =>
-        {
+        (Jump::Step(jump), Some(found)) if !unique && differ(jump.value, found.step) => {
             at_most("two ways to find the step disagree")
         }
         (_, Some(found)) => resolved(found, all.len(), Rule::Lattice),
@@ -142,19 +148,24 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
     }
 }
 
+/// Whether these are two steps.
+fn differ(step: f64, other: f64) -> bool {
+    (step - other).abs() > (SLIGHT.0 * other).max(SLIGHT.1)
+}
+
 fn unit() -> Resolution {
     Resolution::Resolved { step: Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 0 }, rule: Rule::Unit }
 }
 
 fn resolved(found: lattice::Lattice, samples: usize, rule: Rule) -> Resolution {
-    let half = 1.96 * found.error;
+    let half = Z * found.error;
     let step = Estimate { value: found.step, low: found.step - half, high: found.step + half, samples };
     Resolution::Resolved { step, rule }
 }
 
 /// Intervals with random work only, sorted: the same work again and again shows just one place of a lattice.
 fn random(groups: &[Intervals]) -> Vec<i64> {
-    let groups = groups.iter().filter(|group| group.deltas.len() < 4);
+    let groups = groups.iter().filter(|group| group.deltas.len() < REPEATED);
     let mut random: Vec<i64> = groups.flat_map(|group| &group.deltas).copied().collect();
     random.sort_unstable();
     random
@@ -162,52 +173,78 @@ fn random(groups: &[Intervals]) -> Vec<i64> {
 
 /// An upper bound: intervals with the least work that moved at all crossed at least one step.
 fn bound(groups: &[Intervals]) -> f64 {
+    /// So many of them tell it.
+    const ENOUGH: usize = 20;
+    /// Longer ones were interrupted.
+    const NEARLY_ALL: f64 = 0.95;
     let mut moved: Vec<f64> = Vec::new();
     for deltas in by_amount(groups).into_values() {
         moved.extend(deltas.into_iter().filter(|&delta| delta > 0).map(|delta| delta as f64));
-        if moved.len() >= 20 {
+        if moved.len() >= ENOUGH {
             break;
         }
     }
-    quantile(&sorted(&moved), 0.95).unwrap_or(f64::INFINITY)
+    quantile(&sorted(&moved), NEARLY_ALL).unwrap_or(f64::INFINITY)
 }
 
 /// Whether a lattice is that of the work and not of the counter: its step is the length of a unit of work, and with the
 /// amount of work held fixed the intervals do not jump by it.
 fn follows_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
+    /// Units of work that may make up the step.
+    const MOST_UNITS: f64 = 2.0;
+    /// How far the step may be off them, as a share.
+    const NEAR: f64 = 0.03;
+    /// How far a difference of two intervals may be off the step and still be one, as a share.
+    const A_STEP: f64 = 0.3;
+    /// Of intervals with the same work a smaller share that differs by the step was interrupted.
+    const FEW: f64 = 0.02;
     if work_unit <= 0.0 {
         return false;
     }
     let ratio = step / work_unit;
     let multiple = ratio.round().max(1.0);
-    if multiple > 2.0 || (ratio / multiple - 1.0).abs() > 0.03 {
+    if multiple > MOST_UNITS || (ratio / multiple - 1.0).abs() > NEAR {
         return false;
     }
     let (mut jumps, mut pairs) = (0, 0);
     for group in groups {
         for pair in group.deltas.windows(2) {
             pairs += 1;
-            jumps += usize::from(((pair[1] - pair[0]).abs() as f64 / step - 1.0).abs() < 0.3);
+            jumps += usize::from(((pair[1] - pair[0]).abs() as f64 / step - 1.0).abs() < A_STEP);
         }
     }
-    pairs == 0 || (jumps as f64) < 0.02 * pairs as f64
+    pairs == 0 || (jumps as f64) < FEW * pairs as f64
 }
 
 /// Whether the timer moves nearly as finely as its ticks: it does not show zero where the read alone takes ticks, and it
 /// keeps up with the work, which a clock that merely makes its readings unique does not.
 fn counts_finely(groups: &[Intervals], context: &Context) -> bool {
+    /// A read that takes so many ticks cannot show zero if the timer moves in every tick or two.
+    const TELLING_COST: f64 = 6.0;
+    /// But a reading may be wrong now and then.
+    const SELDOM: f64 = 0.005;
+    /// The share of what work and reads take that it has to show. What work takes is known by another timer, roughly.
+    const KEEPS_UP: f64 = 0.3;
     let deltas = || groups.iter().flat_map(|group| &group.deltas);
     let all = deltas().count() as f64;
     let zeros = deltas().filter(|&&delta| delta == 0).count() as f64;
-    let stood_still = context.cost >= 6.0 && zeros > 0.005 * all;
+    let stood_still = context.cost >= TELLING_COST && zeros > SELDOM * all;
     let work: f64 = groups.iter().map(|group| group.work as f64 * group.deltas.len() as f64).sum();
     let ticks: f64 = deltas().map(|&delta| delta as f64).sum();
-    !stood_still && ticks >= 0.3 * (work * context.work_unit + all * context.cost)
+    !stood_still && ticks >= KEEPS_UP * (work * context.work_unit + all * context.cost)
 }
 
 /// Whether successive readings vary no more than truncation and the cost of the read explain, around the middle and
 /// towards the cheapest reads.
 fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
+    /// How many times what single invocations show may be seen: of the deviation, of the width from the cheapest fiftieth to the
+    /// middle, and of that from the cheapest hundredth to the cheapest tenth. Two reads vary more than one (by √2, if nothing is
+    /// shared).
+    const TIMES: [f64; 3] = [1.5, 1.2, 1.3];
+    /// What truncation adds, in ticks, to a deviation at most, and to a width.
+    const TRUNCATION: [f64; 2] = [1.0, 2.0];
+    /// The part of a step of the reference that its view of the cost leaves open.
+    const OPEN: f64 = 0.25;
     let typical = |figures: Vec<f64>| quantile(&sorted(&figures), 0.5);
     let deviation =
         typical(tight.iter().filter_map(|deltas| Some(core_variance(deltas, 1.0)?.sqrt())).collect());
@@ -219,11 +256,11 @@ fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
         typical(tight.iter().filter_map(width).collect())
     };
     let explained = |seen: Option<f64>, by: f64, truncation: f64| {
-        seen.is_some_and(|seen| seen <= truncation + by + 0.25 * context.reference_step)
+        seen.is_some_and(|seen| seen <= truncation + by + OPEN * context.reference_step)
     };
-    explained(deviation, 1.5 * context.cost_deviation, 1.0)
-        && explained(between(0.02, 0.5), 1.2 * context.cost_lower_width, 2.0)
-        && explained(between(0.01, 0.1), 1.3 * context.cost_edge, 2.0)
+    explained(deviation, TIMES[0] * context.cost_deviation, TRUNCATION[0])
+        && explained(between(0.02, 0.5), TIMES[1] * context.cost_lower_width, TRUNCATION[1])
+        && explained(between(0.01, 0.1), TIMES[2] * context.cost_edge, TRUNCATION[1])
 }
 
 #[cfg(test)]

@@ -13,6 +13,21 @@ const SHORTEST: f64 = 1.6;
 /// Fewest intervals that a spectrum is taken of.
 const FEWEST: usize = 600;
 
+/// Frequencies that are looked at, in turns a tick: of steps of 4.5 ticks, and the highest that whole ticks tell.
+const FREQUENCIES: (f64, f64) = (0.22, 0.5);
+
+/// A peak stands out by so many deviations of chance, and by so many times what the ends of the window leak.
+const STANDS_OUT: (f64, f64) = (5.0, 4.0);
+
+/// How far the height of a peak may be off, as a share; and that of its octave.
+const HEIGHTS: (f64, f64) = (0.15, 0.1);
+
+/// A fraction of the frequency with this part of its height is there as well.
+const THERE: f64 = 0.7;
+
+/// A frequency is that of the work where a unit of work is a whole number of turns, give or take this.
+const OF_WORK: f64 = 0.03;
+
 /// The step of the counter, if it lies between 1.6 and 4.5 ticks and stands out. `intervals` are sorted, not negative,
 /// and come from random amounts of work whose unit takes `work_unit` ticks: a peak at that length is the work's.
 pub(super) fn find(intervals: &[i64], work_unit: f64) -> Option<Lattice> {
@@ -20,18 +35,18 @@ pub(super) fn find(intervals: &[i64], work_unit: f64) -> Option<Lattice> {
     let span = (window[window.len() - 1] - window[0]) as f64;
     let noise = 1.0 / (window.len() as f64).sqrt();
     // A smooth distribution over the window leaks this much into the frequencies looked at.
-    let floor = 5.0 * noise + 4.0 / span;
+    let floor = STANDS_OUT.0 * noise + STANDS_OUT.1 / span;
     let stride = 0.2 / span;
-    let mut frequency = 0.22;
-    while frequency <= 0.5 {
+    let mut frequency = FREQUENCIES.0;
+    while frequency <= FREQUENCIES.1 {
         let magnitude = magnitude(&window, frequency);
         if magnitude > floor && is_peak(&window, frequency, stride, magnitude) {
             let exact = climb(&window, frequency, stride);
             let top = self::magnitude(&window, exact);
             let octave = self::magnitude(&window, 2.0 * exact);
             let matches = |frequency: f64| {
-                (top / squared_sinc(frequency) - 1.0).abs() < 0.15
-                    && (octave - squared_sinc(2.0 * frequency)).abs() < 0.1
+                (top / squared_sinc(frequency) - 1.0).abs() < HEIGHTS.0
+                    && (octave - squared_sinc(2.0 * frequency)).abs() < HEIGHTS.1
             };
             for candidate in [exact, 1.0 - exact] {
                 if !matches(candidate) {
@@ -40,7 +55,7 @@ pub(super) fn find(intervals: &[i64], work_unit: f64) -> Option<Lattice> {
                 // A fraction of the frequency present as well: this is an overtone of a longer step.
                 let is_there = |longer: &f64| {
                     let frequency = candidate / longer;
-                    self::magnitude(&window, frequency) > 0.7 * squared_sinc(frequency)
+                    self::magnitude(&window, frequency) > THERE * squared_sinc(frequency)
                         && !is_of_work(frequency, work_unit)
                 };
                 if let Some(longer) = [4.0, 3.0, 2.0].into_iter().find(is_there) {
@@ -63,13 +78,14 @@ fn is_of_work(frequency: f64, work_unit: f64) -> bool {
     // Whole ticks cannot tell these four frequencies apart.
     [frequency, 1.0 - frequency, 1.0 + frequency, 2.0 - frequency].into_iter().any(|frequency| {
         let turns = frequency * work_unit;
-        work_unit > 0.0 && turns > 0.5 && (turns - turns.round()).abs() < 0.03
+        work_unit > 0.0 && turns > 0.5 && (turns - turns.round()).abs() < OF_WORK
     })
 }
 
 /// The largest share of intervals that lies within 256 ticks, if it spans at least 24.
 fn densest_window(intervals: &[i64]) -> Option<Vec<i64>> {
     const WIDTH: i64 = 256;
+    const LEAST: i64 = 24;
     let mut best = 0..0;
     let mut end = 0;
     for start in 0..intervals.len() {
@@ -81,7 +97,7 @@ fn densest_window(intervals: &[i64]) -> Option<Vec<i64>> {
         }
     }
     let window = intervals[best].to_vec();
-    (window.len() >= FEWEST && window[window.len() - 1] - window[0] >= 24).then_some(window)
+    (window.len() >= FEWEST && window[window.len() - 1] - window[0] >= LEAST).then_some(window)
 }
 
 fn magnitude(window: &[i64], frequency: f64) -> f64 {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Resolution, Rule, bound, follows_work};
+use super::{REPEATED, Resolution, Rule, bound, differ, follows_work};
 use crate::analysis::lattice;
 use crate::analysis::statistics::{median, sorted};
 use crate::trace::{Intervals, Trace};
@@ -25,10 +25,6 @@ const STRANGE: f64 = 0.5;
 /// So many of those are no chance.
 const STRANGE_PORTIONS: usize = 4;
 
-/// Steps that differ by no more than this share, or this many ticks, are one step whose interval is wider: by so much two rules
-/// may differ as well.
-const SLIGHT: (f64, f64) = (0.02, 0.3);
-
 /// What one process saw.
 #[derive(Clone, Copy, Debug)]
 pub struct Process<'a>(&'a [Intervals]);
@@ -42,7 +38,7 @@ impl<'a> Process<'a> {
     /// Intervals with random work that are not negative, in the order in which they were taken. The same work again and again
     /// shows one or two multiples only, whatever the step.
     fn random(&self) -> Vec<i64> {
-        let groups = self.0.iter().filter(|group| group.deltas.len() < 4);
+        let groups = self.0.iter().filter(|group| group.deltas.len() < REPEATED);
         groups.flat_map(|group| group.deltas.iter().copied()).filter(|&delta| delta >= 0).collect()
     }
 }
@@ -177,10 +173,6 @@ fn leave_out_single(own: &mut [Vec<f64>]) {
     own.iter_mut().for_each(|steps| steps.retain(again));
 }
 
-fn differ(step: f64, other: f64) -> bool {
-    (step - other).abs() > (SLIGHT.0 * other).max(SLIGHT.1)
-}
-
 /// As many intervals as hold [`PORTION`] that moved.
 fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
     let mut moved = intervals.iter().enumerate().filter(|(_, delta)| **delta as f64 >= 0.5 * step);
@@ -224,7 +216,7 @@ fn widened(pooled: Resolution, processes: &[Process], alike: &[f64]) -> Resoluti
     let mut told: Vec<(f64, f64)> = Vec::new();
     for random in processes.iter().map(Process::random) {
         // Readings made unique shorten intervals, those of little work more often: halves differ by that.
-        if random.iter().any(|&delta| delta > 0 && (delta as f64) < 0.3 * step.value) {
+        if random.iter().any(|&delta| delta > 0 && (delta as f64) < lattice::UNIQUE * step.value) {
             return Resolution::Resolved { step, rule };
         }
         let (first, second) = random.split_at(random.len() / 2);
