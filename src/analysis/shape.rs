@@ -40,21 +40,24 @@ pub enum Kind {
 const KINDS: usize = 5;
 /// Their parameters: place, normal blur, tail; one of the latter; two places and a weight; all of these.
 const PARAMETERS: [f64; KINDS] = [3.0, 2.0, 2.0, 3.0, 5.0];
-/// What a parameter lowers the misfit by, twice over what chance does (Akaike).
+/// What a parameter costs where laws are asked whether they do as well: by so much more than chance it has to lower the misfit
+/// (Akaike).
 const CHANCE: f64 = 2.0;
-/// A law whose misfit exceeds the best one's by less than this explains the samples as well: twice the logarithm of 20.
+/// A law that is worse by less than this, parameters paid, explains the samples as well: twice the logarithm of 20.
 const AS_GOOD: f64 = 6.0;
 /// Samples that a share is counted from; with fewer it is taken from the density.
 const FEWEST_WITHIN: f64 = 60.0;
-/// What a parameter has to lower the misfit by in every process to be believed: half as much again.
+/// What a parameter costs in every process where one law is chosen: half as much again. Two costs pay for one parameter more than
+/// they have.
 const PRICE: f64 = 3.0;
-/// What the more complicated of two kinds has to explain besides.
+/// What two costs have to explain besides, over all processes.
 const EVIDENCE: f64 = 10.0;
 /// A law explains the samples where its misfit is at most so many times what there is to be explained.
 const MOST_MISFIT: f64 = 4.0;
 /// What the place of a law is off by, in steps, beyond chance.
 const MODEL: f64 = 0.005;
-/// What interpolation within a cell is off by, in steps: at most 0.09 for a single cost; more for two in one cell.
+/// What interpolation within a cell is off by, in steps, as a standard deviation: at most 0.09 for a single cost; more for two in
+/// one cell.
 const INTERPOLATION: f64 = 0.1;
 
 /// What the samples of one process may be taken for.
@@ -125,7 +128,11 @@ impl Fits {
         let simple = |cluster: &Cluster| {
             let [mean, second, third] = cluster.moments();
             let variance = (second - 1.0 / 6.0).max(0.0);
-            Law::one(mean, variance.sqrt(), if variance > 0.05 { third / variance.powf(1.5) } else { 0.0 })
+            Law::one(
+                mean,
+                variance.sqrt(),
+                if variance > fit::VARIES { third / variance.powf(1.5) } else { 0.0 },
+            )
         };
         let others = self.cells.others.iter().map(simple).enumerate().collect();
         Shape { step: self.step, cells: Rc::clone(&self.cells), law, others }

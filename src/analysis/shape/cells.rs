@@ -127,27 +127,36 @@ impl Cells {
 
     /// The levels of the main cluster that hold a share worth telling.
     pub(super) fn telling(&self) -> usize {
-        self.main.iter().flat_map(|main| &main.shares).filter(|share| **share > 2.0 * EMPTY).count()
+        const WORTH: f64 = 2.0 * EMPTY;
+        self.main.iter().flat_map(|main| &main.shares).filter(|share| **share > WORTH).count()
     }
 }
 
 /// Where rare interruptions begin among sorted levels.
 pub(super) fn cut(levels: &[f64]) -> Option<f64> {
-    let (middle, high) = (quantile(levels, 0.5)?, quantile(levels, 0.98)?);
-    Some(high + 2.0 * (high - middle) + 3.0)
+    /// Up to this share samples are the timer's own: no more are expected to be interrupted.
+    const ORDINARY: f64 = 0.98;
+    /// Beyond that, so many times as far from it as it lies from the middle, and so many levels.
+    const BEYOND: (f64, f64) = (2.0, 3.0);
+    let (middle, high) = (quantile(levels, 0.5)?, quantile(levels, ORDINARY)?);
+    Some(high + BEYOND.0 * (high - middle) + BEYOND.1)
 }
 
 /// How much more the number of samples up to the middle level scatters between blocks than by chance. Phases that lock and
 /// costs that change in spells make neighbours alike.
 fn dispersion(in_order: &[f64], middle: f64) -> f64 {
+    /// With fewer blocks nothing can be told.
+    const MORE_THAN: usize = 3;
+    /// Nor with a smaller variance of counts by chance: all but one sample in a hundred lie on one side.
+    const TELLING: f64 = 0.5;
     let counts: Vec<f64> = in_order
         .chunks_exact(BLOCK)
         .map(|block| block.iter().filter(|&&level| level <= middle).count() as f64)
         .collect();
-    let Some(centre) = mean(&counts).filter(|_| counts.len() > 3) else { return 1.0 };
+    let Some(centre) = mean(&counts).filter(|_| counts.len() > MORE_THAN) else { return 1.0 };
     let share = centre / BLOCK as f64;
     let by_chance = centre * (1.0 - share);
-    if by_chance < 0.5 {
+    if by_chance < TELLING {
         return 1.0;
     }
     let squares: f64 = counts.iter().map(|count| (count - centre).powi(2)).sum();

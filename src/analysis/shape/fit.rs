@@ -15,6 +15,14 @@ const EARNED: f64 = 4.0;
 const ROUNDS: usize = 40;
 /// Strides that are shorter than this part of a step end it.
 const FINEST: f64 = 5e-4;
+/// What batches tell of the variance is where a search begins, if it is known as well as this, in steps squared.
+const WELL_KNOWN: f64 = 0.1;
+/// A smaller variance of levels, in steps squared, beyond what steps add, says nothing of the skewness.
+pub(super) const VARIES: f64 = 0.05;
+/// A law with a smaller variance, in steps squared, has no skewness that shows.
+const NO_VARIANCE: f64 = 1e-4;
+/// The least share of samples in a second peak from which a search begins.
+const PEAK: f64 = 0.01;
 /// Where nothing tells the skewness: costs come on top of a floor, so they are skewed to the right, give or take.
 const USUAL_SKEWNESS: (f64, f64) = (1.0, 0.7);
 
@@ -97,8 +105,8 @@ impl<'a> Data<'a> {
         let [mean, second, third] = self.cluster.moments();
         let seen = (second - 1.0 / 6.0).max(0.0);
         let (variance, error) = self.moments.variance;
-        let variance = if error.is_finite() && error < 0.1 { variance } else { seen };
-        let skewness = if seen > 0.05 { third / seen.powf(1.5) } else { USUAL_SKEWNESS.0 };
+        let variance = if error.is_finite() && error < WELL_KNOWN { variance } else { seen };
+        let skewness = if seen > VARIES { third / seen.powf(1.5) } else { USUAL_SKEWNESS.0 };
         (mean, variance.max(0.0), skewness)
     }
 
@@ -114,7 +122,7 @@ impl<'a> Data<'a> {
         let mut peaks: Vec<(f64, usize)> = (0..shares.len()).filter_map(|number| peak(&number)).collect();
         peaks.sort_by(|a, b| b.0.total_cmp(&a.0));
         let first = *peaks.first()?;
-        let second = *peaks.iter().find(|(share, number)| *share > 0.01 && number.abs_diff(first.1) > 1)?;
+        let second = *peaks.iter().find(|(share, number)| *share > PEAK && number.abs_diff(first.1) > 1)?;
         let (low, high) = if first.1 < second.1 { (first, second) } else { (second, first) };
         let place = |number: usize| self.cluster.first + number as f64;
         let weight = high.0 / (low.0 + high.0);
@@ -173,7 +181,11 @@ impl<'a> Data<'a> {
         let (skewness, doubt) = self.moments.skewness.unwrap_or(USUAL_SKEWNESS);
         let variance = law.variance();
         // A variance that does not show has no skewness that could.
-        if variance > 1e-4 { ((law.third() / variance.powf(1.5) - skewness) / doubt).powi(2) } else { 0.0 }
+        if variance > NO_VARIANCE {
+            ((law.third() / variance.powf(1.5) - skewness) / doubt).powi(2)
+        } else {
+            0.0
+        }
     }
 }
 
