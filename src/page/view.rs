@@ -9,7 +9,7 @@ use crate::report::machine::{Fact, facts_of};
 use crate::report::plot::Plot;
 use crate::report::plot::svg::DrawError;
 use crate::report::text::{clipped, plain};
-use crate::report::{ProvenanceKind, Report, Status, TimerRow, Warning};
+use crate::report::{ProvenanceKind, Report, Status, TimerRow, Warning, ranks, written_rank};
 
 const LONGEST: usize = 600;
 const LONGEST_NAME: usize = 200;
@@ -101,14 +101,13 @@ impl ReportView {
     pub fn of(report: &Report, key: &str, figures: Figures) -> Result<Self, DrawError> {
         let provenance = &report.provenance;
         let mut taken = HashSet::new();
-        let mut rank = 0;
+        let ranks = ranks(&report.timers.iter().collect::<Vec<_>>());
         let timers: Result<Vec<TimerView>, DrawError> = report
             .timers
             .iter()
-            .map(|row| {
-                rank += usize::from(row.status == Status::Ok);
-                let shown = if row.status == Status::Ok { rank.to_string() } else { "–".to_owned() };
-                TimerView::of(row, anchor(key, &row.id, &mut taken), shown, figures)
+            .zip(ranks)
+            .map(|(row, rank)| {
+                TimerView::of(row, anchor(key, &row.id, &mut taken), written_rank(rank), figures)
             })
             .collect();
         Ok(Self {
