@@ -3,6 +3,7 @@
 mod archive;
 mod collection;
 pub mod conditions;
+mod costs;
 pub mod csv;
 mod document;
 pub mod escape;
