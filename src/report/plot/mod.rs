@@ -137,7 +137,7 @@ fn outside(below: u64, above: u64) -> String {
 fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
     let most = *figure.ticks.iter().max()? as f64;
     let least = *figure.ticks.iter().min()? as f64;
-    // A read far dearer than the step would leave the lower half empty.
+    // A read far more expensive than the step would leave the lower half empty.
     let least = if least > most / 2.0 { least - 0.1 * (most - least) } else { least.min(0.0) };
     let longest = *figure.work.iter().max()? as f64 * figure.ns_per_work;
     let (unit_up, a_tick) = interval_unit(row, most.abs().max(least.abs()));
