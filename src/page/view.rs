@@ -93,6 +93,13 @@ pub(super) fn summary(report: &Report) -> String {
     let best = report.timers.iter().find(|row| row.quality.is_some());
     if let Some(best) = best {
         text += &format!("; the best is {} with {} %", clipped(&best.id, 80), percent(best.quality));
+        let first =
+            ranks(&report.timers.iter().collect::<Vec<_>>()).iter().filter(|rank| **rank == Some(1)).count();
+        match first {
+            0 | 1 => {}
+            2 => text += ", and another shares its rank",
+            more => text += &format!(", and {} others share its rank", more - 1),
+        }
     }
     text + "."
 }

@@ -62,6 +62,8 @@ impl Plot {
         let mut heights = vec![0.0_f64; grid.columns];
         let columns = grid.columns as f64;
         let column = |x: f64| (x - self.across.from) / (self.across.to - self.across.from) * columns;
+        // Columns are coarse: what is left blank beside narrow bars would be uneven.
+        let blank = if column(first + width) - column(first) < 4.0 { 0.0 } else { blank };
         for (at, &count) in counts.iter().enumerate() {
             let side = |share: f64| column(first + width * (at as f64 + share));
             let (from, to) = (side(blank), side(1.0 - blank));
