@@ -18,15 +18,15 @@ impl Distribution {
     /// a single cost lie around.
     #[must_use]
     pub fn in_words(&self, median_ns: Option<f64>) -> String {
-        let within = deviation(self.within_ns);
+        let varied = varied(self.within_ns);
         let costs = match self.modes.as_slice() {
             [] => {
                 let around = median_ns.map_or_else(String::new, |ns| format!(" around {}", time(Some(ns))));
-                format!("no single cost: they lie{around} with an SD of {within}")
+                format!("no single cost: they lie{around}, {varied}")
             }
-            [mode] => format!("one, {}, SD {within}", written(mode)),
+            [mode] => format!("one, {}, {varied}", written(mode)),
             modes => format!(
-                "{}, {}; SD {within} around the one that holds the median",
+                "{}, {}; {varied} around the one that holds the median",
                 number(modes.len()),
                 listed(modes)
             ),
@@ -42,6 +42,13 @@ impl Distribution {
         };
         [costs, tail, between].join("; ")
     }
+}
+
+/// How much a cost varies within a process.
+fn varied(ns: f64) -> String {
+    /// Less cannot be told from none by any reference there is.
+    const SEEN: f64 = 0.005;
+    if ns < SEEN { "no variation seen".to_owned() } else { format!("SD {}", deviation(ns)) }
 }
 
 /// A standard deviation is not known to more than two digits.
@@ -107,8 +114,13 @@ mod tests {
         );
         assert_eq!(
             told(of(&[], 5.0, None, 0.0)),
-            "no single cost: they lie around 30.00 ns with an SD of 5.0 ns; none far above; one process, so nothing is known \
+            "no single cost: they lie around 30.00 ns, SD 5.0 ns; none far above; one process, so nothing is known \
              of others"
+        );
+        let still = told(of(&[(9.0, 1.0)], 0.0, Some(0.5), 0.0));
+        assert_eq!(
+            still,
+            "one, 9.000 ns (100 %), no variation seen; none far above; processes differ by 0.50 ns (SD)"
         );
         let three = told(of(&[(1.0, 0.3), (2.0, 0.3), (3.0, 0.4)], 0.1, None, 0.0));
         assert!(
