@@ -10,7 +10,7 @@ use crate::analysis::resolution::agreement::{Process, agreed};
 use crate::analysis::resolution::{Context, Resolution, resolve};
 use crate::analysis::shape::{Agreed, Fits, Kind};
 use crate::analysis::singles::{View, successive};
-use crate::analysis::statistics::{median, midmean, standard_deviation};
+use crate::analysis::statistics::{median, midmean};
 use crate::trace::{Intervals, Run, Trace};
 
 /// What a trace says about its timer.
