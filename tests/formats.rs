@@ -44,6 +44,36 @@ fn markdown() {
 }
 
 #[test]
+fn overlapping_intervals_share_a_rank_in_every_format() {
+    let mut report = report();
+    let best = report.timers[0].quality_low;
+    report.timers[1].quality_high = best;
+    let table = Format::Table.render(&report, Style::default());
+    let rank = |id: &str| {
+        let row = table.lines().find(|line| line.split_whitespace().nth(1) == Some(id));
+        row.and_then(|line| line.split_whitespace().next()).map(str::to_owned)
+    };
+    assert_eq!(["rdtsc", "rdtscp", "monotonic"].map(rank), ["1", "1", "3"].map(|rank| Some(rank.to_owned())));
+    let markdown = Format::Markdown.render(&report, Style::default());
+    let html = timermeter::page::render(&[report], &[]).expect("a page");
+    for (id, rank) in [("rdtsc", 1), ("rdtscp", 1), ("monotonic", 3)] {
+        assert!(markdown.contains(&format!("| {rank} | {id} |")), "{markdown}");
+        let row = html.split("<tr data-find").find(|row| row.contains(&format!("data-v=\"{id}\"")));
+        assert!(row.is_some_and(|row| row.contains(&format!(">{rank}</td>"))), "{row:?}");
+    }
+}
+
+#[test]
+fn an_interval_of_quality_never_leaves_0_to_100() {
+    let mut report = report();
+    (report.timers[2].quality_low, report.timers[2].quality_high) = (Some(0.0), Some(1.0));
+    for format in [Format::Table, Format::Markdown] {
+        let text = format.render(&report, Style::default());
+        assert!(text.contains("+55.30 −44.70"), "{text}");
+    }
+}
+
+#[test]
 fn a_report_that_found_nothing() {
     insta::assert_snapshot!(Format::Table.render(&nothing_determined(), Style::default()));
 }

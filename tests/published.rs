@@ -222,6 +222,14 @@ fn folder(described: &Described) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("reports").join(described.folder).join("2011-03-14")
 }
 
+/// A page without the first cells of its table.
+fn without_ranks(page: &str) -> Vec<&str> {
+    fn without(row: &str) -> Option<&str> {
+        Some(row.strip_prefix("| ")?.split_once(" | ")?.1)
+    }
+    page.lines().map(|line| without(line).unwrap_or(line)).collect()
+}
+
 #[test]
 fn the_reports_of_the_paper_are_those_of_its_tables() {
     for described in &PLATFORMS {
@@ -236,8 +244,13 @@ fn the_reports_of_the_paper_are_those_of_its_tables() {
                 fs::write(&path, &text).unwrap();
             }
             let kept = fs::read_to_string(&path).unwrap_or_default();
+            // What an older version kept lacks what newer ones add, gives a rank to each of equals, and says the same.
+            let same = match format {
+                Format::Json => Report::parse(&kept, name).is_ok_and(|kept| kept == report),
+                _ => without_ranks(&kept) == without_ranks(&text),
+            };
             assert!(
-                kept == text,
+                same,
                 "{} does not follow from the tables: run this with UPDATE_REPORTS=1",
                 path.display()
             );

@@ -26,7 +26,7 @@ pub struct Cost {
     pub single_median: f64,
     /// 99th percentile of the same, its steps interpolated.
     pub p99: f64,
-    /// Standard error of `alone`, for what chance does to so many samples.
+    /// Standard error of `by_batches`, for what chance does to the mean of so many single calls, which it leans on.
     pub error: f64,
     /// What the median may be off by as no law is quite true, and more where none explains the singles.
     pub model: f64,
@@ -76,16 +76,14 @@ pub fn cost(seen: &Seen, floor: f64, pace: Pace) -> Option<Cost> {
     let mean_alone = by_reference.core_mean() * by_singles - around_ns;
     let alone =
         if view.of_intervals { mean_alone + above_mean } else { shape.median() * shown_ns - around_ns };
-    let step = reference.step * ns;
     let samples = run.singles.deltas.len() as f64;
-    let of_bracket = step * step / 4.0 / run.bracket.deltas.len().max(1) as f64;
     Some(Cost {
         alone,
         by_batches: in_a_row + above_mean,
         in_a_row,
         single_median: median(&floats(&run.singles))? * by_singles - around_ns,
         p99: by_reference.interpolated_quantile(0.99) * by_singles - around_ns,
-        error: (by_reference.core_variance() * by_singles * by_singles / samples + of_bracket).sqrt(),
+        error: (by_reference.core_variance() * by_singles * by_singles / samples).sqrt(),
         model: shape.model_doubt() * shown_ns,
     })
 }

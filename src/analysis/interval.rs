@@ -74,8 +74,8 @@ pub struct Regimes {
     pub low: f64,
     /// What the others cost.
     pub high: f64,
-    /// How many processes are in the group that costs more.
-    pub in_high: usize,
+    /// How many processes are in the group that costs less, and in the one that costs more.
+    pub processes: [usize; 2],
 }
 
 /// Whether figures of processes lie in two groups with nothing between: a gap that is wider than either group.
@@ -94,7 +94,7 @@ pub fn regimes(figures: &[f64]) -> Option<Regimes> {
     let width = |group: &[f64]| group[group.len() - 1] - group[0];
     let (low, high) = (mean(below)?, mean(above)?);
     let wide = gap(&at) > WIDER * width(below).max(width(above)) && gap(&at) > LEAST * low.abs();
-    wide.then_some(Regimes { low, high, in_high: above.len() })
+    wide.then_some(Regimes { low, high, processes: [below.len(), above.len()] })
 }
 
 #[cfg(test)]
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn two_groups_are_told_from_one() {
-        assert_eq!(regimes(&[100.0, 115.2, 100.4, 114.8, 100.2]).map(|two| two.in_high), Some(2));
+        assert_eq!(regimes(&[100.0, 115.2, 100.4, 114.8, 100.2]).map(|two| two.processes), Some([3, 2]));
         assert_eq!(regimes(&[100.0, 100.3, 100.4, 114.8, 100.2]), None, "one alone was disturbed");
         assert_eq!(regimes(&[100.0, 101.0, 102.5, 103.0, 104.1]), None);
         assert_eq!(regimes(&[1.0]), None);

@@ -160,7 +160,7 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     }
     let (mut on, mut all) = (0.0, 0.0);
     let mut levels = std::collections::BTreeMap::<i64, f64>::new();
-    let (mut product, mut square) = (0.0, 0.0);
+    let (mut product, mut square, mut squares) = (0.0, 0.0, 0.0);
     // Where the longest intervals were left out, of their level only the shorter ones are left: it would pull the step down.
     let cut = counted.last().map_or(f64::INFINITY, |(value, _)| (value / step).round());
     for &(value, times) in counted {
@@ -173,12 +173,16 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
             if level < cut {
                 product += times * level * value;
                 square += times * level * level;
+                squares += times * value * value;
             }
         }
     }
     let through_zero = if uncertain || square == 0.0 { step } else { product / square };
+    // That of a line through zero; what lies off the lattice by truncation scatters by a sixth of a squared tick at least.
+    let residual = ((squares - through_zero * product) / on.max(1.0)).max(1.0 / 6.0);
+    let error = if square > 0.0 { (residual / square).sqrt() } else { line.error };
     (on >= ON_LATTICE * all && occupied(&levels, step) && through_zero.is_finite())
-        .then_some(Lattice { step: through_zero, error: line.error })
+        .then_some(Lattice { step: through_zero, error: if uncertain { line.error } else { error } })
 }
 
 /// Whether enough neighbouring levels are occupied. Coarser lattices were tried before, so a few neighbours do.

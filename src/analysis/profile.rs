@@ -10,7 +10,7 @@ use crate::analysis::resolution::agreement::{Process, agreed};
 use crate::analysis::resolution::{Context, Resolution, resolve};
 use crate::analysis::shape::{Agreed, Fits, Kind};
 use crate::analysis::singles::{View, successive};
-use crate::analysis::statistics::{median, midmean, standard_deviation};
+use crate::analysis::statistics::{median, midmean};
 use crate::trace::{Intervals, Run, Trace};
 
 /// What a trace says about its timer.
@@ -211,9 +211,8 @@ impl<'a> Looks<'a> {
         let kinds = farthest(others.iter().filter_map(pair).collect(), here);
         let mut instead: Vec<(f64, f64)> =
             kinds.into_iter().chain(other_pace.as_ref().and_then(pair)).collect();
-        for doubt in [found.ordering, found.model] {
-            instead.extend([(here.0 - doubt, here.1), (here.0 + doubt, here.1)]);
-        }
+        let shifts = [found.by_singles, -found.model, found.model];
+        instead.extend(shifts.map(|shift| (here.0 + shift, here.1)));
         found.costs.shrink_to_fit();
         let samples = self.runs.iter().map(|run| self.view.samples(run).len() as f64).sum();
         Found::from(found, instead, following, samples)
@@ -256,37 +255,35 @@ fn farthest(others: Vec<(f64, f64)>, here: (f64, f64)) -> Vec<(f64, f64)> {
     vec![(least.min(here.0), narrow.min(here.1)), (most.max(here.0), wide.max(here.1))]
 }
 
-/// How much a call alone may take longer or shorter than one in a row, in nanoseconds, as a standard deviation: what waiting
-/// for the reads around it takes. Where singles are known better than that, they place the median; else batches do.
-const ORDERING_NS: f64 = 4.0;
+/// What phases that are not random shift singles by, in steps, as a standard deviation: that of a place anywhere within a step.
+const PHASE: f64 = 0.289;
 
 /// Cost and spread of each process, the cost placed by singles and batches together.
 struct Placed {
     each: Vec<Cost>,
     costs: Vec<f64>,
     spreads: Vec<f64>,
-    /// Half the width of what batches leave in doubt, in nanoseconds.
-    ordering: f64,
+    /// How far from there the singles alone have it, in nanoseconds.
+    by_singles: f64,
     /// Half the width of what the laws leave in doubt, in nanoseconds.
     model: f64,
 }
 
-/// Places the median of single calls where they show it, as far as they are known; batches place it within what the singles
-/// leave open, which is never more than a step of the reference.
+/// Places the median of single calls. Singles leave it open by a step of the reference, as their phases may lock; within that
+/// batches place it, as far as they know it better, and never beyond. What a call alone takes longer than one in a row, within
+/// the step, is then still in doubt.
 fn placed(figures: Vec<(Cost, Option<f64>)>, step: f64) -> Placed {
     let spreads = figures.iter().filter_map(|(_, spread)| *spread).collect();
     let each: Vec<Cost> = figures.into_iter().map(|(cost, _)| cost).collect();
-    let longer: Vec<f64> = each.iter().map(|cost| cost.alone - cost.by_batches).collect();
-    let count = each.len().max(1) as f64;
-    let by_chance = midmean(&each.iter().map(|cost| cost.error).collect::<Vec<_>>()).unwrap_or(0.0);
-    // Few processes may agree by chance.
-    let error = standard_deviation(&longer).unwrap_or(0.0).max(by_chance) / count.sqrt();
-    let known = ORDERING_NS.powi(2) / (ORDERING_NS.powi(2) + error.powi(2));
-    let place =
-        |cost: &Cost| cost.alone - ((1.0 - known) * (cost.alone - cost.by_batches)).clamp(-step, step);
-    let costs = each.iter().map(place).collect();
-    let model = Z * midmean(&each.iter().map(|cost| cost.model).collect::<Vec<_>>()).unwrap_or(0.0);
-    Placed { each, costs, spreads, ordering: Z * (1.0 - known) * ORDERING_NS.min(step), model }
+    let over =
+        |figure: fn(&Cost) -> f64| midmean(&each.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0);
+    let (phase, chance) = (PHASE * step, over(|cost| cost.error));
+    let by_batches = if phase > 0.0 { phase * phase / (phase * phase + chance * chance) } else { 0.0 };
+    let place = |cost: &Cost| cost.alone - by_batches * (cost.alone - cost.by_batches).clamp(-step, step);
+    let costs: Vec<f64> = each.iter().map(place).collect();
+    let by_singles = over(|cost| cost.alone) - midmean(&costs).unwrap_or(0.0);
+    let model = Z * over(|cost| cost.model);
+    Placed { each, costs, spreads, by_singles, model }
 }
 
 /// Cost and spread over processes.

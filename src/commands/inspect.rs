@@ -153,7 +153,7 @@ fn describe(out: &mut String, row: &TimerRow, style: Style) {
         *out += &plot.terminal(width);
     }
     if !row.warnings.is_empty() {
-        *out += &format!("\n{}\n", style.paint(YELLOW, "beware"));
+        *out += &format!("\n{}\n", style.paint(YELLOW, "caveats"));
     }
     for warning in &row.warnings {
         let [code, message, advice] =

@@ -157,8 +157,8 @@ impl Condition {
         &self.text
     }
 
-    /// Whether it holds, with what makes it hold: a difference that satisfies it and is not noise. A difference without an
-    /// interval counts as it is.
+    /// Whether it holds, with what makes it hold: a difference that satisfies it, is not noise, and is as large as the smallest
+    /// that matters. A difference without an interval counts as it is, unless a single process is all it rests on.
     #[must_use]
     pub fn holds(&self, comparison: &Comparison) -> Option<String> {
         match self.field {
@@ -189,7 +189,12 @@ impl Condition {
     fn is_met_by(&self, compared: &Compared) -> bool {
         let difference = &compared.difference;
         let value = if self.percent { difference.percent } else { Some(difference.absolute) };
-        value.is_some_and(|value| compared.verdict != Verdict::Noise && self.is_met(value))
+        let counts = match compared.verdict {
+            Verdict::Better | Verdict::Worse => true,
+            Verdict::Unjudged => compared.matters && !compared.single_process,
+            Verdict::Noise => false,
+        };
+        value.is_some_and(|value| counts && self.is_met(value))
     }
 
     fn is_met(&self, value: f64) -> bool {

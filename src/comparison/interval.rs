@@ -108,6 +108,12 @@ mod tests {
         let difference = Difference::between(bare, figure(30.0, 1.0, 1.0), true);
         assert_eq!((difference.interval, difference.is_more_than_noise()), (None, None));
         assert_eq!(Figure::new(f64::NAN, None, None), None);
+        // Of one process, as a report and as the analysis have it.
+        for ends in [None, Some(f64::INFINITY)] {
+            let one = Figure::new(10.0, ends.map(|end| -end), ends).expect("it has a value");
+            let difference = Difference::between(figure(30.0, 1.0, 1.0), one, true);
+            assert_eq!((one.interval, difference.is_more_than_noise()), (None, None));
+        }
         let free = Difference::between(figure(0.0, 0.0, 0.0), figure(1.0, 0.1, 0.1), true);
         assert_eq!((free.percent, free.is_more_than_noise()), (None, Some(true)));
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Comparison, Verdict};
+use super::{Comparison, SMALLEST, SMALLEST_QUALITY, Verdict};
 
 /// The comparison as a JSON object.
 #[must_use]
@@ -12,6 +12,7 @@ pub fn render(comparison: &Comparison) -> Value {
         "better": comparison.count(Verdict::Better),
         "noise": comparison.count(Verdict::Noise),
         "unjudged": comparison.count(Verdict::Unjudged),
+        "smallest": { "cost": SMALLEST, "accuracy": SMALLEST, "quality": SMALLEST_QUALITY },
         "platform": comparison.platform,
         "figures": comparison.figures,
         "answers": comparison.answers,

@@ -1,7 +1,9 @@
 //! What changed, as Markdown.
 
 use super::Comparison;
-use super::rows::{ANSWER_HEADS, HEADS, answer_cells, cells, one_sided, platform_change, shown, summary};
+use super::rows::{
+    ANSWER_HEADS, HEADS, answer_cells, cells, one_sided, platform_change, shown, smallest, summary,
+};
 use crate::report::escape::markdown as escape;
 
 /// The comparison, a changed clock source in the first line.
@@ -9,12 +11,16 @@ use crate::report::escape::markdown as escape;
 pub fn render(comparison: &Comparison, all: bool) -> String {
     let mut out = String::new();
     for change in &comparison.platform {
+        if change.is_loud() && !change.is_of_clock_source() {
+            out += &format!("- **{}: {}**\n", change.what, escape(&platform_change(change)));
+            continue;
+        }
         out += &format!("- **{}**: {}\n", change.what, escape(&platform_change(change)));
     }
     if comparison.platform.is_empty() {
         out += "Same platform and settings.\n";
     }
-    out += &format!("\n{}.\n", escape(&summary(comparison)));
+    out += &format!("\n{}; {}.\n", escape(&summary(comparison)), escape(&smallest()));
     let shown = shown(comparison, all);
     if !shown.is_empty() {
         out += &format!("\n| {} |\n|:--|:--|--:|--:|:--|:--|\n", HEADS.map(escape).join(" | "));

@@ -28,6 +28,12 @@ pub use trust::Answer;
 /// what it says.
 const SLEW: f64 = 500e-6;
 
+/// Costs and accuracies that differ by less than this share are as good as the same: what vendors, kernels and hypervisors
+/// declare of rates is rounded by as much (10.00 and 10.02 ns), and Quality moves by a twentieth of a percent of itself.
+pub const SMALLEST: f64 = 0.005;
+/// The same for Quality: what smallest differences of both together make of it (their exponents are -0.1).
+pub const SMALLEST_QUALITY: f64 = 0.001;
+
 /// A figure of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -50,7 +56,7 @@ pub enum Verdict {
     Better,
     /// Worse by more than noise.
     Worse,
-    /// No more than noise.
+    /// No more than noise, or too small to matter.
     Noise,
     /// The figures have no intervals, so nobody can tell.
     Unjudged,
@@ -68,6 +74,10 @@ pub struct Compared {
     pub difference: Difference,
     /// Whether that is more than noise, and in which direction.
     pub verdict: Verdict,
+    /// Whether it is as large as the smallest difference that matters.
+    pub matters: bool,
+    /// Whether one of the reports rests the timer on a single process, from which nothing follows.
+    pub single_process: bool,
 }
 
 /// A timer whose figures are in one of the reports only.
@@ -197,19 +207,42 @@ impl Quantity {
             Self::Quality | Self::Spread => difference.absolute > 0.0,
             Self::Cost | Self::Accuracy => difference.absolute < 0.0,
         };
+        let matters = difference.absolute.abs() >= self.smallest() * difference.old.value.abs();
         let verdict = match difference.is_more_than_noise() {
             None => Verdict::Unjudged,
-            Some(false) => Verdict::Noise,
-            Some(true) if better => Verdict::Better,
-            Some(true) => Verdict::Worse,
+            Some(true) if matters && better => Verdict::Better,
+            Some(true) if matters => Verdict::Worse,
+            Some(_) => Verdict::Noise,
         };
-        Some(Compared { timer: new.id.to_string(), quantity: self, difference, verdict })
+        let single_process = [old, new].into_iter().any(is_of_single_process);
+        Some(Compared {
+            timer: new.id.to_string(),
+            quantity: self,
+            difference,
+            verdict,
+            matters,
+            single_process,
+        })
+    }
+
+    /// The smallest difference that matters, as a share of the old figure.
+    fn smallest(self) -> f64 {
+        match self {
+            Self::Quality => SMALLEST_QUALITY,
+            Self::Cost | Self::Accuracy => SMALLEST,
+            Self::Spread => 0.0,
+        }
     }
 
     /// Whether its differences are told in percent too.
     fn is_relative(self) -> bool {
         matches!(self, Self::Cost | Self::Accuracy)
     }
+}
+
+/// Its report says so.
+fn is_of_single_process(row: &OutlineRow<'_>) -> bool {
+    row.warnings.iter().any(|warning| warning.code == "single-process")
 }
 
 fn fate(old: Option<&OutlineRow<'_>>, new: Option<&OutlineRow<'_>>) -> Option<OneSided> {

@@ -34,7 +34,7 @@ const CLOCK_SOURCE: &str = "clock source";
 /// Frequencies that differ by less are the same.
 const SAME_FREQUENCY: f64 = 0.01;
 
-/// All that differs, a change of the clock source first.
+/// All that differs, a change of the clock source first, another CPU next.
 pub(super) fn changes(old: &Outline<'_>, new: &Outline<'_>) -> Vec<Change> {
     let (before, after) = (&old.platform, &new.platform);
     let text = |what, old: &Option<String>, new: &Option<String>| change(what, old.clone(), new.clone());
@@ -44,15 +44,15 @@ pub(super) fn changes(old: &Outline<'_>, new: &Outline<'_>) -> Vec<Change> {
     };
     let always = |what, old: &str, new: &str| change(what, Some(old.to_owned()), Some(new.to_owned()));
     let yes_no = |yes: Option<bool>| yes.map(|yes| if yes { "yes" } else { "no" }.to_owned());
-    [
+    let mut changes: Vec<Change> = [
         clock_source(&before.clocksource.current, &after.clocksource.current),
+        text("CPU", &before.cpu.model, &after.cpu.model),
+        number("CPU family", before.cpu.family, after.cpu.family),
+        number("CPU model number", before.cpu.model_number, after.cpu.model_number),
         text("kernel", &before.kernel.release, &after.kernel.release),
         text("kernel build", &before.kernel.version, &after.kernel.version),
         text("microcode", &before.cpu.microcode, &after.cpu.microcode),
-        text("CPU", &before.cpu.model, &after.cpu.model),
         always("architecture", &before.cpu.architecture, &after.cpu.architecture),
-        number("CPU family", before.cpu.family, after.cpu.family),
-        number("CPU model number", before.cpu.model_number, after.cpu.model_number),
         number("CPU stepping", before.cpu.stepping, after.cpu.stepping),
         change("invariant TSC", yes_no(before.cpu.invariant_tsc), yes_no(after.cpu.invariant_tsc)),
         text("hypervisor", &before.hypervisor, &after.hypervisor),
@@ -72,7 +72,24 @@ pub(super) fn changes(old: &Outline<'_>, new: &Outline<'_>) -> Vec<Change> {
     ]
     .into_iter()
     .flatten()
-    .collect()
+    .collect();
+    // Once: where the model has another name, its numbers say nothing more.
+    let other = changes.iter_mut().find(|change| OF_CPU.contains(&change.what) && is_told(change));
+    if let Some(change) = other {
+        change.remark = Some(OTHER_CPU.to_owned());
+    }
+    changes
+}
+
+/// What tells one model of CPU from another.
+const OF_CPU: [&str; 3] = ["CPU", "CPU family", "CPU model number"];
+
+/// What is between two reports of different CPUs.
+const OTHER_CPU: &str = "another CPU: what differs below may be the machines, and no change of either";
+
+/// Whether both reports say it.
+fn is_told(change: &Change) -> bool {
+    change.old.is_some() && change.new.is_some()
 }
 
 fn change(what: &'static str, old: Option<String>, new: Option<String>) -> Option<Change> {
@@ -86,7 +103,7 @@ fn clock_source(old: &Option<String>, new: &Option<String>) -> Option<Change> {
     };
     change.remark = match (worth(old), worth(new)) {
         (Some(old), Some(new)) if new > old => Some(
-            "it fell: reads through the kernel become dearer; `dmesg | grep -i -e clocksource -e tsc` says why".into(),
+            "it fell: reads through the kernel become more expensive; `dmesg | grep -i -e clocksource -e tsc` says why".into(),
         ),
         (Some(old), Some(new)) if new < old => Some("it rose".into()),
         _ => None,
@@ -119,6 +136,12 @@ impl Change {
     #[must_use]
     pub fn is_of_clock_source(&self) -> bool {
         self.what == CLOCK_SOURCE
+    }
+
+    /// Whether all else has to be read in its light: another clock source, or another CPU.
+    #[must_use]
+    pub fn is_loud(&self) -> bool {
+        self.is_of_clock_source() || self.remark.as_deref() == Some(OTHER_CPU)
     }
 
     /// Whether it is a clock source that became worse.

@@ -2,18 +2,21 @@
 
 use indexmap::IndexMap;
 
-use super::{Answer, Compared, Comparison, Fate, Quantity, Verdict};
+use super::{Answer, Compared, Comparison, Fate, Quantity, SMALLEST, SMALLEST_QUALITY, Verdict};
 use crate::report::figures::{NOTHING, significant, time};
 
 pub(super) const HEADS: [&str; 6] =
     ["timer", "figure", "old", "new", "difference [95 % interval]", "verdict"];
 
-/// The figures to be shown, the worst first: those that differ by more than noise, or could not be judged and differ;
-/// or `all` of them. Spreads are never judged, and Quality, which is, holds them: they are shown with all others only.
+/// The figures to be shown, the worst first: those that differ by more than noise, or could not be judged and differ by what
+/// matters; or `all` of them. A spread without an interval is shown with all others only: older reports have none, and
+/// Quality, which is judged, holds it.
 pub(super) fn shown(comparison: &Comparison, all: bool) -> Vec<&Compared> {
     let differs = |compared: &&Compared| match compared.verdict {
         Verdict::Better | Verdict::Worse => true,
-        Verdict::Unjudged => compared.quantity != Quantity::Spread && compared.difference.absolute != 0.0,
+        Verdict::Unjudged => {
+            compared.quantity != Quantity::Spread && compared.matters && compared.difference.absolute != 0.0
+        }
         Verdict::Noise => false,
     };
     let mut shown: Vec<&Compared> = comparison.figures.iter().filter(|c| all || differs(c)).collect();
@@ -102,6 +105,15 @@ pub(super) fn one_sided(comparison: &Comparison) -> Vec<(&'static str, Vec<Strin
         reasons.into_iter().map(|(reason, timers)| format!("{} ({reason})", timers.join(", "))).collect()
     };
     fates.into_iter().map(|(fate, name)| (name, of(fate))).filter(|(_, timers)| !timers.is_empty()).collect()
+}
+
+/// The smallest differences that matter, for the head.
+pub(super) fn smallest() -> String {
+    format!(
+        "differences below {} % of a cost or an accuracy, or {} % of a Quality, do not matter",
+        100.0 * SMALLEST,
+        100.0 * SMALLEST_QUALITY
+    )
 }
 
 /// How it all comes out, in one sentence.

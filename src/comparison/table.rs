@@ -1,6 +1,6 @@
 //! What changed, for people.
 
-use super::rows::{HEADS, answer_cells, cells, one_sided, platform_change, shown, summary};
+use super::rows::{HEADS, answer_cells, cells, one_sided, platform_change, shown, smallest, summary};
 use super::{Change, Comparison, Verdict};
 use crate::report::Style;
 use crate::report::text::{clipped, hang};
@@ -8,32 +8,30 @@ use crate::report::text::{clipped, hang};
 const LONGEST: usize = 300;
 const LONGEST_ID: usize = 60;
 
-/// The comparison, a fallen clock source in the first line. `all` shows what is no more than noise as well.
+/// The comparison, a fallen clock source in the first line, another CPU in the next. `all` shows what is no more than noise as well.
 #[must_use]
 pub fn render(comparison: &Comparison, all: bool, style: Style) -> String {
     let mut out = String::new();
-    let mut platform = comparison.platform.iter();
-    match comparison.platform.first() {
-        Some(change) if change.is_of_clock_source() => {
-            platform.next();
-            let alarm = if change.is_fallen_clock_source() { "31;1" } else { "1" };
-            out += &painted(
-                style,
-                alarm,
-                &format!("clock source: {}", clipped(&platform_change(change), LONGEST)),
-            );
-            out.push('\n');
-        }
-        Some(_) => {}
-        None => out += "same platform and settings\n",
+    if comparison.platform.is_empty() {
+        out += "same platform and settings\n";
     }
-    let width = comparison.platform.iter().map(|change| change.what.len()).max().unwrap_or(0);
-    for change in platform {
+    let (loud, quiet): (Vec<&Change>, Vec<&Change>) =
+        comparison.platform.iter().partition(|change| change.is_loud());
+    for change in loud {
+        let alarm =
+            if change.is_of_clock_source() && !change.is_fallen_clock_source() { "1" } else { "31;1" };
+        let line = format!("{}: {}", change.what, clipped(&platform_change(change), LONGEST));
+        out += &painted(style, alarm, &line);
+        out.push('\n');
+    }
+    let width = quiet.iter().map(|change| change.what.len()).max().unwrap_or(0);
+    for change in quiet {
         let first = format!("{:width$}  ", change.what);
         let next = " ".repeat(width + 2);
         hang(&mut out, &first, &next, &clipped(&platform_change(change), LONGEST), columns(style));
     }
     out += &format!("\n{}\n", summary(comparison));
+    hang(&mut out, "", "", &smallest(), columns(style));
     let shown = shown(comparison, all);
     if !shown.is_empty() {
         out.push('\n');

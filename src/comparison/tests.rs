@@ -5,7 +5,7 @@ use super::{
     summary_line,
 };
 use crate::report::{
-    Accuracy, AccuracyKind, Cost, Outcome, Outline, Report, Status, Style, TimerRow, Verdicts,
+    Accuracy, AccuracyKind, Cost, Outcome, Outline, Report, Status, Style, TimerRow, Verdicts, Warning,
 };
 
 const EMPTY: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
@@ -223,6 +223,114 @@ fn conditions_hold_for_what_is_more_than_noise() {
     ] {
         assert_eq!(holds(condition).as_deref(), timers, "{condition}");
     }
+}
+
+/// With an interval of ± `half`.
+fn spread(mut row: TimerRow, spread: f64, half: Option<f64>) -> TimerRow {
+    row.spread = Some(spread);
+    (row.spread_low, row.spread_high) = (half.map(|half| spread - half), half.map(|half| spread + half));
+    row
+}
+
+fn verdict_of(comparison: &Comparison, quantity: Quantity) -> Verdict {
+    let found = comparison.figures.iter().find(|compared| compared.quantity == quantity);
+    found.expect("both have it").verdict
+}
+
+fn met(condition: &str, comparison: &Comparison) -> bool {
+    condition.parse::<Condition>().expect("a condition").holds(comparison).is_some()
+}
+
+#[test]
+fn spreads_with_intervals_are_judged() {
+    let of = |new: f64, half: Option<f64>| {
+        let old = report(vec![spread(timer("a", 45.0, 20.0), 0.9, half)]);
+        compared(&old, &report(vec![spread(timer("a", 45.0, 20.0), new, half)])).unwrap()
+    };
+    for (new, half, verdict, holds) in [
+        (0.8, Some(0.01), Verdict::Worse, true),
+        (0.8, Some(0.2), Verdict::Noise, false),
+        (0.99, Some(0.01), Verdict::Better, false),
+        (0.8, None, Verdict::Unjudged, true),
+    ] {
+        let comparison = of(new, half);
+        assert_eq!(verdict_of(&comparison, Quantity::Spread), verdict, "{new} {half:?}");
+        assert_eq!(met("spread<-0.05", &comparison), holds, "{new} {half:?}");
+    }
+    let table = render_table(&of(0.8, Some(0.01)), false, Style::default());
+    assert!(table.contains("-0.100 [-0.114, -0.086]"), "{table}");
+}
+
+/// One process has no interval: nothing is claimed, whichever report it stands in, and no condition holds.
+#[test]
+fn a_single_process_claims_nothing() {
+    let many = spread(timer("a", 45.0, 20.0), 0.9, Some(0.01));
+    let mut one = spread(timer("a", 20.0, 90.0), 0.5, None);
+    (one.quality_low, one.quality_high) = (None, None);
+    let cost = one.cost.as_mut().expect("it has one");
+    (cost.low_ns, cost.high_ns) = (None, None);
+    one.warnings.push(Warning {
+        code: "single-process".into(),
+        message: String::new(),
+        advice: String::new(),
+    });
+    for (old, new) in [(&many, &one), (&one, &many)] {
+        let comparison = compared(&report(vec![old.clone()]), &report(vec![new.clone()])).unwrap();
+        for quantity in [Quantity::Quality, Quantity::Cost, Quantity::Spread] {
+            assert_eq!(verdict_of(&comparison, quantity), Verdict::Unjudged, "{quantity:?}");
+        }
+        for condition in ["quality<0", "quality>0", "cost>0%", "cost<0%", "spread<0", "spread>0"] {
+            assert!(!met(condition, &comparison), "{condition}");
+        }
+    }
+}
+
+/// As between two CPUs of which one declares its rate a little otherwise.
+#[test]
+fn what_is_too_small_to_matter_is_no_change() {
+    let surely = |ns: f64| {
+        let mut row = timer("a", 45.0, 20.0);
+        row.accuracy = row.accuracy.map(|accuracy| Accuracy {
+            ns: Some(ns),
+            low_ns: Some(ns * 0.9999),
+            high_ns: Some(ns * 1.0001),
+            ..accuracy
+        });
+        row
+    };
+    let of = |old: f64, new: f64| compared(&report(vec![surely(old)]), &report(vec![surely(new)])).unwrap();
+    for (new, verdict) in [(10.02, Verdict::Noise), (9.98, Verdict::Noise), (10.2, Verdict::Worse)] {
+        let comparison = of(10.0, new);
+        assert_eq!(verdict_of(&comparison, Quantity::Accuracy), verdict, "{new}");
+        assert_eq!(met("accuracy>0ns", &comparison), verdict == Verdict::Worse, "{new}");
+    }
+    let comparison = of(10.0, 10.02);
+    for text in [render_table(&comparison, false, Style::default()), render_markdown(&comparison, false)] {
+        assert!(text.contains("below 0.5 % of a cost or an accuracy, or 0.1 % of a Quality"), "{text}");
+        assert!(!text.contains("10.02"), "{text}");
+    }
+}
+
+#[test]
+fn another_cpu_is_told_loudly_and_once() {
+    let named = |model: &str, family: u32| {
+        let mut report = report(vec![timer("a", 45.0, 20.0)]);
+        (report.platform.cpu.model, report.platform.cpu.family) = (Some(model.into()), Some(family));
+        report
+    };
+    let comparison = compared(&named("AMD EPYC", 25), &named("Intel Xeon", 6)).unwrap();
+    let table = render_table(&comparison, false, Style { width: None, colour: true });
+    assert!(table.starts_with("\u{1b}[31;1mCPU: AMD EPYC → Intel Xeon (another CPU"), "{table}");
+    assert_eq!(table.matches("another CPU").count(), 1, "{table}");
+    assert!(render_markdown(&comparison, false).starts_with("- **CPU: AMD EPYC → Intel Xeon"));
+    assert!(summary_line(&comparison).contains("CPU: AMD EPYC → Intel Xeon (another CPU)"));
+    let family = compared(&named("AMD EPYC", 25), &named("AMD EPYC", 26)).unwrap();
+    let table = render_table(&family, false, Style::default());
+    assert!(table.starts_with("CPU family: 25 → 26 (another CPU"), "{table}");
+    let mut unnamed = named("AMD EPYC", 25);
+    unnamed.platform.cpu.model = None;
+    let silent = compared(&named("AMD EPYC", 25), &unnamed).unwrap();
+    assert!(!render_table(&silent, false, Style::default()).contains("another CPU"));
 }
 
 #[test]

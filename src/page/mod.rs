@@ -65,8 +65,8 @@ const TERMS: [Term; 7] = [
         key: "quality",
         name: "Quality",
         text: "Accuracy, cost and spread in one figure between 0 and 100 %: accuracy^-0.1 · cost^-0.1 · spread^0.5, in \
-               cycles. ± is the 95 % interval over fresh processes. 0 is kept for timers that went backwards or are \
-               otherwise unfit.",
+               cycles. ± is the 95 % interval. Timers whose intervals overlap with that of the best of them share its \
+               place (#). 0 is kept for timers that went backwards or are otherwise unfit.",
     },
     Term {
         key: "accuracy",
@@ -77,7 +77,8 @@ const TERMS: [Term; 7] = [
     Term {
         key: "cost",
         name: "cost",
-        text: "What a read takes: the median of single invocations, the loop and the reference taken off. Smaller is better.",
+        text: "What a read takes alone: the median of single invocations, the loop and the reference taken off. What it takes \
+               in a row of many stands among the details. Smaller is better.",
     },
     Term {
         key: "cycles",
@@ -87,7 +88,8 @@ const TERMS: [Term; 7] = [
     Term {
         key: "spread",
         name: "spread",
-        text: "The share of single invocations whose cost lies within one accuracy of the median. 1 is all of them.",
+        text: "The share of single invocations whose cost lies within one accuracy of the median. 1 is all of them. Its \
+               interval, and what costs there are, stand among the details.",
     },
     Term {
         key: "status",

@@ -9,7 +9,7 @@ use crate::report::machine::{Fact, facts_of};
 use crate::report::plot::Plot;
 use crate::report::plot::svg::DrawError;
 use crate::report::text::{clipped, plain};
-use crate::report::{ProvenanceKind, Report, Status, TimerRow, Warning};
+use crate::report::{ProvenanceKind, Report, Status, TimerRow, Warning, ranks, written_rank};
 
 const LONGEST: usize = 600;
 const LONGEST_NAME: usize = 200;
@@ -93,6 +93,13 @@ pub(super) fn summary(report: &Report) -> String {
     let best = report.timers.iter().find(|row| row.quality.is_some());
     if let Some(best) = best {
         text += &format!("; the best is {} with {} %", clipped(&best.id, 80), percent(best.quality));
+        let first =
+            ranks(&report.timers.iter().collect::<Vec<_>>()).iter().filter(|rank| **rank == Some(1)).count();
+        match first {
+            0 | 1 => {}
+            2 => text += ", and another shares its rank",
+            more => text += &format!(", and {} others share its rank", more - 1),
+        }
     }
     text + "."
 }
@@ -101,14 +108,13 @@ impl ReportView {
     pub fn of(report: &Report, key: &str, figures: Figures) -> Result<Self, DrawError> {
         let provenance = &report.provenance;
         let mut taken = HashSet::new();
-        let mut rank = 0;
+        let ranks = ranks(&report.timers.iter().collect::<Vec<_>>());
         let timers: Result<Vec<TimerView>, DrawError> = report
             .timers
             .iter()
-            .map(|row| {
-                rank += usize::from(row.status == Status::Ok);
-                let shown = if row.status == Status::Ok { rank.to_string() } else { "–".to_owned() };
-                TimerView::of(row, anchor(key, &row.id, &mut taken), shown, figures)
+            .zip(ranks)
+            .map(|(row, rank)| {
+                TimerView::of(row, anchor(key, &row.id, &mut taken), written_rank(rank), figures)
             })
             .collect();
         Ok(Self {

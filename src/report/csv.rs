@@ -1,7 +1,7 @@
 //! The report as CSV (RFC 4180): one line a timer, flat columns whose names carry their unit; empty is "not determined".
 
 use super::escape::csv as text;
-use super::{Accuracy, Cost, Observations, Report, TimerRow};
+use super::{Accuracy, Cost, Distribution, Observations, Report, TimerRow};
 
 type Column = (&'static str, fn(&Report, &TimerRow) -> String);
 
@@ -25,10 +25,17 @@ const COLUMNS: &[Column] = &[
     ("cost_low_ns", |_, row| cost(row, |cost| cost.low_ns)),
     ("cost_high_ns", |_, row| cost(row, |cost| cost.high_ns)),
     ("cost_median_cycles", |_, row| cost(row, |cost| cost.median_cycles)),
+    ("cost_amortised_ns", |_, row| cost(row, |cost| cost.amortised_ns)),
     ("cost_single_median_ns", |_, row| cost(row, |cost| cost.single_median_ns)),
     ("cost_p99_ns", |_, row| cost(row, |cost| cost.p99_ns)),
     ("cost_reference", |_, row| row.cost.as_ref().map(|cost| text(&cost.reference)).unwrap_or_default()),
     ("spread", |_, row| number(row.spread)),
+    ("spread_low", |_, row| number(row.spread_low)),
+    ("spread_high", |_, row| number(row.spread_high)),
+    ("distribution_modes", |_, row| modes(row)),
+    ("distribution_within_ns", |_, row| distribution(row, |costs| Some(costs.within_ns))),
+    ("distribution_between_ns", |_, row| distribution(row, |costs| costs.between_ns)),
+    ("distribution_tail_share", |_, row| distribution(row, |costs| Some(costs.tail_share))),
     ("quality", |_, row| number(row.quality)),
     ("quality_low", |_, row| number(row.quality_low)),
     ("quality_high", |_, row| number(row.quality_high)),
@@ -49,6 +56,8 @@ const COLUMNS: &[Column] = &[
     ("cpu_model", |report, _| report.platform.cpu.model.as_deref().map(text).unwrap_or_default()),
     ("cycles_from", |report, _| text(&report.frequency.cycles_from)),
     ("cycles_hz", |report, _| number(report.frequency.cycles_hz)),
+    ("cycles_hz_low", |report, _| number(report.frequency.cycles_hz_low)),
+    ("cycles_hz_high", |report, _| number(report.frequency.cycles_hz_high)),
     ("created", |report, _| text(&report.created)),
     ("legend", |_, row| row.legend.as_deref().map(text).unwrap_or_default()),
 ];
@@ -77,6 +86,17 @@ fn accuracy(row: &TimerRow, figure: fn(&Accuracy) -> Option<f64>) -> String {
 
 fn cost(row: &TimerRow, figure: fn(&Cost) -> Option<f64>) -> String {
     number(row.cost.as_ref().and_then(figure))
+}
+
+fn distribution(row: &TimerRow, figure: fn(&Distribution) -> Option<f64>) -> String {
+    number(row.distribution.as_ref().and_then(figure))
+}
+
+/// The costs there are, each in nanoseconds with its share, as in `22.5:0.81 41:0.18`.
+fn modes(row: &TimerRow) -> String {
+    let modes = row.distribution.iter().flat_map(|costs| &costs.modes);
+    let sound = modes.filter(|mode| (mode.ns + mode.share).is_finite());
+    text(&sound.map(|mode| format!("{}:{}", mode.ns, mode.share)).collect::<Vec<_>>().join(" "))
 }
 
 /// The outcome of one of the verdicts, in their order.

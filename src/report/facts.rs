@@ -16,9 +16,11 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
     fact("printed", row.printed_quality.map(|printed| format!("{} % in the source", percent(Some(printed)))));
     fact("accuracy", row.accuracy.map(|accuracy| accuracy_in_full(&accuracy, row.observations.as_ref())));
     fact("cost", row.cost.as_ref().map(cost));
-    fact("single", row.cost.as_ref().and_then(singles));
-    let told = "of single invocations lie within one accuracy of the median";
-    fact("spread", row.spread.map(|_| format!("{} {told}", share(row.spread))));
+    fact("in a row", row.cost.as_ref().and_then(in_a_row));
+    let median = row.cost.as_ref().and_then(|cost| cost.median_ns);
+    fact("single costs", row.distribution.as_ref().map(|costs| costs.in_words(median)));
+    fact("as seen", row.cost.as_ref().and_then(singles));
+    fact("spread", row.spread.map(|_| spread(row)));
     fact("tick", row.ns_per_tick.map(|ns| format!("{} ({})", time(Some(ns)), rate(Some(1e9 / ns)))));
     fact("rests on", row.observations.as_ref().map(observations));
     for verdict in row.verdicts.iter().flat_map(Verdicts::each) {
@@ -90,15 +92,31 @@ fn accuracy_in_full(step: &Accuracy, observations: Option<&Observations>) -> Str
     format!("{}{interval}{}, {ticks} ticks{rule}", accuracy(Some(step)), in_cycles(step.cycles))
 }
 
+/// What a call costs alone.
 fn cost(cost: &Cost) -> String {
     let by = plain(&cost.reference);
     let by = if by.is_empty() { String::new() } else { format!(", timed by {by}") };
     format!(
-        "{}{}{}{by}",
+        "{}{}{}, the median of calls alone{by}",
         time(cost.median_ns),
         between(cost.low_ns, cost.high_ns),
         in_cycles(cost.median_cycles)
     )
+}
+
+fn in_a_row(cost: &Cost) -> Option<String> {
+    cost.amortised_ns
+        .map(|ns| format!("{} a call in a row of many, in which calls may overlap", time(Some(ns))))
+}
+
+fn spread(row: &TimerRow) -> String {
+    let interval = match (row.spread_low, row.spread_high) {
+        (Some(_), Some(_)) => {
+            format!(" (95 % interval {} to {})", share(row.spread_low), share(row.spread_high))
+        }
+        _ => String::new(),
+    };
+    format!("{}{interval} of single invocations lie within one accuracy of the median", share(row.spread))
 }
 
 fn singles(cost: &Cost) -> Option<String> {

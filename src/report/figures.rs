@@ -86,22 +86,39 @@ pub fn percent(quality: Option<f64>) -> String {
     quality.filter(|q| q.is_finite()).map_or_else(|| NOTHING.to_owned(), |q| format!("{:.2}", q * 100.0))
 }
 
-/// Half the width of the interval of Quality in percentage points, as in `±0.05`: the longer side, rounded up, so that
-/// the interval that is printed holds the one that was found. Empty when there is none.
+/// The sides of the interval of Quality, below and above, in hundredths of a percentage point, rounded up, so that the
+/// interval that is printed holds the one that was found.
+fn sides(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> Option<[f64; 2]> {
+    let (quality, low, high) = (quality?, low?, high?);
+    let up = |side: f64| (side * 1e4 - 1e-6).max(0.0).ceil();
+    (quality + low + high).is_finite().then(|| [up(quality - low), up(high - quality)])
+}
+
+/// Half the width of the interval of Quality in percentage points: the longer side.
+#[must_use]
+pub fn half_interval(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> Option<f64> {
+    sides(quality, low, high).map(|[below, above]| below.max(above) / 100.0)
+}
+
+/// The same as text, as in `±0.05`. Where that would leave 0 to 100 %, both sides are told: `+76.31 −23.69`. Empty when
+/// there is none.
 #[must_use]
 pub fn plus_minus(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
-    match (quality, low, high) {
-        (Some(quality), Some(low), Some(high)) if (quality + low + high).is_finite() => {
-            let half = (quality - low).max(high - quality).max(0.0);
-            format!("±{:.2}", (half * 1e4 - 1e-6).max(0.0).ceil() / 100.0)
-        }
-        _ => String::new(),
+    let (Some(quality), Some([below, above])) = (quality, sides(quality, low, high)) else {
+        return String::new();
+    };
+    // As it is printed, with two decimals.
+    let shown = (quality * 1e4).round();
+    let (half, room) = (below.max(above), [shown, 1e4 - shown]);
+    if half <= room[0] && half <= room[1] {
+        return format!("±{:.2}", half / 100.0);
     }
+    format!("+{:.2} −{:.2}", above.min(room[1]).max(0.0) / 100.0, below.min(room[0]).max(0.0) / 100.0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{count, percent, plus_minus, rate, significant, time};
+    use super::{count, half_interval, percent, plus_minus, rate, significant, time};
     use proptest::prelude::*;
 
     #[test]
@@ -161,11 +178,31 @@ mod tests {
         assert_eq!(half(Some(0.5), Some(0.4996), Some(0.500_41)), "±0.05");
         assert_eq!(half(Some(0.5), Some(0.499), Some(0.5)), "±0.10");
         assert_eq!(half(Some(0.0), Some(0.0), Some(0.0)), "±0.00");
+        assert_eq!(half(Some(0.2369), Some(0.0), Some(1.0)), "+76.31 −23.69");
+        assert_eq!(half(Some(0.9999), Some(0.999), Some(1.0)), "+0.01 −0.09");
+        assert_eq!(half_interval(Some(0.2369), Some(0.0), Some(1.0)), Some(76.31));
         assert_eq!(half(Some(0.5), None, Some(0.6)), "");
         assert_eq!(half(Some(0.5), Some(f64::NAN), Some(0.6)), "");
     }
 
     proptest! {
+        #[test]
+        fn a_quality_and_its_interval_stay_within_0_and_100(
+            ends in prop::collection::vec(prop_oneof![0.0..=1.0_f64, Just(0.0), Just(1.0)], 3),
+        ) {
+            let mut ends = ends;
+            ends.sort_by(f64::total_cmp);
+            let [low, quality, high] = [ends[0], ends[1], ends[2]].map(Some);
+            let value: f64 = percent(quality).parse().unwrap();
+            let text = plus_minus(quality, low, high);
+            let sides: Vec<f64> =
+                text.split(' ').map(|side| side.trim_start_matches(['±', '+', '−']).parse().unwrap()).collect();
+            let (above, below) = (sides[0], sides[sides.len() - 1]);
+            prop_assert!(value - below > -1e-9 && value + above < 100.0 + 1e-9, "{} {}", value, text);
+            let holds = value - below < 100.0 * ends[0] + 0.0051 && value + above > 100.0 * ends[2] - 0.0051;
+            prop_assert!(holds, "{} {} of {:?}", value, text, ends);
+        }
+
         #[test]
         fn written_figures_are_right_and_short(value in 1e-3f64..1e12) {
             let text = time(Some(value));

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
-use super::Report;
 use super::text::clipped;
+use super::{Distribution, Report};
 
 /// Characters of what is told of a text that is no document.
 const LONGEST_MESSAGE: usize = 300;
@@ -92,6 +92,8 @@ fn finite(mut report: Report) -> Report {
         &mut frequency.effective_hz_before,
         &mut frequency.effective_hz_after,
         &mut frequency.cycles_hz,
+        &mut frequency.cycles_hz_low,
+        &mut frequency.cycles_hz_high,
     ] {
         drop_unless_finite(hz);
     }
@@ -107,9 +109,14 @@ fn finite(mut report: Report) -> Report {
             [&mut cost.median_ns, &mut cost.low_ns, &mut cost.high_ns]
                 .into_iter()
                 .for_each(drop_unless_finite);
-            [&mut cost.median_cycles, &mut cost.single_median_ns, &mut cost.p99_ns]
+            [&mut cost.median_cycles, &mut cost.amortised_ns, &mut cost.single_median_ns, &mut cost.p99_ns]
                 .into_iter()
                 .for_each(drop_unless_finite);
+        }
+        // Its shares and deviations always have values; without them there is no distribution.
+        row.distribution = row.distribution.take().filter(Distribution::is_finite);
+        if let Some(distribution) = &mut row.distribution {
+            drop_unless_finite(&mut distribution.between_ns);
         }
         if let Some(observations) = &mut row.observations {
             drop_unless_finite(&mut observations.reference_accuracy_ns);
@@ -126,10 +133,10 @@ fn finite(mut report: Report) -> Report {
             verdicts.thread_safe.offsets.retain(|offset| (offset.ns + offset.uncertainty_ns).is_finite());
             verdicts.stable.allan.retain(|point| (point.window_s + point.deviation).is_finite());
         }
-        [&mut row.ns_per_tick, &mut row.spread, &mut row.printed_quality]
+        [&mut row.ns_per_tick, &mut row.spread, &mut row.spread_low, &mut row.spread_high]
             .into_iter()
             .for_each(drop_unless_finite);
-        [&mut row.quality, &mut row.quality_low, &mut row.quality_high]
+        [&mut row.quality, &mut row.quality_low, &mut row.quality_high, &mut row.printed_quality]
             .into_iter()
             .for_each(drop_unless_finite);
     }

@@ -3,7 +3,7 @@
 use super::escape::markdown as escape;
 use super::figures::{NOTHING, accuracy, count, percent, share, time};
 use super::machine::facts_of;
-use super::sections::{Notes, half_width, reasons, rows, trust, with_legend};
+use super::sections::{Notes, half_width, ranked, reasons, trust, with_legend};
 use super::text::clipped;
 use super::{ProvenanceKind, Report, Status, TimerRow};
 
@@ -22,14 +22,14 @@ pub fn render(report: &Report) -> String {
         out += &format!("- {name}: {}\n", escape(&value));
     }
     out.push('\n');
-    let rows = rows(report);
+    let rows = ranked(report);
     if rows.is_empty() {
         out += "No timer could be characterised.\n";
     } else {
         out += HEADER;
     }
-    for (at, row) in rows.into_iter().enumerate() {
-        out += &line(at + 1, row, &notes);
+    for (rank, row) in rows {
+        out += &line(rank, row, &notes);
     }
     for (title, status) in
         [("Unresolved", Status::Unresolved), ("Failed", Status::Failed), ("Unavailable", Status::Unavailable)]
@@ -47,7 +47,7 @@ fn title(report: &Report) -> String {
     }
 }
 
-fn line(rank: usize, row: &TimerRow, notes: &Notes) -> String {
+fn line(rank: String, row: &TimerRow, notes: &Notes) -> String {
     let cost = row.cost.as_ref();
     let mut quality = match row.quality {
         Some(_) => format!("{} % {}", percent(row.quality), half_width(row)).trim_end().to_owned(),
@@ -57,7 +57,7 @@ fn line(rank: usize, row: &TimerRow, notes: &Notes) -> String {
         quality += &format!(" (printed: {} %)", percent(row.printed_quality));
     }
     let cells = [
-        if row.status == Status::Ok { rank.to_string() } else { NOTHING.to_owned() },
+        rank,
         escape(&clipped(&row.id, LONGEST)),
         escape(&with_legend(&clipped(&row.label, LONGEST), row)),
         accuracy(row.accuracy.as_ref()),

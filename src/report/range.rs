@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::text::clipped;
-use super::{Accuracy, Cost, Frequency, Outline, OutlineRow, Report, TimerRow};
+use super::{Accuracy, Cost, Distribution, Frequency, Outline, OutlineRow, Report, TimerRow};
 
 /// What cannot be in a report, with its place.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -59,6 +59,8 @@ struct Figures<'a> {
     spread: [Option<f64>; 3],
     /// The value, its interval, and the printed one.
     quality: [Option<f64>; 4],
+    /// An outline passes over it.
+    distribution: Option<&'a Distribution>,
 }
 
 impl Report {
@@ -85,6 +87,7 @@ impl<'a> From<&'a TimerRow> for Figures<'a> {
             cost: row.cost.as_ref(),
             spread: [row.spread, row.spread_low, row.spread_high],
             quality: [row.quality, row.quality_low, row.quality_high, row.printed_quality],
+            distribution: row.distribution.as_ref(),
         }
     }
 }
@@ -98,6 +101,7 @@ impl<'a> From<&'a OutlineRow<'_>> for Figures<'a> {
             cost: row.cost.as_ref(),
             spread: [row.spread, row.spread_low, row.spread_high],
             quality: [row.quality, row.quality_low, row.quality_high, row.printed_quality],
+            distribution: None,
         }
     }
 }
@@ -110,6 +114,8 @@ fn impossible<'a>(frequency: &Frequency, rows: impl Iterator<Item = Figures<'a>>
         ("effective_hz_low", frequency.effective_hz_low),
         ("effective_hz_high", frequency.effective_hz_high),
         ("cycles_hz", frequency.cycles_hz),
+        ("cycles_hz_low", frequency.cycles_hz_low),
+        ("cycles_hz_high", frequency.cycles_hz_high),
     ];
     let wrong = rates.into_iter().find_map(|(name, rate)| outside(name, rate, RATE));
     if let Some((name, value, range)) = wrong {
@@ -135,6 +141,21 @@ fn outside(name: &'static str, figure: Option<f64>, range: Range) -> Option<Outs
     let possible =
         |figure: f64| (range.least..=range.most).contains(&figure) && !(range.more && figure <= range.least);
     figure.filter(|figure| !possible(*figure)).map(|figure| (name, figure, range.name))
+}
+
+fn of_distribution(costs: &Distribution) -> impl Iterator<Item = (&'static str, Option<f64>, Range)> {
+    let modes = costs.modes.iter().flat_map(|mode| {
+        [
+            ("distribution.modes.ns", Some(mode.ns), LENGTH),
+            ("distribution.modes.share", Some(mode.share), SHARE),
+        ]
+    });
+    let whole = [
+        ("distribution.within_ns", Some(costs.within_ns), LENGTH),
+        ("distribution.between_ns", costs.between_ns, LENGTH),
+        ("distribution.tail_share", Some(costs.tail_share), SHARE),
+    ];
+    whole.into_iter().chain(modes)
 }
 
 impl Figures<'_> {
@@ -167,6 +188,7 @@ impl Figures<'_> {
             ("cost.p99_ns", cost(|cost| cost.p99_ns), LENGTH),
         ]
         .into_iter()
+        .chain(self.distribution.into_iter().flat_map(of_distribution))
         .find_map(|(name, figure, range)| outside(name, figure, range))
     }
 

@@ -279,6 +279,9 @@ pub(super) mod tests {
                 row(r#""quality_low":0.5,"quality_high":0.4"#),
                 "quality ends at 0.4, below its beginning at 0.5",
             ),
+            (row(r#""spread_low":0.5,"spread_high":0.4"#), "spread ends at 0.4, below its beginning at 0.5"),
+            (row(r#""spread_high":1.5"#), "spread_high is 1.5, outside 0 to 1"),
+            (cost(r#""amortised_ns":-1"#), "cost.amortised_ns is -1.0"),
             (row(r#""ns_per_tick":0"#), "ns_per_tick is 0.0"),
             (
                 SMALL.replace("\"frequency\":{", "\"frequency\":{\"cycles_hz\":0,"),
@@ -288,6 +291,21 @@ pub(super) mod tests {
             let (report, outline) = (error(&text), Outline::parse(&text, "r.json").expect_err(words));
             assert!(report.to_string().contains(words), "{report}");
             assert_eq!(report.to_string(), outline.to_string());
+        }
+        let distribution = |modes: &str, tail: &str| {
+            row(&format!(
+                r#""distribution":{{"modes":[{modes}],"within_ns":1,"between_ns":null,"tail_share":{tail}}}"#
+            ))
+        };
+        assert!(Report::parse(&distribution(r#"{"ns":9,"share":1}"#, "0"), "r.json").is_ok());
+        for (text, words) in [
+            (distribution(r#"{"ns":-9,"share":1}"#, "0"), "distribution.modes.ns is -9.0"),
+            (distribution(r#"{"ns":9,"share":2}"#, "0"), "distribution.modes.share is 2.0"),
+            (distribution("", "1.5"), "distribution.tail_share is 1.5, outside 0 to 1"),
+        ] {
+            let told = error(&text).to_string();
+            assert!(told.contains(words), "{told}");
+            assert!(Outline::parse(&text, "r.json").is_ok(), "tables do not look at it");
         }
     }
 

@@ -1,8 +1,8 @@
-//! What the table and the Markdown page share: which rows come when, and the numbered notes.
+//! What the table and the Markdown page share: which rows come when, their ranks, and the numbered notes.
 
 use super::figures::{NOTHING, plus_minus};
 use super::text::{clipped, plain};
-use super::{Report, Status, TimerRow, Verdicts, Warning};
+use super::{Report, Status, TimerRow, Verdicts, Warning, ranks};
 
 /// Longest text from elsewhere that is printed.
 const LONGEST: usize = 600;
@@ -10,6 +10,19 @@ const LONGEST: usize = 600;
 /// The rows that have figures: the `ok` ones in the order of the report, then the unresolved ones.
 pub fn rows(report: &Report) -> Vec<&TimerRow> {
     with_status(report, Status::Ok).chain(with_status(report, Status::Unresolved)).collect()
+}
+
+/// The same rows, each with its rank as it is written.
+pub fn ranked(report: &Report) -> Vec<(String, &TimerRow)> {
+    let rows = rows(report);
+    let ranks = ranks(&rows);
+    ranks.into_iter().map(written_rank).zip(rows).collect()
+}
+
+/// A rank for people.
+#[must_use]
+pub fn written_rank(rank: Option<usize>) -> String {
+    rank.map_or_else(|| NOTHING.to_owned(), |rank| rank.to_string())
 }
 
 fn with_status(report: &Report, status: Status) -> impl Iterator<Item = &TimerRow> {

@@ -4,7 +4,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use super::figures::{NOTHING, accuracy, count, percent, share, time};
 use super::machine::{Fact, facts_of};
-use super::sections::{Notes, half_width, reasons, rows, trust, with_legend};
+use super::sections::{Notes, half_width, ranked, reasons, trust, with_legend};
 use super::text::{clipped, fold_name, hang};
 use super::{Report, Status, TimerRow};
 
@@ -77,15 +77,13 @@ pub fn machine(facts: &[Fact], style: Style) -> String {
 }
 
 fn grid(report: &Report, notes: &Notes, style: Style) -> String {
-    let rows = rows(report);
+    let (ranks, rows): (Vec<String>, Vec<&TimerRow>) = ranked(report).into_iter().unzip();
     if rows.is_empty() {
         return "No timer could be characterised.\n".to_owned();
     }
     let interval_width = rows.iter().map(|row| half_width(row).chars().count()).max().unwrap_or(0);
-    let mut cells: Vec<[String; 10]> = Vec::with_capacity(rows.len());
-    for row in &rows {
-        cells.push(row_cells(cells.len() + 1, row, notes, interval_width));
-    }
+    let cells = ranks.into_iter().zip(&rows).map(|(rank, row)| row_cells(rank, row, notes, interval_width));
+    let mut cells: Vec<[String; 10]> = cells.collect();
     let (gap, id_width) = fit(&cells, style.columns());
     let (gap, id_width) = add_legends(&mut cells, &rows, style.columns()).unwrap_or((gap, id_width));
     for row in &mut cells {
@@ -94,14 +92,14 @@ fn grid(report: &Report, notes: &Notes, style: Style) -> String {
     draw(&cells, gap, style)
 }
 
-fn row_cells(rank: usize, row: &TimerRow, notes: &Notes, interval_width: usize) -> [String; 10] {
+fn row_cells(rank: String, row: &TimerRow, notes: &Notes, interval_width: usize) -> [String; 10] {
     let cost = row.cost.as_ref();
     let quality = match row.quality {
         Some(_) => format!("{} {:interval_width$}", percent(row.quality), half_width(row)),
         None => NOTHING.to_owned() + &" ".repeat(interval_width + 1),
     };
     [
-        if row.status == Status::Ok { rank.to_string() } else { NOTHING.to_owned() },
+        rank,
         clipped(&row.id, LONGEST_ID),
         accuracy(row.accuracy.as_ref()),
         count(row.accuracy.and_then(|accuracy| accuracy.cycles)),

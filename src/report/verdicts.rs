@@ -149,7 +149,7 @@ pub struct Stable {
     pub outcome: Outcome,
     /// The evidence in a sentence.
     pub finding: String,
-    /// How much faster than the reference it ran, in millionths, over the longest window.
+    /// How much faster than the reference it ran, in ppm, over the longest window.
     pub offset_ppm: Option<f64>,
     /// The true figure lies within this of that.
     pub offset_uncertainty_ppm: Option<f64>,

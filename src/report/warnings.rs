@@ -73,12 +73,12 @@ fn unsteady_cost(profile: &Profile) -> Option<Warning> {
 
 fn two_regimes(profile: &Profile) -> Option<Warning> {
     let two = profile.regimes?;
-    let all = profile.processes.len();
+    let [cheap, expensive] = two.processes;
     warning(
         "two-regimes",
         format!(
-            "its processes fell into two groups: {} of {all} found a cost of {}, the others one of {}; its interval holds both",
-            all - two.in_high,
+            "its processes fell into two groups: {cheap} of {} found a cost of {}, the others one of {}; its interval holds both",
+            cheap + expensive,
             time(two.low.max(0.0)),
             time(two.high)
         ),
@@ -87,7 +87,7 @@ fn two_regimes(profile: &Profile) -> Option<Warning> {
 }
 
 fn single_process(profile: &Profile) -> Option<Warning> {
-    (profile.processes.len() == 1).then(|| {
+    (profile.cost?.samples == 1).then(|| {
         warning(
             "single-process",
             "its figures are those of one process, so they have no interval".into(),

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use super::Cell;
-use crate::report::figures::{NOTHING, plus_minus, significant};
+use crate::report::figures::{self, NOTHING, significant};
 use crate::report::{AccuracyKind, Answers, Outline, OutlineRow};
 
 /// A column.
@@ -43,21 +43,27 @@ pub enum Column {
     Accuracy,
     /// One step, in cycles
     AccuracyCycles,
-    /// Median cost of an invocation, in ns
+    /// What a call costs alone: the median of single invocations, in ns
     Cost,
     /// Lower end of its 95 % interval
     CostLow,
     /// Upper end of its 95 % interval
     CostHigh,
-    /// Median cost of an invocation, in cycles
+    /// What a call costs alone, in cycles
     CostCycles,
+    /// What a call costs in a row of many, in ns
+    Amortised,
     /// 99th percentile of single invocations, in ns
     P99,
     /// Share of single invocations within one step of the median
     Spread,
+    /// Lower end of its 95 % interval
+    SpreadLow,
+    /// Upper end of its 95 % interval
+    SpreadHigh,
     /// Quality, in percent
     Quality,
-    /// Half the 95 % interval of Quality, in points
+    /// Half the 95 % interval of Quality, in points: its longer side
     Interval,
     /// Lower end of the interval of Quality
     QualityLow,
@@ -101,8 +107,11 @@ impl Column {
             Self::CostLow => "cost, low (ns)",
             Self::CostHigh => "cost, high (ns)",
             Self::CostCycles => "cost (cycles)",
+            Self::Amortised => "cost in a row (ns)",
             Self::P99 => "cost, p99 (ns)",
             Self::Spread => "spread",
+            Self::SpreadLow => "spread, low",
+            Self::SpreadHigh => "spread, high",
             Self::Quality => "Quality (%)",
             Self::Interval => "± (points)",
             Self::QualityLow => "Quality, low (%)",
@@ -126,7 +135,10 @@ impl Column {
             Self::CostLow => "cost_low_ns",
             Self::CostHigh => "cost_high_ns",
             Self::CostCycles => "cost_cycles",
+            Self::Amortised => "cost_amortised_ns",
             Self::P99 => "cost_p99_ns",
+            Self::SpreadLow => "spread_low",
+            Self::SpreadHigh => "spread_high",
             Self::Quality => "quality_percent",
             Self::Interval => "quality_half_interval_points",
             Self::QualityLow => "quality_low_percent",
@@ -176,7 +188,14 @@ impl Column {
     pub fn largest_first(self) -> bool {
         matches!(
             self,
-            Self::Quality | Self::QualityLow | Self::QualityHigh | Self::Printed | Self::Spread | Self::Date
+            Self::Quality
+                | Self::QualityLow
+                | Self::QualityHigh
+                | Self::Printed
+                | Self::Spread
+                | Self::SpreadLow
+                | Self::SpreadHigh
+                | Self::Date
         )
     }
 
@@ -222,10 +241,16 @@ impl Column {
             Self::CostLow => Cell::number(cost.and_then(|cost| cost.low_ns)),
             Self::CostHigh => Cell::number(cost.and_then(|cost| cost.high_ns)),
             Self::CostCycles => Cell::number(cost.and_then(|cost| cost.median_cycles)),
+            Self::Amortised => Cell::number(cost.and_then(|cost| cost.amortised_ns)),
             Self::P99 => Cell::number(cost.and_then(|cost| cost.p99_ns)),
             Self::Spread => Cell::number(row.spread),
+            Self::SpreadLow => Cell::number(row.spread_low),
+            Self::SpreadHigh => Cell::number(row.spread_high),
             Self::Quality => percent(row.quality),
-            Self::Interval => half_interval(row),
+            Self::Interval => {
+                // As the other tables print it: rounded up, so that the interval holds the one that was found.
+                Cell::number(figures::half_interval(row.quality, row.quality_low, row.quality_high))
+            }
             Self::QualityLow => percent(row.quality_low),
             Self::QualityHigh => percent(row.quality_high),
             Self::Printed => percent(row.printed_quality),
@@ -257,16 +282,10 @@ impl Column {
             Self::Quality | Self::QualityLow | Self::QualityHigh | Self::Printed | Self::Interval => {
                 Digits::Fixed(2)
             }
-            Self::Spread | Self::Frequency => Digits::Fixed(3),
+            Self::Spread | Self::SpreadLow | Self::SpreadHigh | Self::Frequency => Digits::Fixed(3),
             _ => Digits::Significant,
         }
     }
-}
-
-/// The half that the other tables print: rounded up, so that the interval holds the one that was found.
-fn half_interval(row: &OutlineRow<'_>) -> Cell {
-    let text = plus_minus(row.quality, row.quality_low, row.quality_high);
-    Cell::number(text.strip_prefix('±').and_then(|half| half.parse().ok()))
 }
 
 /// Why it has no Quality, or why that is 0.

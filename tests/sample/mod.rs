@@ -1,9 +1,9 @@
 //! Handmade reports.
 
 use timermeter::report::{
-    Accuracy, AccuracyKind, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Figures, Frequency,
-    IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Ntp, Observations, Os, Platform, Provenance,
-    Report, SCHEMA, Settings, Staircase, Status, Tickless, TimerRow, Tool, Tsc, Warning,
+    Accuracy, AccuracyKind, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Figures,
+    Frequency, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os, Platform,
+    Provenance, Report, SCHEMA, Settings, Staircase, Status, Tickless, TimerRow, Tool, Tsc, Warning,
 };
 
 const HZ: f64 = 3.694e9;
@@ -96,6 +96,12 @@ fn good() -> Vec<TimerRow> {
         ));
     }
     rows[0].figures = Some(figures());
+    rows[0].distribution = Some(Distribution {
+        modes: vec![Mode { ns: 9.412, share: 0.81 }, Mode { ns: 11.8, share: 0.181 }],
+        within_ns: 0.4,
+        between_ns: Some(0.031),
+        tail_share: 0.009,
+    });
     rows[8].warnings.push(coarse());
     rows[9].warnings.push(coarse());
     rows[3].warnings.push(warning(
@@ -145,6 +151,7 @@ fn odd() -> Vec<TimerRow> {
         ok("getrusage-thread", "getrusage(RUSAGE_THREAD)", Some(1000.0), (0.0, 295.0), 1.0, 0.0);
     irregular.status = Status::Unresolved;
     (irregular.accuracy, irregular.spread) = (None, None);
+    (irregular.spread_low, irregular.spread_high) = (None, None);
     (irregular.quality, irregular.quality_low, irregular.quality_high) = (None, None, None);
     irregular.reason = Some("its steps are irregular".to_owned());
     let mut backward =

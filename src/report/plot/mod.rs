@@ -51,8 +51,10 @@ pub enum Data {
     Bars {
         /// Where the first begins.
         first: f64,
-        /// How wide each is.
+        /// From where one begins to where the next does.
         width: f64,
+        /// The share of that which is left blank on either side, below a half.
+        blank: f64,
         /// How high each is.
         counts: Vec<u64>,
     },
@@ -135,7 +137,7 @@ fn outside(below: u64, above: u64) -> String {
 fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
     let most = *figure.ticks.iter().max()? as f64;
     let least = *figure.ticks.iter().min()? as f64;
-    // A read far dearer than the step would leave the lower half empty.
+    // A read far more expensive than the step would leave the lower half empty.
     let least = if least > most / 2.0 { least - 0.1 * (most - least) } else { least.min(0.0) };
     let longest = *figure.work.iter().max()? as f64 * figure.ns_per_work;
     let (unit_up, a_tick) = interval_unit(row, most.abs().max(least.abs()));
@@ -186,7 +188,7 @@ fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Option<Plot> {
         ),
         across: Axis { label: format!("interval ({unit})"), from, to },
         up: Axis { label: "intervals".to_owned(), from: 0.0, to: (highest as f64 * 1.05).max(1.0) },
-        data: Data::Bars { first: from, width: width * a_tick, counts: figure.counts.clone() },
+        data: Data::Bars { first: from, width: width * a_tick, blank: 0.0, counts: figure.counts.clone() },
         levels,
         median: None,
         band: None,
@@ -210,15 +212,11 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Option<Plot> {
         ((median - accuracy).max(from) / length, (median + accuracy).min(to) / length)
     });
     let counted: u64 = figure.counts.iter().fold(0, |sum, &count| sum.saturating_add(count));
-    let seen_by = if figure.own_readings {
-        "its own successive readings show them".to_owned()
-    } else {
-        let reference = cost.map_or_else(|| "the reference".into(), |cost| plain(&cost.reference));
-        format!("{reference} shows them, its own cost taken off")
-    };
+    let seen = Seen::of(row, figure);
     let within = match band {
         Some(_) => format!(
-            " Shaded: within one accuracy of the median, which is {}; the spread is the share that lies there, {}.",
+            " Shaded: within one accuracy of the median, {}. The spread, {}, is the share of the calls that cost what is \
+             shaded, not of the bars that stand there.",
             time(median),
             share(row.spread)
         ),
@@ -229,16 +227,67 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Option<Plot> {
     Some(Plot {
         name: "costs",
         title: "Single invocations",
-        caption: format!("{counted} single invocations of all processes, as {seen_by}.{within}{outside}"),
+        caption: format!(
+            "{counted} single invocations of all processes, {}{within}{outside}",
+            seen.sentence()
+        ),
         across: Axis { label: format!("cost ({unit})"), from: from / length, to: to / length },
         up: Axis { label: "invocations".to_owned(), from: 0.0, to: (highest as f64 * 1.05).max(1.0) },
         data: Data::Bars {
             first: figure.first_ns / length,
             width: figure.width_ns / length,
+            // What is seen stands at whole steps and nowhere between.
+            blank: if seen.steps == Some(1.0) { 0.3 } else { 0.0 },
             counts: figure.counts.clone(),
         },
         levels: Vec::new(),
         median: median.map(|median| median / length),
         band,
     })
+}
+
+/// How single invocations were seen: by whom, in which steps, and how many of these a bar holds.
+struct Seen {
+    own_readings: bool,
+    reference: String,
+    step_ns: Option<f64>,
+    steps: Option<f64>,
+}
+
+impl Seen {
+    fn of(row: &TimerRow, figure: &CostHistogram) -> Self {
+        let step_ns = if figure.own_readings {
+            row.accuracy.and_then(|accuracy| accuracy.ns)
+        } else {
+            row.observations.as_ref().and_then(|seen| seen.reference_accuracy_ns)
+        };
+        let step_ns = step_ns.filter(|ns| ns.is_finite() && *ns > 0.0);
+        let steps = step_ns.map(|ns| (figure.width_ns / ns).round()).filter(|steps| *steps >= 1.0);
+        let reference =
+            row.cost.as_ref().map_or_else(|| "the reference".into(), |cost| plain(&cost.reference));
+        Self { own_readings: figure.own_readings, reference, step_ns, steps }
+    }
+
+    /// What a bar shows of a call.
+    fn sentence(&self) -> String {
+        let (seen_by, whose) = if self.own_readings {
+            ("as its own successive readings show them".to_owned(), "its own".to_owned())
+        } else {
+            (
+                format!("as {} shows them, its own cost taken off", self.reference),
+                format!("{}'s", self.reference),
+            )
+        };
+        let Some(step) = self.step_ns else {
+            return format!("{seen_by}: in whole steps, so that a bar may stand beside what the call costs.");
+        };
+        let wide = match self.steps {
+            Some(steps) if steps > 1.0 => format!(" A bar holds {steps:.0} such steps."),
+            _ => String::new(),
+        };
+        format!(
+            "{seen_by}: in whole steps of {whose} {}, so that a bar may stand up to a step beside what the call costs.{wide}",
+            time(Some(step))
+        )
+    }
 }

@@ -88,13 +88,13 @@ fn draw<'a>(plot: &Plot, area: &DrawingArea<SVGBackend<'a>, Shift>) -> Result<()
             lines(&mut chart, plot.levels.iter().map(|&at| level(at)), LEVEL.stroke_width(1))?;
             chart.draw_series(points.iter().map(|&at| Circle::new(at, 2, DATA.filled())))?;
         }
-        Data::Bars { first, width, counts } => {
+        Data::Bars { first, width, blank, counts } => {
             let level = |at: f64| vec![(at, up.from), (at, up.to)];
             lines(&mut chart, plot.levels.iter().map(|&at| level(at)), LEVEL.stroke_width(1))?;
             let bars = counts.iter().enumerate().filter(|(_, count)| **count > 0);
             chart.draw_series(bars.map(|(at, &count)| {
-                let left = first + width * at as f64;
-                Rectangle::new([(left, 0.0), (left + width, count as f64)], DATA.filled())
+                let side = |share: f64| first + width * (at as f64 + share);
+                Rectangle::new([(side(*blank), 0.0), (side(1.0 - blank), count as f64)], DATA.filled())
             }))?;
         }
     }

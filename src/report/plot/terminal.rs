@@ -20,7 +20,9 @@ impl Plot {
         let mut grid = Grid::new(columns);
         match &self.data {
             Data::Points(points) => self.scatter(&mut grid, points),
-            Data::Bars { first, width, counts } => self.bars(&mut grid, *first, *width, counts),
+            Data::Bars { first, width, blank, counts } => {
+                self.bars(&mut grid, *first, *width, *blank, counts)
+            }
         }
         let mut out = format!("{}\n", self.title);
         for (at, line) in grid.lines().enumerate() {
@@ -56,12 +58,15 @@ impl Plot {
         }
     }
 
-    fn bars(&self, grid: &mut Grid, first: f64, width: f64, counts: &[u64]) {
+    fn bars(&self, grid: &mut Grid, first: f64, width: f64, blank: f64, counts: &[u64]) {
         let mut heights = vec![0.0_f64; grid.columns];
         let columns = grid.columns as f64;
         let column = |x: f64| (x - self.across.from) / (self.across.to - self.across.from) * columns;
+        // Columns are coarse: what is left blank beside narrow bars would be uneven.
+        let blank = if column(first + width) - column(first) < 4.0 { 0.0 } else { blank };
         for (at, &count) in counts.iter().enumerate() {
-            let (from, to) = (column(first + width * at as f64), column(first + width * (at + 1) as f64));
+            let side = |share: f64| column(first + width * (at as f64 + share));
+            let (from, to) = (side(blank), side(1.0 - blank));
             // Whole columns, at least one, and no two bars in one where there is room.
             let from = from.round().clamp(0.0, columns - 1.0) as usize;
             let to = (to.round().clamp(0.0, columns) as usize).max(from + 1);

@@ -13,7 +13,9 @@ use crate::trace::Trace;
 fn probed(timer: Model, seed: u64) -> Trace {
     let reference = Model::regular("fine", 0.385, 0.385, 12.0);
     let case = Case { timer, reference, surroundings: Surroundings::default(), seed };
-    case.probe(&Plan::DEFAULT).expect("the reference is sound").0
+    // Ten processes, so that one or nine of them may have another step.
+    let plan = Plan { processes: 10, most_processes: 10, ..Plan::DEFAULT };
+    case.probe(&plan).expect("the reference is sound").0
 }
 
 /// A read that takes several steps longer in more than a quarter of the calls: the typical jump from zero is several steps.
