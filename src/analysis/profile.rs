@@ -112,8 +112,8 @@ pub fn profile(trace: &Trace) -> Profile {
         cost: found.cost(),
         amortised: midmean(&found.column(|cost| cost.in_a_row)),
         no_cost: still.then_some("batches of many calls took no time by their reference"),
-        single_median: median(&found.column(|cost| cost.single_median)),
-        p99: median(&found.column(|cost| cost.p99)),
+        single_median: midmean(&found.column(|cost| cost.single_median)),
+        p99: midmean(&found.column(|cost| cost.p99)),
         processes: found.costs.iter().copied().zip(found.spreads.iter().copied()).collect(),
         instead: found.instead.clone(),
         regimes: found.regimes,
@@ -279,7 +279,11 @@ fn placed(figures: Vec<(Cost, Option<f64>)>, step: f64) -> Placed {
         |figure: fn(&Cost) -> f64| midmean(&each.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0);
     let (phase, chance) = (PHASE * step, over(|cost| cost.error));
     let by_batches = if phase > 0.0 { phase * phase / (phase * phase + chance * chance) } else { 0.0 };
-    let place = |cost: &Cost| cost.alone - by_batches * (cost.alone - cost.by_batches).clamp(-step, step);
+    // A median above the tail would be none.
+    let place = |cost: &Cost| {
+        let placed = cost.alone - by_batches * (cost.alone - cost.by_batches).clamp(-step, step);
+        placed.min(cost.p99.max(cost.alone))
+    };
     let costs: Vec<f64> = each.iter().map(place).collect();
     let by_singles = over(|cost| cost.alone) - midmean(&costs).unwrap_or(0.0);
     let model = Z * over(|cost| cost.model);

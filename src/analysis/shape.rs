@@ -172,7 +172,8 @@ impl Shape {
     #[must_use]
     pub fn quantile(&self, probability: f64) -> f64 {
         let levels = &self.cells.levels;
-        let (mut low, mut high) = (levels[0] - 2.0, levels[levels.len() - 1] + 2.0);
+        // A sample lies within a step of its cost.
+        let (mut low, mut high) = (levels[0] - 1.0, levels[levels.len() - 1] + 1.0);
         for _ in 0..64 {
             let middle = f64::midpoint(low, high);
             if self.share_below(middle) < probability { low = middle } else { high = middle }
