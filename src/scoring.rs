@@ -4,8 +4,10 @@
 use crate::analysis::Estimate;
 use crate::analysis::interval::over_processes;
 use crate::analysis::pace::Following;
-use crate::analysis::profile::Profile;
+use crate::analysis::profile::{Profile, one_more, profile};
+use crate::analysis::shape::Kind;
 use crate::quality::quality;
+use crate::trace::{Run, Trace};
 use crate::units::{Hertz, Nanos};
 
 /// Quality in [0, 1]. `frequency`, in hertz, turns time into cycles. `None` without accuracy, cost or spread.
@@ -31,11 +33,57 @@ pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
     Some(interval.doubted(&instead).within(0.0, 1.0))
 }
 
-/// Half the width of that part of the interval which more processes make narrower. `None` where one process is all there is, or
-/// where there is no Quality. Of a step that is not known yet its bound is taken.
+/// What has to be known of a timer to see how far its processes agree, while further ones come in.
+#[derive(Clone, Debug)]
+pub struct Sketch {
+    /// Cost and spread of each process.
+    processes: Vec<(f64, f64)>,
+    kind: Kind,
+    /// In ticks, where it is known.
+    step: Option<f64>,
+    /// The step in nanoseconds, or its bound.
+    accuracy_ns: f64,
+    hertz: f64,
+}
+
+impl Sketch {
+    /// Of a trace with some processes. `None` where they tell too little.
+    #[must_use]
+    pub fn of(trace: &Trace, hertz: f64) -> Option<Self> {
+        let profile = profile(trace);
+        let (step, kind, accuracy_ns) = (profile.step(), profile.kind, profile.step_at_most_ns()?);
+        let processes = if step.is_some() {
+            profile.processes
+        } else {
+            let alone = |run: &Run| Trace { runs: vec![run.clone()], ..trace.clone() };
+            trace.runs.iter().filter_map(|run| one_more(&alone(run), kind, step, accuracy_ns)).collect()
+        };
+        Some(Self { processes, kind, step, accuracy_ns, hertz })
+    }
+
+    /// Adds what one more process saw; it is the only one of `trace`.
+    pub fn add(&mut self, trace: &Trace) {
+        self.processes.extend(one_more(trace, self.kind, self.step, self.accuracy_ns));
+    }
+
+    /// Half the width of that part of the interval of Quality which more processes make narrower. Infinite where one process is
+    /// all there is.
+    #[must_use]
+    pub fn scatter(&self) -> f64 {
+        let each = self
+            .processes
+            .iter()
+            .filter_map(|&(cost, spread)| of(self.accuracy_ns, cost, spread, self.hertz));
+        let interval = over_processes(&each.collect::<Vec<_>>());
+        interval.map_or(f64::INFINITY, |interval| (interval.high - interval.low) / 2.0)
+    }
+}
+
+/// Half the width of that part of the interval of Quality which more processes make narrower. `None` where one process is all
+/// there is, or where there is no Quality.
 #[must_use]
 pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
-    let interval = over_processes(&each(profile, profile.step_at_most_ns()?, hertz))?;
+    let interval = over_processes(&each(profile, profile.accuracy_ns()?.value, hertz))?;
     interval.is_bounded().then_some((interval.high - interval.low) / 2.0)
 }
 

@@ -46,6 +46,8 @@ pub struct Profile {
     pub following: Following,
     /// What the distribution of single invocations is.
     pub distribution: Option<Distribution>,
+    /// What single invocations were taken for.
+    pub kind: Kind,
     /// Steps backwards in successive readings.
     pub backward: Backward,
 }
@@ -119,10 +121,22 @@ pub fn profile(trace: &Trace) -> Profile {
         regimes: found.regimes,
         following: found.following,
         distribution: distribution(&looks.shapes(looks.agreed.kind), &looks.view, &found.costs),
+        kind: looks.agreed.kind,
         disturbed: (trace.runs.len() - calm.len()) as u32,
         spread,
         backward: backward(trace),
     }
+}
+
+/// Cost in nanoseconds and spread as the only process of a trace has them, once it is known what single invocations are to be
+/// taken for and what the timer's accuracy is: `step` in its ticks where the step is known. `None` where it was disturbed.
+#[must_use]
+pub fn one_more(trace: &Trace, kind: Kind, step: Option<f64>, accuracy_ns: f64) -> Option<(f64, f64)> {
+    let runs: Vec<&Run> = trace.runs.iter().filter(|run| run.is_calm() && !never_moved(run)).collect();
+    let looks = Looks::of(trace, &runs, View::of(trace, step));
+    let figures = looks.figures(kind, Pace(trace.core_hz), Some(accuracy_ns));
+    let placed = placed(figures, trace.reference.step * trace.reference.ns_per_tick);
+    Some((*placed.costs.first()?, *placed.spreads.first()?))
 }
 
 /// Fewest processes that figures are taken from, where there are as many.

@@ -84,6 +84,9 @@ impl Fits {
     pub fn of(samples: &[i64], step: f64, moments: Moments) -> Option<Self> {
         let cells = Cells::of(samples, step)?;
         let laws = Data::of(&cells, moments).map(|data| {
+            if let Some(constant) = data.constant() {
+                return [constant; KINDS];
+            }
             let [normal, tail] = data.extremes();
             let [two, blurred] = data.two();
             [data.one(), normal, tail, two, blurred].map(|fit| data.told(fit))

@@ -36,8 +36,8 @@ use crate::prober::wait::{Slow, Vigil, Waited, together};
 use crate::prober::watch::{ProcessWatch, Watch, Watcher};
 use crate::trace::{Reference, Stored, Trace};
 
+pub use narrowing::is_wide;
 use narrowing::narrow;
-pub use narrowing::wide;
 use references::{calibrate, clarify, look, references_of};
 
 /// What the verdicts take of the time of a run, as a share: so much of the budget is left to them.
@@ -158,7 +158,7 @@ pub fn run(
             }
         }
     }
-    let hertz = || nine_tenths(watch.borrow().frequencies()).map(|hertz| hertz.value);
+    let hertz = nine_tenths(watch.borrow().frequencies()).map(|hertz| hertz.value);
     let ask_again = |subjects: &mut [Subject], index: usize| {
         let subject = &mut subjects[index];
         progress(&format!("{}, to narrow its interval", subject.timer.id));
@@ -175,7 +175,7 @@ pub fn run(
     }
     let core_hz = nine_tenths(watch.borrow().frequencies());
     for subject in subjects.iter_mut() {
-        settle(subject, settings.plan.processes, core_hz.map(|hertz| hertz.value));
+        settle(subject, core_hz.map(|hertz| hertz.value));
     }
     drop(apart);
     // Meanwhile the slow ones are still watched.
@@ -310,9 +310,10 @@ fn rough_cost(trace: &Trace) -> f64 {
 }
 
 /// What the processes agree on, if enough of them could measure.
-fn settle(subject: &mut Subject, processes: u32, core_hz: Option<f64>) {
+fn settle(subject: &mut Subject, core_hz: Option<f64>) {
     let Ok(stored) = &mut subject.outcome else { return };
     let (runs, trace) = (stored.runs() as u32, &mut stored.trace);
+    let processes = runs + trace.spoilt;
     if 3 * runs < processes {
         subject.outcome = Err(too_much_interference(trace, processes));
         return;
@@ -320,7 +321,8 @@ fn settle(subject: &mut Subject, processes: u32, core_hz: Option<f64>) {
     trace.declared = subject.timer.ns_per_tick.is_some();
     let agreed = rate::agreed(&subject.rates);
     trace.ns_per_tick = agreed.map(|(ns, _)| ns);
-    trace.ns_per_tick_doubt = agreed.map_or(0.0, |(_, doubt)| doubt).max(trace.reference.rate_doubt);
+    let of_reference = if trace.declared { 0.0 } else { trace.reference.rate_doubt };
+    trace.ns_per_tick_doubt = agreed.map_or(0.0, |(_, doubt)| doubt).max(of_reference);
     trace.core_hz = core_hz;
 }
 

@@ -11,6 +11,7 @@ use crate::analysis::Estimate;
 use crate::analysis::profile::{Profile, profile};
 use crate::platform::frequency::{CyclesFrom, NominalUnknown, Parts, summarise};
 use crate::report::{self, Platform, Provenance, Report, Settings, Status, TimerRow, Tool};
+use crate::scoring::scatter;
 use crate::trace::Stored;
 use crate::trust::{self, Case, Twin, Yardsticks};
 
@@ -93,6 +94,9 @@ impl Recording {
             self.timers.par_iter().map(|observed| observed.row(frequency)).unzip();
         for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {
             let (Ok(stored), Some(profile)) = (&observed.outcome, profile) else { continue };
+            if let (Some(points), Some(frequency)) = (self.settings.precision_points, frequency) {
+                row.hold_against(points / 100.0, scatter(profile, frequency.value));
+            }
             let (id, twin) = (&observed.id, self.twin(&observed.id, &profiles));
             let case = Case { id, trace: &stored.open(), profile, yardsticks: &self.yardsticks, twin };
             row.condemn(trust::judge(&case));

@@ -13,7 +13,7 @@ use crate::scoring::scored;
 use crate::trace::{Counted, Trace};
 use crate::units::{Hertz, Nanos};
 
-use super::warnings::{warning, warnings};
+use super::warnings::{imprecise, warning, warnings};
 
 impl TimerRow {
     /// A row that holds nothing yet but the name of its timer.
@@ -65,6 +65,19 @@ impl TimerRow {
             self.score(profile, frequency);
         }
         self.warnings = warnings(trace, profile, hertz);
+    }
+
+    /// Says so where Quality is not known as well as was asked for, and why.
+    pub fn hold_against(&mut self, precision: f64, scatter: Option<f64>) {
+        let (Some(quality), Some(low), Some(high)) = (self.quality, self.quality_low, self.quality_high)
+        else {
+            return;
+        };
+        let half = (quality - low).max(high - quality);
+        let processes = self.observations.as_ref().map_or(0, |seen| seen.processes);
+        if half > precision {
+            self.warnings.extend(imprecise(half, precision, processes, scatter));
+        }
     }
 
     /// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0, whatever its figures

@@ -71,6 +71,33 @@ fn unsteady_cost(profile: &Profile) -> Option<Warning> {
     })?
 }
 
+/// Quality that is not known as well as was asked for: `half` its half-width, `scatter` the part of it that more processes would
+/// make narrower.
+pub(super) fn imprecise(half: f64, precision: f64, processes: u32, scatter: Option<f64>) -> Option<Warning> {
+    let points = |share: f64| super::figures::significant(100.0 * share, 2);
+    let (why, advice) = match scatter {
+        Some(scatter) if scatter <= precision => (
+            format!(
+                "its {processes} processes agree to ±{}, but what single calls leave open, or the frequency of the core, does not",
+                points(scatter)
+            ),
+            "more processes do not help: fix the frequency of the core, or compare it with others only beyond this interval",
+        ),
+        _ => (
+            format!(
+                "its {processes} processes differ, and the time or the processes that it may take were used up"
+            ),
+            "repeat when the machine is quiet, or give it more time with --budget or --thorough",
+        ),
+    };
+    let message = format!(
+        "its Quality is known to ±{} points only, not to ±{}: {why}",
+        points(half),
+        points(precision)
+    );
+    warning("precision-not-reached", message, advice)
+}
+
 fn two_regimes(profile: &Profile) -> Option<Warning> {
     let two = profile.regimes?;
     let [cheap, expensive] = two.processes;

@@ -19,16 +19,15 @@ use self::core::SimulatedCore;
 pub use self::truth::Truth;
 pub use self::verdict::{Found, Verdict};
 use crate::analysis::Estimate;
-use crate::analysis::profile::profile;
 use crate::analysis::rate;
 use crate::analysis::statistics::nine_tenths;
 use crate::prober::bench::Bench;
-use crate::prober::campaign::wide;
+use crate::prober::campaign::is_wide;
 use crate::prober::explore::explore;
 use crate::prober::introduce::introduce;
 use crate::prober::plan::Plan;
 use crate::prober::wait::at_work;
-use crate::scoring;
+use crate::scoring::Sketch;
 use crate::trace::Trace;
 
 /// The nominal frequency of the simulated CPU in hertz, which turns time into cycles.
@@ -61,18 +60,36 @@ impl Case {
         let mut trace =
             Trace { ns_per_tick: None, declared: self.timer.declared, reference, ..Trace::default() };
         let (mut slow, mut rates) = (0, Vec::new());
+        let mut sketch: Option<Sketch> = None;
         for process in 1..=plan.most_processes {
-            if process > plan.processes && !Self::is_wide(&trace, &rates, &frequencies.borrow(), plan) {
+            if process > plan.processes && !sketch.as_ref().is_some_and(|sketch| is_wide(sketch, plan)) {
                 break;
             }
-            let process = u64::from(process);
-            let world = self.world(self.seed.wrapping_mul(1_000).wrapping_add(process));
+            let process_seed = self.seed.wrapping_mul(1_000).wrapping_add(process.into());
+            let world = self.world(process_seed);
             let mut bench = self.bench(&world);
             bench.watch = Some(Box::new(SimulatedCore::of(world, &frequencies)));
             let found = explore(&mut bench, &trace.reference, plan, &mut random)?;
             rates.extend(found.ns_per_tick);
             slow += u32::from(found.slow);
             trace.runs.push(found.run);
+            // As a campaign looks at the timers whose processes agree least.
+            let hertz = nine_tenths(&frequencies.borrow()).map_or(FREQUENCY, |hertz| hertz.value);
+            let known = Trace {
+                ns_per_tick: rate::agreed(&rates).map(|(ns, _)| ns),
+                core_hz: Some(hertz),
+                runs: Vec::new(),
+                ..trace.clone()
+            };
+            match &mut sketch {
+                Some(sketch) => {
+                    sketch.add(&Trace { runs: trace.runs.last().cloned().into_iter().collect(), ..known })
+                }
+                None if process == plan.processes && plan.most_processes > process => {
+                    sketch = Sketch::of(&Trace { runs: trace.runs.clone(), ..known }, hertz);
+                }
+                None => {}
+            }
         }
         if 2 * slow > trace.runs.len() as u32 {
             trace.slow = at_work(&mut bench, &trace.reference, plan, &mut random)?;
@@ -92,14 +109,6 @@ impl Case {
     pub fn judge(&self, plan: &Plan) -> Answer<Verdict> {
         let (trace, hertz) = self.probe(plan)?;
         Ok(Verdict::on(self, trace, hertz))
-    }
-
-    /// Whether a campaign would ask once more.
-    fn is_wide(trace: &Trace, rates: &[f64], frequencies: &[f64], plan: &Plan) -> bool {
-        let hertz = nine_tenths(frequencies).map_or(FREQUENCY, |hertz| hertz.value);
-        let ns_per_tick = rate::agreed(rates).map(|(ns, _)| ns);
-        let trace = Trace { ns_per_tick, core_hz: Some(hertz), ..trace.clone() };
-        wide(scoring::scatter(&profile(&trace), hertz), plan).is_some()
     }
 
     fn world(&self, seed: u64) -> Shared {

@@ -27,6 +27,12 @@ impl Stored {
         self.runs.len()
     }
 
+    /// The trace with the last of its runs only.
+    #[must_use]
+    pub fn open_last(&self) -> Trace {
+        Trace { runs: self.runs.last().map(Packed::open).into_iter().collect(), ..self.trace.clone() }
+    }
+
     /// The whole trace.
     #[must_use]
     pub fn open(&self) -> Trace {

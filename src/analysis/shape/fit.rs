@@ -8,13 +8,17 @@ use crate::analysis::moments::Moments;
 const MODEL_ERROR: f64 = 0.003;
 /// The least share of samples in the window for which what batches tell is told of it.
 const ALONE: f64 = 0.98;
+/// A variance of calls below this, in squared steps, moves no figure.
+const STEADY: f64 = 1e-3;
 /// A blur has to lower the misfit by this much: twice its parameters, as Akaike has it. It cannot be negative, so that chance
 /// alone would always find some.
 const EARNED: f64 = 4.0;
+/// A misfit that falls by less than this has fallen: what counts are some units.
+const WORTH: f64 = 0.02;
 /// Rounds of the coordinate search.
 const ROUNDS: usize = 40;
 /// Strides that are shorter than this part of a step end it.
-const FINEST: f64 = 5e-4;
+const FINEST: f64 = 2e-3;
 /// What batches tell of the variance is where a search begins, if it is known as well as this, in steps squared.
 const WELL_KNOWN: f64 = 0.1;
 /// A smaller variance of levels, in steps squared, beyond what steps add, says nothing of the skewness.
@@ -66,6 +70,16 @@ impl<'a> Data<'a> {
         let constant = self.fit(Law::constant(mean));
         let varied = self.search(start, [0.05, 0.0, 0.0, 0.1, 0.1, 0.1]);
         if constant.misfit <= varied.misfit + EARNED { constant } else { varied }
+    }
+
+    /// A single cost that does not vary, where it explains all there is and nothing says that it varies: no other law would
+    /// say anything else.
+    pub(super) fn constant(&self) -> Option<Fit> {
+        let [mean, second, _] = self.cluster.moments();
+        // Phases make at most two levels of it, and a quarter of a squared step.
+        let (variance, error) = self.moments.variance;
+        let steady = error.is_finite() && variance + 2.0 * error < STEADY && second < 0.26;
+        steady.then(|| self.fit(Law::constant(mean))).filter(|fit| fit.misfit < EARNED)
     }
 
     /// One cost that varies by a normal law only, and one that varies by a tail only: how skewed one cost is.
@@ -143,7 +157,8 @@ impl<'a> Data<'a> {
                 for delta in [-stride, stride] {
                     let next = self.fit(moved(best.law, parameter, delta));
                     if next.misfit < best.misfit {
-                        (best, improved) = (next, true);
+                        improved |= best.misfit - next.misfit > WORTH;
+                        best = next;
                     }
                 }
             }

@@ -4,32 +4,49 @@
 use timers::{Deadline, Fault};
 
 use super::Subject;
-use crate::analysis::profile::profile;
 use crate::analysis::rate;
 use crate::prober::plan::Plan;
-use crate::scoring;
+use crate::scoring::Sketch;
+use crate::trace::Trace;
 
-/// By how much the processes of a timer leave its Quality in doubt, where more of them may help: half the width of the interval
-/// that they make.
-#[must_use]
-pub fn doubt(subject: &Subject, plan: &Plan, hertz: f64) -> Option<f64> {
-    let stored = subject.outcome.as_ref().ok()?;
-    if stored.runs() as u32 + stored.trace.spoilt >= plan.most_processes {
-        return None;
+/// Of the frequency of the core nothing but Quality in cycles depends; where it is not seen, that of a usual core does.
+const USUAL_HERTZ: f64 = 3e9;
+
+/// What is known of a timer that may be asked again.
+struct Known {
+    sketch: Sketch,
+    runs: usize,
+}
+
+impl Known {
+    fn of(subject: &Subject, hertz: f64) -> Option<Self> {
+        let stored = subject.outcome.as_ref().ok()?;
+        let trace = told(stored.open(), subject, hertz);
+        Some(Self { sketch: Sketch::of(&trace, hertz)?, runs: stored.runs() })
     }
-    let mut trace = stored.open();
-    trace.core_hz = Some(hertz);
-    trace.ns_per_tick = rate::agreed(&subject.rates).map(|(ns, _)| ns);
-    wide(scoring::scatter(&profile(&trace), hertz), plan)
+
+    /// Looks at the process that came last, if there is a new one.
+    fn update(&mut self, subject: &Subject, hertz: f64) {
+        let Ok(stored) = &subject.outcome else { return };
+        if stored.runs() > self.runs {
+            self.runs = stored.runs();
+            self.sketch.add(&told(stored.open_last(), subject, hertz));
+        }
+    }
 }
 
-/// What is more than the plan asks for.
+fn told(trace: Trace, subject: &Subject, hertz: f64) -> Trace {
+    let ns_per_tick = rate::agreed(&subject.rates).map(|(ns, _)| ns);
+    Trace { ns_per_tick, core_hz: Some(hertz), ..trace }
+}
+
+/// Whether what processes leave in doubt is more than the plan asks for.
 #[must_use]
-pub fn wide(scatter: Option<f64>, plan: &Plan) -> Option<f64> {
-    scatter.filter(|half| *half > plan.precision)
+pub fn is_wide(sketch: &Sketch, plan: &Plan) -> bool {
+    sketch.scatter() > plan.precision
 }
 
-/// Asks the timers of the widest intervals again and again. `look` is called now and then.
+/// Asks the timers whose processes agree least again and again. `look` is called now and then.
 ///
 /// # Errors
 /// As `ask`.
@@ -37,21 +54,30 @@ pub(super) fn narrow(
     subjects: &mut [Subject],
     plan: &Plan,
     over: &Deadline,
-    hertz: impl Fn() -> Option<f64>,
+    hertz: Option<f64>,
     mut ask: impl FnMut(&mut [Subject], usize) -> Result<(), Fault>,
     mut look: impl FnMut() -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     if plan.most_processes <= plan.processes {
         return Ok(());
     }
-    let of = |subject: &Subject| hertz().and_then(|hertz| doubt(subject, plan, hertz));
-    let mut doubts: Vec<Option<f64>> = subjects.iter().map(of).collect();
+    let hertz = hertz.unwrap_or(USUAL_HERTZ);
+    let mut known: Vec<Option<Known>> = subjects.iter().map(|subject| Known::of(subject, hertz)).collect();
     let mut asked = 0;
     while over.remaining().is_some() {
-        let widest = doubts.iter().enumerate().filter_map(|(index, half)| Some((index, (*half)?)));
-        let Some((index, _)) = widest.max_by(|a, b| a.1.total_cmp(&b.1)) else { break };
+        let may = |index: usize| {
+            let stored = subjects[index].outcome.as_ref().ok();
+            stored.is_some_and(|stored| (stored.runs() as u32 + stored.trace.spoilt) < plan.most_processes)
+        };
+        let wide =
+            known.iter().enumerate().filter_map(|(index, known)| Some((index, &known.as_ref()?.sketch)));
+        let wide = wide.filter(|(index, sketch)| may(*index) && is_wide(sketch, plan));
+        let widest = wide.max_by(|a, b| a.1.scatter().total_cmp(&b.1.scatter()));
+        let Some(index) = widest.map(|(index, _)| index) else { break };
         ask(subjects, index)?;
-        doubts[index] = of(&subjects[index]);
+        if let Some(known) = &mut known[index] {
+            known.update(&subjects[index], hertz);
+        }
         asked += 1;
         if asked % subjects.len() == 0 {
             look()?;
