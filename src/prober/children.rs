@@ -281,6 +281,14 @@ const STEP: Duration = Duration::from_millis(2);
 
 /// Ends those among `below` that are orphans by now; and all orphans, when no child is left that they could belong to.
 fn end_strays(below: &[Pid]) {
+    let own = descendants::listed(rustix::process::getpid());
+    let is_quiet = own.is_some_and(|own| {
+        let known = known();
+        own.into_iter().all(|child| known.is_known(child))
+    });
+    if below.is_empty() && is_quiet {
+        return;
+    }
     for _ in 0..PATIENCE_STEPS {
         let all = descendants::all();
         let known = known();

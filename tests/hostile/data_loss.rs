@@ -111,14 +111,14 @@ fn a_signal_leaves_nothing_unfinished() {
     let folder = Folder::new();
     let many = folder.file("many");
     fs::create_dir(&many).unwrap();
-    for number in 0..300 {
+    // So many that it is still at work when the signal comes.
+    for number in 0..4_000 {
         fs::copy(REPORT, many.join(format!("{number}.json"))).unwrap();
     }
     let site = folder.arg("site");
     for signal in [Signal::INT, Signal::TERM] {
         let run = Run::start(&["publish", many.to_str().unwrap(), "-o", &site, "--figures", "always"]);
         waited_for(|| is_begun(&folder).then_some(())).expect("it makes a site");
-        thread::sleep(Duration::from_millis(100));
         run.signal(signal);
         let (status, _) = run.end(Duration::from_secs(5));
         assert_eq!(status.signal(), Some(signal.as_raw()), "a verb without children ends as others do");
