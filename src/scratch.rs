@@ -163,7 +163,10 @@ impl Drop for ScratchFolder {
 pub fn abandon() {
     let unfinished = unfinished();
     for path in unfinished.iter() {
-        /// Threads may still write into a folder.
+        // Threads that still write into a folder find it no more under another name, so that it can be emptied.
+        let aside = path.with_extension(format!("gone{SUFFIX}"));
+        let path = if fs::rename(path, &aside).is_ok() { &aside } else { path };
+        /// One of them may be about to close a file in it.
         const TRIES: u32 = 20;
         for _ in 0..TRIES {
             if remove(path).is_ok() {

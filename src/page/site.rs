@@ -230,7 +230,16 @@ fn page_of(
         ..Page::new(format!("Timers of {}", view::name(report)), view::about(report))
     };
     let text = page.render().map_err(|error| failed(error.into()))?;
-    fs::create_dir_all(target.parent().unwrap_or(site)).map_err(explain)?;
+    // Not the site itself: where that is gone, somebody asked to stop.
+    let mut folder = site.to_owned();
+    let below = target.parent().and_then(|parent| parent.strip_prefix(site).ok());
+    for part in below.into_iter().flat_map(Path::components) {
+        folder.push(part);
+        match fs::create_dir(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(explain(error)),
+            _ => {}
+        }
+    }
     fs::write(&target, text).map_err(explain)?;
     fs::copy(path, target.with_extension("json")).map_err(explain)?;
     Ok(Brief::of(report, Some(href)))
