@@ -130,6 +130,10 @@ fn measure(
     let progress = |what: &str| {
         bar.set_message(what.to_owned());
         bar.inc(1);
+        // Nobody knows how many processes it takes to narrow intervals: it is never over before it is.
+        if bar.length().is_some_and(|length| bar.position() >= length) {
+            bar.set_length(bar.position() + 1);
+        }
     };
     let ended = campaign::run(&population.hosts, &mut population.subjects, settings, &progress);
     bar.finish_and_clear();

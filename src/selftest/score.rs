@@ -119,6 +119,9 @@ impl Score {
     }
 }
 
+/// The group of timers whose processes do not differ.
+pub const ALIKE: &str = "processes: alike";
+
 /// Scores of groups, in the order of [`groups`].
 #[derive(Clone, Debug, Default)]
 pub struct Scores(pub IndexMap<String, Score>);
