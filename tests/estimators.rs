@@ -1,6 +1,7 @@
 //! The estimators against simulated truth, over many timers and several seeds, none of which the rules were chosen on.
 
 use rayon::prelude::*;
+use timermeter::analysis::profile::profile;
 use timermeter::prober::plan::Plan;
 use timermeter::selftest::score::{Score, Summary};
 use timermeter::selftest::{Case, Verdict, population};
@@ -48,6 +49,23 @@ fn no_cost_lies_above_the_tail_of_its_singles() {
     for (case, verdict) in verdicts(population::regular, &Plan::QUICK) {
         let cost = verdict.row.cost.expect("single calls were made");
         assert!(cost.median_ns <= cost.p99_ns, "{cost:?} of {case:?}");
+    }
+}
+
+/// A host that answers batches of many calls with nothing measured nothing: its timer has no cost, and so no Quality.
+#[test]
+fn batches_that_never_move_are_no_measurement() {
+    for case in population::regular(5, 14) {
+        let (mut trace, _) = case.probe(&Plan::QUICK).expect("a sound reference serves");
+        for run in &mut trace.runs {
+            for batches in [&mut run.bracket, &mut run.singles, &mut run.batches, &mut run.few, &mut run.some]
+            {
+                batches.deltas.fill(0);
+            }
+        }
+        let profile = profile(&trace);
+        assert_eq!((profile.cost, profile.spread), (None, None), "{case:?}");
+        assert!(profile.no_cost.is_some_and(|why| why.contains("took no time")), "{case:?}");
     }
 }
 

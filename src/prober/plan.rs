@@ -50,7 +50,7 @@ impl Plan {
         interval_ns: 1.4e6,
         growth_ns: 3e5,
         patience_ns: 1e8,
-        order_readings: 50_000,
+        order_readings: 20_000,
         order_ns: 8e6,
         handoffs: 500,
         comparisons: 7,
