@@ -58,7 +58,7 @@ Examples:
 
 /// Tells how good the clocks of this machine are
 ///
-/// Measures accuracy, invocation cost, spread and Quality of every timer method, and says what to beware of.
+/// Measures accuracy, invocation cost, spread and Quality of every timer method, with intervals and caveats.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "timermeter", version, after_help = EXIT_STATUS, max_term_width = 100)]
 pub struct Cli {

@@ -29,6 +29,9 @@ pub struct Trace {
     pub runs: Vec<Run>,
     /// Processes that could not.
     pub spoilt: u32,
+    /// What these observed: no figure is drawn from it, but a later version may judge it again.
+    #[serde(default)]
+    pub set_aside: Vec<Run>,
     /// Windows that were dropped and taken again, by what disturbed them.
     pub dropped: BTreeMap<String, u32>,
     /// Long observations of a timer whose steps are too long for the other runs.
@@ -130,4 +133,16 @@ pub struct Run {
     /// Windows that were kept although something disturbed them, as it did at each repetition.
     #[serde(default)]
     pub disturbed: u32,
+    /// Windows that were dropped and taken again: no figure is drawn from them, likewise.
+    #[serde(default)]
+    pub dropped: Vec<DroppedWindow>,
+}
+
+/// A window that something disturbed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DroppedWindow {
+    /// Calls in a batch; null where successive readings were taken.
+    pub calls: Option<u64>,
+    /// What was answered: lengths of batches in ticks of the reference, or readings in ticks of the timer.
+    pub values: Vec<i64>,
 }

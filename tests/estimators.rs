@@ -5,6 +5,7 @@ use timermeter::analysis::profile::profile;
 use timermeter::prober::plan::Plan;
 use timermeter::selftest::score::{Score, Summary};
 use timermeter::selftest::{Case, Verdict, population};
+use timers::simulated::Surroundings;
 
 const SEEDS: [u64; 3] = [11, 12, 13];
 const COUNT: usize = 100;
@@ -67,6 +68,20 @@ fn batches_that_never_move_are_no_measurement() {
         assert_eq!((profile.cost, profile.spread), (None, None), "{case:?}");
         assert!(profile.no_cost.is_some_and(|why| why.contains("took no time")), "{case:?}");
     }
+}
+
+/// What was dropped is kept beside what counts, for a later version to judge it again.
+#[test]
+fn windows_that_were_dropped_are_kept() {
+    let restless = Surroundings { wander: 0.06, ..Surroundings::default() };
+    let mut kept = 0;
+    for case in population::regular(5, 15) {
+        let (trace, _) =
+            Case { surroundings: restless, ..case }.probe(&Plan::QUICK).expect("a sound reference serves");
+        kept +=
+            trace.runs.iter().flat_map(|run| &run.dropped).filter(|window| !window.values.is_empty()).count();
+    }
+    assert!(kept > 0, "a frequency that wanders by 6 % changed within no window");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use timers::{Answer, Subject};
 
-use crate::prober::watch::{Seen, Watcher};
-use crate::trace::{Batches, Readings};
+use crate::prober::watch::{Gathered, Watcher};
+use crate::trace::{Batches, DroppedWindow, Readings};
 
 /// A timer with all that is needed to question it.
 pub struct Bench {
@@ -19,6 +19,8 @@ pub struct Bench {
     pub floor: Option<Box<dyn Subject>>,
     /// Who watches the process, where it is one.
     pub watch: Option<Box<dyn Watcher>>,
+    /// Windows that were dropped so far.
+    pub dropped: Vec<DroppedWindow>,
 }
 
 impl Bench {
@@ -28,8 +30,8 @@ impl Bench {
     /// As the subject.
     pub fn batches(&mut self, calls: u64, repeat: u32) -> Answer<Batches> {
         let (timer, id) = (&mut self.timer, &self.reference_id);
-        let (deltas, seen) = gather(&mut self.watch, repeat, |repeat| timer.batches(id, calls, repeat))?;
-        Ok(Batches { calls, deltas, core_hz: seen.core_hz, restless: seen.restless })
+        let found = gather(&mut self.watch, repeat, |repeat| timer.batches(id, calls, repeat))?;
+        Ok(batches(calls, found, &mut self.dropped))
     }
 
     /// The same of the timer that reads nothing; `None` where the host has none.
@@ -38,8 +40,8 @@ impl Bench {
     /// As the subject.
     pub fn floor(&mut self, calls: u64, repeat: u32) -> Answer<Option<Batches>> {
         let (Some(floor), id) = (&mut self.floor, &self.reference_id) else { return Ok(None) };
-        let (deltas, seen) = gather(&mut self.watch, repeat, |repeat| floor.batches(id, calls, repeat))?;
-        Ok(Some(Batches { calls, deltas, core_hz: seen.core_hz, restless: seen.restless }))
+        let found = gather(&mut self.watch, repeat, |repeat| floor.batches(id, calls, repeat))?;
+        Ok(Some(batches(calls, found, &mut self.dropped)))
     }
 
     /// Successive readings of the timer, likewise.
@@ -48,21 +50,29 @@ impl Bench {
     /// As the subject.
     pub fn readings(&mut self, count: u32) -> Answer<Readings> {
         let timer = &mut self.timer;
-        let (values, seen) = gather(&mut self.watch, count, |count| timer.readings(count))?;
+        let Gathered { values, seen, dropped } =
+            gather(&mut self.watch, count, |count| timer.readings(count))?;
+        self.dropped.extend(dropped.into_iter().map(|values| DroppedWindow { calls: None, values }));
         Ok(Readings { values, core_hz: seen.core_hz, restless: seen.restless })
     }
+}
+
+fn batches(calls: u64, found: Gathered, dropped: &mut Vec<DroppedWindow>) -> Batches {
+    let Gathered { values, seen, dropped: windows } = found;
+    dropped.extend(windows.into_iter().map(|values| DroppedWindow { calls: Some(calls), values }));
+    Batches { calls, deltas: values, core_hz: seen.core_hz, restless: seen.restless }
 }
 
 fn gather(
     watch: &mut Option<Box<dyn Watcher>>,
     repeat: u32,
     mut question: impl FnMut(u32) -> Answer<Vec<i64>>,
-) -> Answer<(Vec<i64>, Seen)> {
-    let (mut values, seen) = match watch {
+) -> Answer<Gathered> {
+    let mut found = match watch {
         Some(watch) => watch.gather(repeat, &mut question)?,
-        None => (question(repeat)?, Seen::default()),
+        None => Gathered { values: question(repeat)?, ..Gathered::default() },
     };
     // They are kept to the end of the campaign, millions of them.
-    values.shrink_to_fit();
-    Ok((values, seen))
+    found.values.shrink_to_fit();
+    Ok(found)
 }

@@ -238,7 +238,7 @@ fn ask(
                 *trace.dropped.entry(reason).or_default() += count;
             }
             if !valid {
-                trace.spoilt += 1;
+                stored.set_aside(run);
                 return Ok(());
             }
             stored.add(run);

@@ -57,6 +57,7 @@ pub fn explore(
     let readings = (0.2 * plan.interval_ns / (cost_ns + 20.0)).clamp(500.0, READINGS);
     run.readings = bench.readings(readings as u32)?;
     let slow = ask_step(bench, reference, plan, cost_ns, ns_per_tick, &mut run.intervals, random)?;
+    run.dropped = std::mem::take(&mut bench.dropped);
     Ok(Exploration { run, ns_per_tick, slow, dropped: BTreeMap::new() })
 }
 
@@ -123,7 +124,7 @@ fn ask_step(
             return Ok(true);
         }
     }
-    // A read far dearer than this work may hide steps nearly as long as itself.
+    // A read far more expensive than this work may hide steps nearly as long as itself.
     let mut spans = vec![top_ns, 2.0 * top_ns, 4.0 * top_ns];
     spans.extend([0.5, 2.0].map(|scale| scale * cost_ns).into_iter().filter(|span| *span > 4.0 * top_ns));
     for &span_ns in &spans {

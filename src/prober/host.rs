@@ -54,6 +54,7 @@ pub(super) fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, r
         reference_id: reference.into(),
         floor: has_floor.then(|| subject(connection, timers::FLOOR_ID)),
         watch: None,
+        dropped: Vec::new(),
     }
 }
 

@@ -9,7 +9,7 @@ use timers::simulated::Shared;
 
 use super::FREQUENCY;
 use crate::analysis::statistics::mean;
-use crate::prober::watch::{STEADY, Seen, Watcher};
+use crate::prober::watch::{Gathered, STEADY, Seen, Watcher};
 
 /// What a look at the frequency is off by, in turns up and down, as a share: chains of additions were seen to repeat to a
 /// tenth of this.
@@ -38,20 +38,18 @@ impl SimulatedCore {
 }
 
 impl Watcher for SimulatedCore {
-    fn gather(
-        &mut self,
-        repeat: u32,
-        question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
-    ) -> Answer<(Vec<i64>, Seen)> {
-        let mut turn = 1;
+    fn gather(&mut self, repeat: u32, question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>) -> Answer<Gathered> {
+        let (mut turn, mut dropped) = (1, Vec::new());
         loop {
             let before = self.look();
             let values = question(repeat)?;
             let after = self.look();
             let restless = (after / before - 1.0).abs() > STEADY;
             if !restless || turn == MOST_TRIES {
-                return Ok((values, Seen { core_hz: mean(&[before, after]), restless }));
+                let seen = Seen { core_hz: mean(&[before, after]), restless };
+                return Ok(Gathered { values, seen, dropped });
             }
+            dropped.push(values);
             turn += 1;
         }
     }

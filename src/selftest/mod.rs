@@ -123,6 +123,7 @@ impl Case {
             reference_id: REFERENCE_ID.into(),
             floor: Some(world.subject(Role::Floor)),
             watch: None,
+            dropped: Vec::new(),
         }
     }
 }

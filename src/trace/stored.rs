@@ -13,12 +13,19 @@ pub struct Stored {
     /// All but the runs: this one has none.
     pub trace: Trace,
     runs: Vec<Packed>,
+    set_aside: Vec<Packed>,
 }
 
 impl Stored {
     /// Adds a run.
     pub fn add(&mut self, run: Run) {
         self.runs.push(Packed::of(run));
+    }
+
+    /// Keeps a run that was disturbed throughout.
+    pub fn set_aside(&mut self, run: Run) {
+        self.trace.spoilt += 1;
+        self.set_aside.push(Packed::of(run));
     }
 
     /// How many runs there are.
@@ -36,14 +43,16 @@ impl Stored {
     /// The whole trace.
     #[must_use]
     pub fn open(&self) -> Trace {
-        Trace { runs: self.runs.iter().map(Packed::open).collect(), ..self.trace.clone() }
+        let open = |runs: &[Packed]| runs.iter().map(Packed::open).collect();
+        Trace { runs: open(&self.runs), set_aside: open(&self.set_aside), ..self.trace.clone() }
     }
 }
 
 impl From<Trace> for Stored {
     fn from(mut trace: Trace) -> Self {
-        let runs = trace.runs.drain(..).map(Packed::of).collect();
-        Self { trace, runs }
+        let pack = |runs: &mut Vec<Run>| runs.drain(..).map(Packed::of).collect();
+        let (runs, set_aside) = (pack(&mut trace.runs), pack(&mut trace.set_aside));
+        Self { trace, runs, set_aside }
     }
 }
 
@@ -65,11 +74,12 @@ impl<'de> Deserialize<'de> for Stored {
             core_hz: read.core_hz,
             runs: Vec::new(),
             spoilt: read.spoilt,
+            set_aside: Vec::new(),
             dropped: read.dropped,
             slow: read.slow,
             evidence: read.evidence,
         };
-        Ok(Self { trace, runs: read.runs })
+        Ok(Self { trace, runs: read.runs, set_aside: read.set_aside })
     }
 }
 
@@ -96,6 +106,8 @@ struct Read {
     core_hz: Option<f64>,
     runs: Vec<Packed>,
     spoilt: u32,
+    #[serde(default)]
+    set_aside: Vec<Packed>,
     dropped: BTreeMap<String, u32>,
     slow: Vec<Intervals>,
     evidence: Evidence,
@@ -154,10 +166,14 @@ mod tests {
                 disturbed: 3,
                 ..Run::default()
             };
-            let trace = Trace { runs: vec![run.clone()], spoilt: 2, ..Trace::default() };
+            let aside = vec![run.clone()];
+            let trace = Trace { runs: vec![run.clone()], spoilt: 2, set_aside: aside, ..Trace::default() };
             let mut stored = Stored::from(trace.clone());
             prop_assert_eq!(&stored.open(), &trace);
-            prop_assert!(stored.trace.runs.is_empty());
+            prop_assert!(stored.trace.runs.is_empty() && stored.trace.set_aside.is_empty());
+            let text = serde_json::to_string(&stored).unwrap();
+            let again: Stored = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(again.open().set_aside.len(), 1);
             stored.add(run.clone());
             prop_assert_eq!(&stored.open().runs[1], &run);
             prop_assert_eq!(stored.runs(), 2);

@@ -153,29 +153,47 @@ struct Look {
     pace: Option<Pace>,
 }
 
+/// What windows that were watched gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gathered {
+    /// The answers that count.
+    pub values: Vec<i64>,
+    /// What was seen of the core meanwhile.
+    pub seen: Seen,
+    /// Answers that were dropped.
+    pub dropped: Vec<Vec<i64>>,
+}
+
 /// Who sees whether a window of measurement was disturbed, and asks again.
 pub trait Watcher {
     /// Asks for `repeat` values, in windows that nothing disturbed as far as that can be had.
     ///
     /// # Errors
     /// As the question.
-    fn gather(
-        &mut self,
-        repeat: u32,
-        question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
-    ) -> Answer<(Vec<i64>, Seen)>;
+    fn gather(&mut self, repeat: u32, question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>) -> Answer<Gathered>;
 
     /// Ends watching: windows that were dropped, by reason, and whether enough of the others were not disturbed.
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool);
 }
 
 impl Watcher for ProcessWatch {
-    fn gather(
-        &mut self,
-        repeat: u32,
-        question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
-    ) -> Answer<(Vec<i64>, Seen)> {
-        Self::gather(self, repeat, question)
+    fn gather(&mut self, repeat: u32, question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>) -> Answer<Gathered> {
+        let mut answers = Vec::new();
+        let (values, seen) = Self::gather(self, repeat, |repeat| {
+            let answer = question(repeat)?;
+            answers.push(answer.clone());
+            Ok(answer)
+        })?;
+        // Those that count are in the values, one after the other.
+        let mut rest = values.as_slice();
+        answers.retain(|answer| match rest.strip_prefix(answer.as_slice()) {
+            Some(others) => {
+                rest = others;
+                false
+            }
+            None => true,
+        });
+        Ok(Gathered { values, seen, dropped: answers })
     }
 
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool) {
