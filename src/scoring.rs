@@ -16,7 +16,7 @@ pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
     let (accuracy, cost, spread) = (profile.accuracy_ns()?, profile.cost?, profile.spread?);
     let here = |cost: f64, spread: f64| of(accuracy.value, cost, spread, frequency.value);
     let value = here(cost.value, spread.value)?;
-    let interval = over_processes(&each(profile, accuracy.value, frequency.value))?;
+    let interval = over_processes(&each(&profile.processes, accuracy.value, frequency.value))?;
     let instead = profile.instead.iter().filter_map(|&(cost, spread)| here(cost, spread));
     // What follows the core takes as many cycles at any frequency.
     let cost_at = |hertz: f64| match profile.following {
@@ -55,8 +55,10 @@ impl Sketch {
         let processes = if step.is_some() {
             profile.processes
         } else {
-            let alone = |run: &Run| Trace { runs: vec![run.clone()], ..trace.clone() };
-            trace.runs.iter().filter_map(|run| one_more(&alone(run), kind, step, accuracy_ns)).collect()
+            let (mut rest, runs) = (trace.clone(), &trace.runs);
+            rest.runs.clear();
+            let alone = |run: &Run| Trace { runs: vec![run.clone()], ..rest.clone() };
+            runs.iter().filter_map(|run| one_more(&alone(run), kind, step, accuracy_ns)).collect()
         };
         Some(Self { processes, kind, step, accuracy_ns, hertz })
     }
@@ -70,12 +72,8 @@ impl Sketch {
     /// all there is.
     #[must_use]
     pub fn scatter(&self) -> f64 {
-        let each = self
-            .processes
-            .iter()
-            .filter_map(|&(cost, spread)| of(self.accuracy_ns, cost, spread, self.hertz));
-        let interval = over_processes(&each.collect::<Vec<_>>());
-        interval.map_or(f64::INFINITY, |interval| (interval.high - interval.low) / 2.0)
+        let interval = over_processes(&each(&self.processes, self.accuracy_ns, self.hertz));
+        interval.map_or(f64::INFINITY, half)
     }
 }
 
@@ -83,8 +81,12 @@ impl Sketch {
 /// there is, or where there is no Quality.
 #[must_use]
 pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
-    let interval = over_processes(&each(profile, profile.accuracy_ns()?.value, hertz))?;
-    interval.is_bounded().then_some((interval.high - interval.low) / 2.0)
+    let interval = over_processes(&each(&profile.processes, profile.accuracy_ns()?.value, hertz))?;
+    interval.is_bounded().then(|| half(interval))
+}
+
+fn half(interval: Estimate) -> f64 {
+    (interval.high - interval.low) / 2.0
 }
 
 fn of(accuracy: f64, cost: f64, spread: f64, hertz: f64) -> Option<f64> {
@@ -93,8 +95,8 @@ fn of(accuracy: f64, cost: f64, spread: f64, hertz: f64) -> Option<f64> {
 }
 
 /// The Quality of each process.
-fn each(profile: &Profile, accuracy: f64, hertz: f64) -> Vec<f64> {
-    profile.processes.iter().filter_map(|&(cost, spread)| of(accuracy, cost, spread, hertz)).collect()
+fn each(processes: &[(f64, f64)], accuracy: f64, hertz: f64) -> Vec<f64> {
+    processes.iter().filter_map(|&(cost, spread)| of(accuracy, cost, spread, hertz)).collect()
 }
 
 /// Spreads that too few samples may have missed: of their interval what processes do not show.

@@ -215,19 +215,17 @@ impl<'a> Looks<'a> {
             }
         };
         let pace = Pace(self.trace.core_hz.filter(|_| following != Following::Device));
-        let mut found = main;
-        let kinds = self.agreed.as_well.iter().map(|kind| at(*kind, pace));
-        let others: Vec<Placed> = kinds.collect();
+        let found = main;
+        let others = self.agreed.as_well.iter().map(|kind| at(*kind, pace));
         let pair =
             |placed: &Placed| Some((midmean(&placed.costs)?, midmean(&placed.spreads).unwrap_or(f64::NAN)));
         let Some(here) = pair(&found) else { return Found::from(found, Vec::new(), following, 0.0) };
         // Of several laws that would do only one is true: the farthest counts.
-        let kinds = farthest(others.iter().filter_map(pair).collect(), here);
+        let kinds = farthest(others.filter_map(|other| pair(&other)).collect(), here);
         let mut instead: Vec<(f64, f64)> =
             kinds.into_iter().chain(other_pace.as_ref().and_then(pair)).collect();
         let shifts = [found.by_singles, -found.model, found.model];
         instead.extend(shifts.map(|shift| (here.0 + shift, here.1)));
-        found.costs.shrink_to_fit();
         let samples = self.runs.iter().map(|run| self.view.samples(run).len() as f64).sum();
         Found::from(found, instead, following, samples)
     }

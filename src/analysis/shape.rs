@@ -270,12 +270,6 @@ impl Shape {
         Described { modes, deviation, rare }
     }
 
-    /// Whether no law explains the samples.
-    #[must_use]
-    pub fn is_interpolated(&self) -> bool {
-        self.law.is_none()
-    }
-
     /// How far a single cost may lie from its fitted place, in steps. A smooth distribution needs none.
     fn slack(&self) -> f64 {
         /// What a fitted place is off by.
