@@ -60,11 +60,9 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 
 /// A report, or the report of a trace: what the file is tells its first bytes.
 fn read(path: &Path) -> Result<Report, CommandError> {
-    /// Zstandard frames begin with this (RFC 8878, section 3.1.1).
-    const PACKED: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let mut first = [0; 4];
     let begins = crate::input::open(path).and_then(|mut file| file.read_exact(&mut first));
-    if begins.is_ok() && first == PACKED {
+    if begins.is_ok() && crate::recording::is_packed(&first) {
         return Recording::read(path).map_err(failed)?.report().map_err(failed);
     }
     Report::read(path).map_err(failed)

@@ -1,19 +1,18 @@
-//! A recording as a file: JSON, compressed with Zstandard (RFC 8878). `docs/trace.md` describes it.
+//! A recording as a file: packed JSON. `docs/trace.md` describes it.
 
-use std::io::{self, BufReader, Read, Write};
+mod packing;
+
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::gauge::{self, Gauge};
+use super::gauge::Gauge;
 use super::{Recording, SCHEMA};
 use crate::input::LONGEST_TRACE;
 use crate::report::text::clipped;
 
-/// Two to the power of this is what unpacking may look back for, in bytes: level 9 writes less.
-const WINDOW: u32 = 24;
-/// Level 9 packs thrice as tight as 3 and still takes less than a second.
-const LEVEL: i32 = 9;
+pub(crate) use packing::is_packed;
 
 /// Why a recording could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +25,7 @@ pub enum RecordingError {
         /// What the system said.
         source: io::Error,
     },
-    /// It is no Zstandard file, was cut off, or was changed.
+    /// It is no packed file, was cut off, or was changed.
     #[error(
         "'{name}' is no trace, or a damaged one: {source}; write it anew with `timermeter probe --trace`"
     )]
@@ -79,12 +78,7 @@ impl Recording {
     /// # Errors
     /// When memory runs out.
     pub fn pack(&self) -> io::Result<Vec<u8>> {
-        let mut packer = zstd::Encoder::new(Vec::new(), LEVEL)?;
-        packer.include_checksum(true)?;
-        // At its head, so that whoever unpacks it knows before.
-        let mut length = Length(0);
-        serde_json::to_writer(&mut length, self)?;
-        packer.set_pledged_src_size(Some(length.0))?;
+        let mut packer = packing::packer();
         serde_json::to_writer(&mut packer, self)?;
         packer.finish()
     }
@@ -162,26 +156,9 @@ impl Recording {
 
 /// What a packed recording unpacks to, as it is read.
 fn unpacked<'a>(bytes: &'a [u8], name: &str) -> Result<impl Read + use<'a>, RecordingError> {
-    let packed = |source| RecordingError::Packed { name: name.to_owned(), source };
-    let declared = zstd::zstd_safe::get_frame_content_size(bytes).ok().flatten();
-    gauge::refuse_declared(declared, bytes.len()).map_err(packed)?;
-    let mut unpacker = zstd::Decoder::with_buffer(bytes).map_err(packed)?;
-    unpacker.window_log_max(WINDOW).map_err(packed)?;
+    let unpacker = packing::unpacker(bytes)
+        .map_err(|source| RecordingError::Packed { name: name.to_owned(), source })?;
     Ok(BufReader::with_capacity(1 << 16, Gauge::new(unpacker, bytes.len())))
-}
-
-/// Counts what is written.
-struct Length(u64);
-
-impl Write for Length {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -70,14 +70,14 @@ impl<R: Read> Read for Gauge<R> {
     }
 }
 
-/// Refuses what says at its head that it unpacks to too much; older traces do not say.
-pub(super) fn refuse_declared(declared: Option<u64>, packed: usize) -> io::Result<()> {
-    match declared {
-        Some(bytes) if bytes > most_from(packed) => Err(too_much(format!(
+/// Refuses what says at its head that it unpacks to too much; 0 where it does not say.
+pub(super) fn refuse_declared(bytes: u64, packed: usize) -> io::Result<()> {
+    if bytes > most_from(packed) {
+        return Err(too_much(format!(
             "it says that it unpacks to {bytes} bytes, more than {MOST_TIMES} times its size, or more than {MOST_BYTES}"
-        ))),
-        _ => Ok(()),
+        )));
     }
+    Ok(())
 }
 
 fn most_from(packed: usize) -> u64 {

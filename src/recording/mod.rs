@@ -16,6 +16,7 @@ use crate::trace::Stored;
 use crate::trust::{self, Case, Twin, Yardsticks};
 
 pub use file::RecordingError;
+pub(crate) use file::is_packed;
 
 /// The version of the recording that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.trace.v1";

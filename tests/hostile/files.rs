@@ -6,6 +6,9 @@ use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
 use super::folder::Folder;
 use super::run::{PROGRAM, Run};
 
@@ -95,24 +98,47 @@ fn no_message_steers_the_terminal() {
     }
 }
 
-/// Some kilobytes that unpack to gigabytes, well formed as far as one reads.
+/// A frame of Zstandard: what comes first as it is, then gigabytes of one byte, four bytes for 128 KiB (RFC 8878, 3.1.1.2).
+fn zstandard(first: &str, byte: u8) -> Vec<u8> {
+    const LONGEST_BLOCK: usize = 128 << 10;
+    let header = |last: bool, kind: usize, size: usize| {
+        let bits = usize::from(last) | kind << 1 | size << 3;
+        bits.to_le_bytes()[..3].to_vec()
+    };
+    let mut bytes = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38];
+    bytes.extend(header(false, 0, first.len()));
+    bytes.extend(first.as_bytes());
+    for left in (0..16_000).rev() {
+        bytes.extend(header(left == 0, 1, LONGEST_BLOCK));
+        bytes.push(byte);
+    }
+    bytes
+}
+
+/// With gzip: what comes first, then gigabytes of a piece.
+fn gzip(first: &str, piece: &str) -> Vec<u8> {
+    let member = |text: &str| {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+        packer.write_all(text.as_bytes()).expect("memory");
+        packer.finish().expect("memory")
+    };
+    let block = member(&piece.repeat((8 << 20) / piece.len()));
+    [member(first), block.repeat(250)].concat()
+}
+
+/// Little that unpacks to gigabytes, well formed as far as one reads.
 #[test]
 fn a_trace_that_unpacks_without_end_is_refused_soon() {
     let folder = Folder::new();
     let head = r#"{"schema":"timermeter.trace.v1","tool":{"name":"timermeter","version":"0.1.0"},"created":"","timers":[{"id":"a","label":"","runtime":"native","ns_per_tick":1.0,"outcome":{"Ok":{"ns_per_tick":1.0,"declared":true,"reference":{"id":"r","ns_per_tick":1.0,"step":1.0,"ns_per_work":1.0},"core_hz":null,"spoilt":0,"dropped":{},"slow":["#;
-    for (name, piece) in [
-        ("one.trace", r#"{"work":1,"deltas":[1]},"#),
-        ("list.trace", "[[[[[1,1,1,1,1,1,1,1],"),
-        ("spaces.trace", "        "),
+    for (name, bytes) in [
+        ("one.trace", gzip(head, r#"{"work":1,"deltas":[1]},"#)),
+        ("list.trace", gzip(head, "[[[[[1,1,1,1,1,1,1,1],")),
+        ("spaces.trace", gzip(head, "        ")),
+        ("older.trace", zstandard(head, b' ')),
+        ("older-list.trace", zstandard(head, b'[')),
     ] {
-        let mut packer = zstd::Encoder::new(Vec::new(), 3).expect("memory");
-        packer.write_all(head.as_bytes()).expect("memory");
-        let block = piece.repeat((1 << 20) / piece.len());
-        for _ in 0..2_000 {
-            packer.write_all(block.as_bytes()).expect("memory");
-        }
-        let bytes = packer.finish().expect("memory");
-        assert!(bytes.len() < 1 << 20, "{}", bytes.len());
+        assert!(bytes.len() < 8 << 20, "{}", bytes.len());
         fs::write(folder.file(name), bytes).expect("it can be written");
         let mut run = Run::start(&["analyse", &folder.arg(name)]);
         let peak = run.peak();
