@@ -41,18 +41,19 @@ impl<T: Timer> Native<T> {
 /// Nanoseconds in a tick of a timer that declares no unit, watched against `CLOCK_MONOTONIC` for some 40 ms of computing;
 /// the declared unit of one that does. `None` where it does not move with that clock at all.
 pub fn rate_of<T: Timer>(timer: &T) -> Option<f64> {
+    T::INFO.ns_per_tick.or_else(|| rate_against_monotonic(&|| timer.ticks(timer.read())))
+}
+
+fn rate_against_monotonic(now: &dyn Fn() -> Ticks) -> Option<f64> {
     const PARTS: usize = 5;
     const PART: Duration = Duration::from_millis(8);
-    if T::INFO.ns_per_tick.is_some() {
-        return T::INFO.ns_per_tick;
-    }
     let clock = Monotonic::open().ok()?;
     let mut rates = [0.0; PARTS];
     for rate in &mut rates {
-        let (first, start) = (timer.read(), clock.read());
+        let (first, start) = (now(), clock.read());
         spin(PART);
-        let (second, end) = (timer.read(), clock.read());
-        let ticks = timer.ticks(second).since(timer.ticks(first));
+        let (second, end) = (now(), clock.read());
+        let ticks = second.since(first);
         *rate = clock.ticks(end).since(clock.ticks(start)) as f64 / ticks as f64;
     }
     rates.sort_by(f64::total_cmp);
@@ -89,10 +90,8 @@ impl<T: Timer> Subject for Native<T> {
     }
 
     fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
-        reading_loop(&self.timer, count)
-            .into_iter()
-            .map(|reading| signed(self.timer.ticks(reading)))
-            .collect()
+        let readings = reading_loop(&self.timer, count);
+        signed(readings.into_iter().map(|reading| self.timer.ticks(reading)).collect())
     }
 
     fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
@@ -101,21 +100,7 @@ impl<T: Timer> Subject for Native<T> {
     }
 
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        let this: &Self = self;
-        let allowed = cpus_before_pinning();
-        if let Some(cpu) = cpus.iter().flatten().find(|cpu| !allowed.contains(cpu)) {
-            return Err(Fault::Refused(format!(
-                "a thread cannot be pinned to CPU {cpu}: it is offline or not allowed"
-            )));
-        }
-        thread::scope(|scope| {
-            let pairs: Vec<_> = cpus
-                .iter()
-                .map(|pair| scope.spawn(move || this.handoffs_on(pair.map(Some), count)))
-                .collect();
-            let lost = |_| Err(Fault::Refused("a thread ended before its time".into()));
-            pairs.into_iter().map(|pair| pair.join().unwrap_or_else(lost)).collect()
-        })
+        handoffs_beside(cpus, &|pair| self.handoffs_on(pair.map(Some), count))
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
@@ -135,23 +120,17 @@ impl<T: Timer> Native<T> {
                 T::INFO.id
             )));
         }
-        handoff_loop(&self.timer, cpus, count)
-            .map_err(|error| Fault::Refused(format!("the second thread cannot be started: {error}")))?
-            .into_iter()
-            .map(|[a, b]| Ok([signed(self.timer.ticks(a))?, signed(self.timer.ticks(b))?]))
-            .collect()
+        let handoffs = handoff_loop(&self.timer, cpus, count)
+            .map_err(|error| Fault::Refused(format!("the second thread cannot be started: {error}")))?;
+        in_rows(signed(handoffs.into_iter().flatten().map(|reading| self.timer.ticks(reading)).collect()))
     }
 
     fn comparisons_by<R: Timer>(&self, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
         let reference = open_reference::<R>()?;
-        comparison_loop(&self.timer, &reference, work, count)
-            .into_iter()
-            .map(|(before, own, after)| {
-                let ticks = [reference.ticks(before), self.timer.ticks(own), reference.ticks(after)];
-                let [before, own, after] = ticks.map(signed);
-                Ok([before?, own?, after?])
-            })
-            .collect()
+        let comparisons = comparison_loop(&self.timer, &reference, work, count);
+        let ticks =
+            |(before, own, after)| [reference.ticks(before), self.timer.ticks(own), reference.ticks(after)];
+        in_rows(signed(comparisons.into_iter().flat_map(ticks).collect()))
     }
 
     fn batches_by<R: Timer>(&self, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
@@ -164,11 +143,7 @@ impl<T: Timer> Native<T> {
         let span = Duration::from_millis(milliseconds.into());
         // The same order at both ends, so that the two windows have the same length.
         let (timer_first, reference_first) = (self.timer.read(), reference.read());
-        match during {
-            During::Spin => spin(span),
-            During::Sleep => thread::sleep(span),
-            During::OtherSpin => sleep_beside_a_busy_thread(span),
-        }
+        pass(span, during);
         let (timer_last, reference_last) = (self.timer.read(), reference.read());
         Ok(Advance {
             timer: self.timer.ticks(timer_last).since(self.timer.ticks(timer_first)),
@@ -248,17 +223,43 @@ fn handoff_loop<T: Timer>(
     count: u32,
 ) -> std::io::Result<Vec<[T::Reading; 2]>> {
     let turn = AtomicU32::new(0);
+    let (mut mine, mut theirs) = (Vec::new(), Vec::new());
+    side_by_side(&mut || theirs = play(timer, &turn, count, 1, there), &mut || {
+        mine = play(timer, &turn, count, 0, here)
+    })?;
+    // What was read first in one list was read second in the other.
+    Ok((0..count as usize)
+        .map(|number| {
+            let (first, second) = if number % 2 == 0 { (&mine, &theirs) } else { (&theirs, &mine) };
+            [first[number], second[number]]
+        })
+        .collect())
+}
+
+/// Does the first on another thread and the second on this one.
+fn side_by_side(there: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) -> std::io::Result<()> {
     thread::scope(|scope| {
-        let other = thread::Builder::new().spawn_scoped(scope, || play(timer, &turn, count, 1, there))?;
-        let mine = play(timer, &turn, count, 0, here);
-        let theirs = other.join().expect("the other thread does not panic");
-        // What was read first in one list was read second in the other.
-        Ok((0..count as usize)
-            .map(|number| {
-                let (first, second) = if number % 2 == 0 { (&mine, &theirs) } else { (&theirs, &mine) };
-                [first[number], second[number]]
-            })
-            .collect())
+        thread::Builder::new().spawn_scoped(scope, there)?;
+        here();
+        Ok(())
+    })
+}
+
+/// Asks for the handoffs of all pairs of CPUs at once, each on a thread of its own.
+fn handoffs_beside(
+    cpus: &[[u32; 2]],
+    ask: &(dyn Fn([u32; 2]) -> Answer<Vec<[i64; 2]>> + Sync),
+) -> Answer<Vec<Vec<[i64; 2]>>> {
+    let allowed = cpus_before_pinning();
+    if let Some(cpu) = cpus.iter().flatten().find(|cpu| !allowed.contains(cpu)) {
+        return Err(Fault::Refused(format!(
+            "a thread cannot be pinned to CPU {cpu}: it is offline or not allowed"
+        )));
+    }
+    thread::scope(|scope| {
+        let pairs: Vec<_> = cpus.iter().map(|pair| scope.spawn(|| ask(*pair))).collect();
+        let lost = |_| Err(Fault::Refused("a thread ended before its time".into()));
+        pairs.into_iter().map(|pair| pair.join().unwrap_or_else(lost)).collect()
     })
 }
 
@@ -304,6 +305,15 @@ fn wait_for(turn: &AtomicU32, value: u32) {
     }
 }
 
+/// Lets a span of time go by.
+fn pass(span: Duration, during: During) {
+    match during {
+        During::Spin => spin(span),
+        During::Sleep => thread::sleep(span),
+        During::OtherSpin => sleep_beside_a_busy_thread(span),
+    }
+}
+
 fn sleep_beside_a_busy_thread(span: Duration) {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -325,7 +335,13 @@ fn spin(span: Duration) {
     }
 }
 
-fn signed(ticks: Ticks) -> Answer<i64> {
-    i64::try_from(ticks.0)
-        .map_err(|_| Fault::Refused(format!("the reading {} does not fit 63 bits", ticks.0)))
+fn signed(ticks: Vec<Ticks>) -> Answer<Vec<i64>> {
+    let signed = |Ticks(ticks)| {
+        i64::try_from(ticks).map_err(|_| Fault::Refused(format!("the reading {ticks} does not fit 63 bits")))
+    };
+    ticks.into_iter().map(signed).collect()
+}
+
+fn in_rows<const N: usize>(numbers: Answer<Vec<i64>>) -> Answer<Vec<[i64; N]>> {
+    Ok(numbers?.as_chunks().0.to_vec())
 }

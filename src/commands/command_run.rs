@@ -1,14 +1,12 @@
 //! A command as an operation of `measure`: each run is a sample.
 
-use timers::Timer;
-
 use super::CommandError;
 use super::measure::{Measurement, Outcome};
 use super::run_of_command::Runner;
 use crate::cli::measure::MeasureArgs;
-use crate::measure::window::Pair;
+use crate::measure::clock::timed_by;
 use crate::measure::worker::Row;
-use crate::measure::{Goal, Registered, instruments};
+use crate::measure::{ClockError, Goal, instruments};
 use crate::method::{ClockFigures, Counts};
 
 /// Measures the command of the arguments; what it prints is thrown away.
@@ -26,55 +24,40 @@ pub fn measure(
             clock.id
         )));
     }
-    let visited = timers::visit(&clock.id, WithClock { args, clock, cpu });
     let unreadable = |why: String| CommandError::Failed(format!("--clock {}: {why}", clock.id));
-    match visited {
-        None => Err(unreadable("this program does not host it".into())),
-        Some(Err(why)) => Err(unreadable(why.to_string())),
-        Some(Ok(outcome)) => outcome,
-    }
-}
-
-struct WithClock<'a> {
-    args: &'a MeasureArgs,
-    clock: &'a ClockFigures,
-    cpu: Option<u32>,
-}
-
-impl timers::Visitor for WithClock<'_> {
-    type Output = Result<Measurement, CommandError>;
-
-    fn visit<T: Timer>(self, timer: T) -> Self::Output {
-        let Self { args, clock, cpu } = self;
-        let watch = Registered::of(timer).map_err(|error| CommandError::Failed(error.to_string()))?;
-        let name = shell_words::join(&args.command);
-        // Once without a clock: a command that cannot run is told before it is measured.
-        let limit = std::time::Duration::from_secs(args.limit);
-        let runner = Runner::new(&args.command, cpu, limit).map_err(CommandError::Failed)?;
-        runner.once().map_err(CommandError::Failed)?;
-        let mut failure = None;
-        let operation = || {
-            if let Err(why) = runner.once() {
-                failure.get_or_insert(why);
-            }
-        };
-        let goal = Goal {
-            error: args.error,
-            confidence: args.confidence,
-            samples: args.samples,
-            limit,
-            seed: args.seed,
-            watched: true,
-        };
-        let mut pair = Pair { clock: &watch, operation };
-        let measured = instruments::macro_trial(&mut pair, clock, &goal);
-        if let Some(why) = failure {
-            return Err(CommandError::Failed(why));
+    let limit = std::time::Duration::from_secs(args.limit);
+    let runner = Runner::new(&args.command, cpu, limit).map_err(CommandError::Failed)?;
+    let mut failure = None;
+    let mut operation = || {
+        if let Err(why) = runner.once() {
+            failure.get_or_insert(why);
         }
-        let outcome = match measured {
-            Ok(measured) => Outcome::Measured(Box::new(Row::of("runs", measured))),
-            Err(error) => Outcome::Failed { reason: error.to_string() },
-        };
-        Ok(Measurement { operation: crate::report::text::clipped(&name, 60), size: None, outcome })
+    };
+    let mut timed = match timed_by(&clock.id, &mut operation) {
+        None => return Err(unreadable("this program does not host it".into())),
+        Some(Err(ClockError::Unavailable { why, .. })) => return Err(unreadable(why.to_string())),
+        Some(Err(no_rate)) => return Err(CommandError::Failed(no_rate.to_string())),
+        Some(Ok(timed)) => timed,
+    };
+    // Once without a clock: a command that cannot run is told before it is measured.
+    runner.once().map_err(CommandError::Failed)?;
+    let goal = Goal {
+        error: args.error,
+        confidence: args.confidence,
+        samples: args.samples,
+        limit,
+        seed: args.seed,
+        watched: true,
+    };
+    let measured = instruments::macro_trial(&mut *timed, clock, &goal);
+    drop(timed);
+    if let Some(why) = failure {
+        return Err(CommandError::Failed(why));
     }
+    let outcome = match measured {
+        Ok(measured) => Outcome::Measured(Box::new(Row::of("runs", measured))),
+        Err(error) => Outcome::Failed { reason: error.to_string() },
+    };
+    let name = shell_words::join(&args.command);
+    Ok(Measurement { operation: crate::report::text::clipped(&name, 60), size: None, outcome })
 }

@@ -2,6 +2,8 @@
 
 use timers::{Timer, Unavailable};
 
+use super::window::{Calls, Pair, Timed};
+
 /// A clock as a measurement reads it. All calls are static: a measurement is compiled for its clock.
 pub trait Clock {
     /// What a read returns, as it comes.
@@ -67,5 +69,42 @@ impl<T: Timer> Clock for Registered<T> {
 
     fn elapsed_ns(&self, first: T::Reading, second: T::Reading) -> f64 {
         self.timer.ticks(second).since(self.timer.ticks(first)) as f64 * self.ns_per_tick
+    }
+}
+
+impl<C: Clock> Clock for &C {
+    type Reading = C::Reading;
+
+    #[inline(always)]
+    fn read(&self) -> C::Reading {
+        C::read(self)
+    }
+
+    fn elapsed_ns(&self, first: C::Reading, second: C::Reading) -> f64 {
+        C::elapsed_ns(self, first, second)
+    }
+}
+
+/// The timer of that id, opened and put together with an operation; `None` when nobody is called so. What is done with them is
+/// compiled once, and not for each timer and operation.
+///
+/// # Errors
+/// When the timer cannot be read, or has no rate.
+pub fn timed_by<'a>(
+    id: &str,
+    operation: &'a mut dyn Calls,
+) -> Option<Result<Box<dyn Timed + 'a>, ClockError>> {
+    let entry = timers::find(id)?;
+    let unavailable = |why| Err(ClockError::Unavailable { id: entry.info.id, why });
+    Some(timers::visit(id, Together(operation))?.unwrap_or_else(unavailable))
+}
+
+struct Together<'a>(&'a mut dyn Calls);
+
+impl<'a> timers::Visitor for Together<'a> {
+    type Output = Result<Box<dyn Timed + 'a>, ClockError>;
+
+    fn visit<T: Timer>(self, timer: T) -> Self::Output {
+        Ok(Box::new(Pair { clock: Registered::of(timer)?, operation: self.0 }))
     }
 }

@@ -100,8 +100,8 @@ impl<C: Clock> Stopwatch<C> {
     ///
     /// # Errors
     /// When the limit passes or the clock does not see the operation.
-    pub fn adaptive<O: Operation>(&self, operation: O, goal: &Goal) -> Result<Measured, TrialError> {
-        instruments::adaptive(&mut self.pair(operation), &self.figures, goal)
+    pub fn adaptive<O: Operation>(&self, mut operation: O, goal: &Goal) -> Result<Measured, TrialError> {
+        instruments::adaptive(&mut self.pair(&mut operation), &self.figures, goal)
     }
 
     /// How often in a given time; see [`instruments::throughput`].
@@ -110,11 +110,11 @@ impl<C: Clock> Stopwatch<C> {
     /// When the clock is too coarse for that time.
     pub fn throughput<O: Operation>(
         &self,
-        operation: O,
+        mut operation: O,
         goal: &Goal,
         span: Duration,
     ) -> Result<Measured, TrialError> {
-        instruments::throughput(&mut self.pair(operation), &self.figures, goal, span)
+        instruments::throughput(&mut self.pair(&mut operation), &self.figures, goal, span)
     }
 
     /// Single calls, averaged, of an operation that takes roughly `duration_ns`; see [`instruments::discrete`].
@@ -123,30 +123,30 @@ impl<C: Clock> Stopwatch<C> {
     /// When the step of the clock is not known, or no number of calls would do.
     pub fn edge_crossing<O: Operation>(
         &self,
-        operation: O,
+        mut operation: O,
         goal: &Goal,
         duration_ns: f64,
     ) -> Result<(Plan, Measured), TrialError> {
-        instruments::discrete(&mut self.pair(operation), &self.figures, goal, duration_ns)
+        instruments::discrete(&mut self.pair(&mut operation), &self.figures, goal, duration_ns)
     }
 
     /// Weighted samples around one length; see [`instruments::micro`].
     ///
     /// # Errors
     /// When the limit passes before enough samples are valid.
-    pub fn micro<O: Operation>(&self, operation: O, goal: &Goal) -> Result<Measured, TrialError> {
-        instruments::micro(&mut self.pair(operation), &self.figures, goal)
+    pub fn micro<O: Operation>(&self, mut operation: O, goal: &Goal) -> Result<Measured, TrialError> {
+        instruments::micro(&mut self.pair(&mut operation), &self.figures, goal)
     }
 
     /// Single calls, each a sample; see [`instruments::macro_trial`].
     ///
     /// # Errors
     /// When one call is too short for this clock.
-    pub fn macro_trial<O: Operation>(&self, operation: O, goal: &Goal) -> Result<Measured, TrialError> {
-        instruments::macro_trial(&mut self.pair(operation), &self.figures, goal)
+    pub fn macro_trial<O: Operation>(&self, mut operation: O, goal: &Goal) -> Result<Measured, TrialError> {
+        instruments::macro_trial(&mut self.pair(&mut operation), &self.figures, goal)
     }
 
-    fn pair<O: Operation>(&self, operation: O) -> Pair<'_, C, O> {
+    fn pair<'a, O: Operation>(&'a self, operation: &'a mut O) -> Pair<'a, &'a C, O> {
         Pair { clock: &self.clock, operation }
     }
 }

@@ -53,7 +53,53 @@ impl<S: FnMut(&mut D), F: FnMut(&mut D) -> T, D, T> Operation for WithSetUp<S, F
     }
 }
 
-/// A clock and an operation that were put together. What instruments ask; each question is compiled for the pair, and the
+/// Calls of an operation, as a clock sees them. A batch of calls is one call of this, so that what is compiled for a clock need not
+/// be compiled for each operation too (`dyn Calls`); it is in the floor as well.
+pub trait Calls {
+    /// So many calls.
+    fn in_a_row(&mut self, calls: u64);
+
+    /// So many calls, with fences that keep each apart from what stands around it.
+    fn apart(&mut self, calls: u64);
+
+    /// Whether each call needs a set-up, so that no two calls fit between two reads.
+    fn needs_set_up(&self) -> bool;
+
+    /// Puts things back.
+    fn put_back(&mut self);
+}
+
+impl<O: Operation> Calls for O {
+    #[inline(always)]
+    fn in_a_row(&mut self, calls: u64) {
+        let mut left = calls;
+        while left != 0 {
+            black_box(self.call());
+            left -= 1;
+        }
+    }
+
+    #[inline(always)]
+    fn apart(&mut self, calls: u64) {
+        let mut left = calls;
+        while left != 0 {
+            timers::fence();
+            black_box(self.call());
+            timers::fence();
+            left -= 1;
+        }
+    }
+
+    fn needs_set_up(&self) -> bool {
+        O::SET_UP
+    }
+
+    fn put_back(&mut self) {
+        self.set_up();
+    }
+}
+
+/// A clock and an operation that were put together. What instruments ask; each question is compiled for the clock, and the
 /// one dynamic call that asks it lies outside the timed region.
 pub trait Timed {
     /// Nanoseconds between two reads around that many calls. With none it is the floor: the same path without a call.
@@ -85,52 +131,46 @@ pub trait Timed {
 }
 
 /// The pair.
-pub struct Pair<'c, C, O> {
+pub struct Pair<'a, C, O: ?Sized> {
     /// The clock.
-    pub clock: &'c C,
+    pub clock: C,
     /// The operation.
-    pub operation: O,
+    pub operation: &'a mut O,
 }
 
-impl<C: Clock, O: Operation> Timed for Pair<'_, C, O> {
+impl<C: Clock, O: Calls + ?Sized> Timed for Pair<'_, C, O> {
     fn window(&mut self, calls: u64) -> f64 {
-        timed_region(self.clock, &mut self.operation, calls)
+        timed_region(&self.clock, calls, |calls| self.operation.in_a_row(calls))
     }
 
     fn apart(&mut self, calls: u64) -> f64 {
-        let mut apart = || {
-            timers::fence();
-            black_box(self.operation.call());
-            timers::fence();
-        };
-        let mut fences = || {
-            timers::fence();
-            timers::fence();
-        };
-        timed_region(self.clock, &mut apart, calls) - timed_region(self.clock, &mut fences, calls)
+        let with_calls = timed_region(&self.clock, calls, |calls| self.operation.apart(calls));
+        with_calls - timed_region(&self.clock, calls, fences)
     }
 
     fn needs_set_up(&self) -> bool {
-        O::SET_UP
+        self.operation.needs_set_up()
     }
 
     fn set_up(&mut self) {
-        self.operation.set_up();
+        self.operation.put_back();
     }
+}
+
+/// What stands around calls that are kept apart.
+fn fences(calls: u64) {
+    (|| ()).apart(calls);
 }
 
 /// Read, call, read. Fences keep the operation from beginning before the first read and from ending after the second,
 /// whatever the clock waits for; they are in the floor as well.
 #[inline(never)]
-fn timed_region<C: Clock, O: Operation>(clock: &C, operation: &mut O, calls: u64) -> f64 {
-    let mut left = black_box(calls);
+fn timed_region<C: Clock>(clock: &C, calls: u64, run: impl FnOnce(u64)) -> f64 {
+    let calls = black_box(calls);
     timers::fence();
     let first = clock.read();
     timers::fence();
-    while left != 0 {
-        black_box(operation.call());
-        left -= 1;
-    }
+    run(calls);
     timers::fence();
     let second = clock.read();
     clock.elapsed_ns(first, second)

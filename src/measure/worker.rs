@@ -3,16 +3,15 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use timers::Timer;
 use timers::clocks::Monotonic;
 
-use super::clock::Registered;
+use super::clock::{Registered, timed_by};
 use super::instruments;
 use super::operations;
 use super::rehearsal::{Kind, Rehearsed, Truth, rehearse};
 use super::summary::{Sample, Summary};
 use super::trial::{Goal, Measured, TrialError};
-use super::window::{Operation, Pair};
+use super::window::Pair;
 use crate::method::ClockFigures;
 
 /// How to measure.
@@ -116,41 +115,13 @@ pub fn answer(request: &Request) -> Reply {
     {
         return Reply::Failed(error.to_string());
     }
-    let unknown = || Reply::Failed(format!("this program hosts no timer `{}`", request.clock.id));
-    match timers::visit(&request.clock.id, WithClock(request)) {
-        None => unknown(),
-        Some(Ok(reply)) => reply,
-        Some(Err(why)) => Reply::Failed(format!("{} cannot be read: {why}", request.clock.id)),
-    }
-}
-
-struct WithClock<'a>(&'a Request);
-
-impl timers::Visitor for WithClock<'_> {
-    type Output = Reply;
-
-    fn visit<T: Timer>(self, timer: T) -> Reply {
-        match Registered::of(timer) {
-            Err(error) => Reply::Failed(error.to_string()),
-            Ok(clock) => {
-                operations::visit(&self.0.operation, self.0.size, WithOperation { request: self.0, clock })
-                    .unwrap_or_else(|| Reply::Failed(format!("there is no operation `{}`", self.0.operation)))
-            }
-        }
-    }
-}
-
-struct WithOperation<'a, C> {
-    request: &'a Request,
-    clock: C,
-}
-
-impl<C: super::clock::Clock> operations::Visitor for WithOperation<'_, C> {
-    type Output = Reply;
-
-    fn visit<O: Operation>(self, operation: O) -> Reply {
-        // All that follows is compiled once, and not for each clock and operation.
-        answer_with(self.request, &mut Pair { clock: &self.clock, operation })
+    let Some(mut operation) = operations::of_name(&request.operation, request.size) else {
+        return Reply::Failed(format!("there is no operation `{}`", request.operation));
+    };
+    match timed_by(&request.clock.id, &mut *operation) {
+        None => Reply::Failed(format!("this program hosts no timer `{}`", request.clock.id)),
+        Some(Ok(mut timed)) => answer_with(request, &mut *timed),
+        Some(Err(why)) => Reply::Failed(why.to_string()),
     }
 }
 
@@ -162,9 +133,15 @@ fn answer_with(request: &Request, timed: &mut dyn super::Timed) -> Reply {
     let Ok(clock) = Registered::<Monotonic>::open() else {
         return Reply::Failed("CLOCK_MONOTONIC, which tells the truth, cannot be read".into());
     };
-    let rehearsal = Rehearsal { request, timed, clock, kinds, truth };
-    operations::visit(&request.operation, request.size, rehearsal)
-        .unwrap_or_else(|| Reply::Failed(format!("there is no operation `{}`", request.operation)))
+    // The same operation once more, under the clock that tells the truth.
+    let Some(mut operation) = operations::of_name(&request.operation, request.size) else {
+        return Reply::Failed(format!("there is no operation `{}`", request.operation));
+    };
+    let mut truth = Truth { timed: &mut Pair { clock, operation: &mut *operation }, clock: truth };
+    let goal = request.goal();
+    let mut one =
+        |kind| rehearse(timed, &request.clock, &mut truth, kind, &goal).map_err(|error| error.to_string());
+    Reply::Rehearsed(kinds.iter().map(|&kind| (kind, one(kind))).collect())
 }
 
 fn measure(request: &Request, timed: &mut dyn super::Timed) -> Reply {
@@ -240,28 +217,5 @@ impl Request {
             seed: self.seed,
             watched: true,
         }
-    }
-}
-
-/// The same operation once more, under the clock that tells the truth.
-struct Rehearsal<'a> {
-    request: &'a Request,
-    timed: &'a mut dyn super::Timed,
-    clock: Registered<Monotonic>,
-    kinds: &'a [Kind],
-    truth: &'a ClockFigures,
-}
-
-impl operations::Visitor for Rehearsal<'_> {
-    type Output = Reply;
-
-    fn visit<O: Operation>(self, operation: O) -> Reply {
-        let mut truth = Truth { timed: &mut Pair { clock: &self.clock, operation }, clock: self.truth };
-        let goal = self.request.goal();
-        let mut one = |kind| {
-            rehearse(self.timed, &self.request.clock, &mut truth, kind, &goal)
-                .map_err(|error| error.to_string())
-        };
-        Reply::Rehearsed(self.kinds.iter().map(|&kind| (kind, one(kind))).collect())
     }
 }

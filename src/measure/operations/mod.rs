@@ -8,7 +8,7 @@ mod arrays;
 mod searching;
 mod sorting;
 
-use super::window::Operation;
+use super::window::Calls;
 
 /// A built-in operation.
 #[derive(Clone, Copy, Debug)]
@@ -21,15 +21,6 @@ pub struct Entry {
     pub sizes: &'static [u64],
 }
 
-/// Something to be done with an operation whose type is not known beforehand.
-pub trait Visitor {
-    /// What comes of it.
-    type Output;
-
-    /// Does it.
-    fn visit<O: Operation>(self, operation: O) -> Self::Output;
-}
-
 /// The size of the arrays of a table.
 const COPIES: &[u64] = &[1, 10, 100, 1_000, 10_000, 100_000];
 const SEARCHES: &[u64] = &[100, 1_000, 10_000, 100_000, 1_000_000];
@@ -40,13 +31,13 @@ macro_rules! operations {
         /// All of them.
         pub const ALL: &[Entry] = &[$(Entry { name: $name, about: $about, sizes: $sizes }),*];
 
-        /// Hands the operation of that name to a visitor; `None` when there is none. Operations without a size do not
-        /// look at it.
-        pub fn visit<V: Visitor>(name: &str, size: u64, visitor: V) -> Option<V::Output> {
+        /// The operation of that name; `None` when there is none. Operations without a size do not look at it.
+        #[must_use]
+        pub fn of_name(name: &str, size: u64) -> Option<Box<dyn Calls>> {
             match name {
                 $($name => {
                     let $size = size;
-                    Some(visitor.visit($operation))
+                    Some(Box::new($operation))
                 })*
                 _ => None,
             }
@@ -80,15 +71,7 @@ operations! {
 /// Whether each call needs something put back before it; `None` when there is no such operation.
 #[must_use]
 pub fn needs_set_up(name: &str) -> Option<bool> {
-    struct NeedsSetUp;
-    impl Visitor for NeedsSetUp {
-        type Output = bool;
-
-        fn visit<O: Operation>(self, _operation: O) -> bool {
-            O::SET_UP
-        }
-    }
-    visit(name, 1, NeedsSetUp)
+    of_name(name, 1).map(|operation| operation.needs_set_up())
 }
 
 /// The entry of that name.
@@ -101,27 +84,17 @@ pub fn find(name: &str) -> Option<Entry> {
 mod tests {
     use super::*;
 
-    struct Calls(u32);
-
-    impl Visitor for Calls {
-        type Output = u32;
-
-        fn visit<O: Operation>(self, mut operation: O) -> u32 {
-            for _ in 0..self.0 {
-                operation.set_up();
-                std::hint::black_box(operation.call());
-            }
-            self.0
-        }
-    }
-
     #[test]
     fn every_operation_can_be_called_at_any_size() {
         for entry in ALL {
             for size in [0, 1, 2, 3, 100] {
-                assert_eq!(visit(entry.name, size, Calls(20)), Some(20), "{} {size}", entry.name);
+                let mut operation = of_name(entry.name, size).expect(entry.name);
+                for _ in 0..20 {
+                    operation.put_back();
+                    operation.in_a_row(1);
+                }
             }
         }
-        assert_eq!(visit("nothing", 1, Calls(1)), None);
+        assert!(of_name("nothing", 1).is_none());
     }
 }
