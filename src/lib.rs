@@ -9,6 +9,7 @@ pub mod analysis;
 pub mod cli;
 pub mod commands;
 pub mod comparison;
+pub mod glob;
 pub mod input;
 pub mod limits;
 pub mod measure;

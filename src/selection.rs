@@ -1,7 +1,6 @@
 //! Which timers are meant: ids and globs against the ids that there are.
 
-use globset::{Glob, GlobMatcher};
-
+use crate::glob::Glob;
 use crate::report::text::clipped;
 
 /// Why a word on the command line stands for no timer.
@@ -71,7 +70,7 @@ pub fn select<'a>(patterns: &[String], ids: &[&'a str]) -> Result<Vec<&'a str>, 
 
 enum Pattern<'p> {
     Id(&'p str),
-    Glob(GlobMatcher),
+    Glob(Glob),
 }
 
 impl<'p> Pattern<'p> {
@@ -83,9 +82,9 @@ impl<'p> Pattern<'p> {
         if !text.contains(['*', '?', '[', '{']) {
             return Err(UnknownTimer::Id { id: text.into(), nearest: nearest(text, ids) });
         }
-        let glob = Glob::new(text)
-            .map_err(|error| UnknownTimer::NoGlob { glob: text.into(), reason: error.kind().to_string() })?;
-        let pattern = Self::Glob(glob.compile_matcher());
+        let pattern = Glob::read(text)
+            .map(Self::Glob)
+            .map_err(|why| UnknownTimer::NoGlob { glob: text.into(), reason: why })?;
         if ids.iter().any(|id| pattern.means(id)) {
             Ok(pattern)
         } else {
@@ -96,7 +95,7 @@ impl<'p> Pattern<'p> {
     fn means(&self, id: &str) -> bool {
         match self {
             Self::Id(own) => *own == id,
-            Self::Glob(glob) => glob.is_match(id),
+            Self::Glob(glob) => glob.means(id),
         }
     }
 }

@@ -45,6 +45,7 @@ pub use kernel_entry::{KernelEntry, kernel_entry};
 pub use lineage::{adopt_descendants, ends_with_its_starter};
 pub use memory::share_reserves;
 pub use native::{Native, RATE_SOURCES, REFERENCES, rate_of};
+pub use std_time::date;
 pub use subject::{Advance, Answer, Counts, During, Fault, Subject};
 pub use work::links;
 

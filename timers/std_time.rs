@@ -12,6 +12,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::{Info, Ticks, Timer, Unavailable, x86};
 
+/// The date, as whoever sets the clock wants it: to be written down, and never to measure with.
+#[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
+#[must_use]
+pub fn date() -> SystemTime {
+    SystemTime::now()
+}
+
 /// `Instant`: opaque, so it is counted from one that lies before all readings.
 pub struct StdInstant {
     origin: Instant,

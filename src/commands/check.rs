@@ -33,7 +33,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let fit = suitability::fit(&findings);
     match args.format {
         ShortFormat::Json => {
-            let date = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+            let date = humantime::format_rfc3339_seconds(timers::date()).to_string();
             writeln!(output, "{}", super::pretty(&Checked { date, fit, findings, platform })?)?;
         }
         ShortFormat::Table => write!(output, "{}", table(&findings, terminal_style()))?,

@@ -32,7 +32,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
     };
     let (frequency, _) = frequency::summarise(&parts, frequency::CyclesFrom::Effective)
         .map_err(|error| CommandError::Failed(error.to_string()))?;
-    let date = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let date = humantime::format_rfc3339_seconds(timers::date()).to_string();
     let platform = platform::identify(cpu);
     match args.format {
         ShortFormat::Json => {

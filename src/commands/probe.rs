@@ -47,7 +47,7 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError> {
     // A campaign keeps three small threads a timer.
     timers::share_reserves();
-    let created = jiff::Timestamp::now();
+    let created = timers::date();
     let cpu = choose_cpu(args.cpu)?;
     let nominal = frequency::nominal();
     let known = frequency::Parts { nominal: nominal.clone(), ..frequency::Parts::default() };
@@ -67,7 +67,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     let recording = Recording {
         schema: recording::SCHEMA.into(),
         tool: Tool::this(),
-        created: created.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        created: humantime::format_rfc3339_seconds(created).to_string(),
         frequency: frequency::Parts { before, after: frequency::effective(cpu), during, tsc, nominal },
         yardsticks: yardsticks(&platform, cpu),
         platform,

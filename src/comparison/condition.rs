@@ -12,16 +12,15 @@
 
 use std::str::FromStr;
 
-use globset::{Glob, GlobMatcher};
-
 use super::{Compared, Comparison, Quantity, Verdict};
+use crate::glob::Glob;
 
 /// A condition on what changed.
 #[derive(Clone, Debug)]
 pub struct Condition {
     text: String,
     field: Field,
-    timers: Option<GlobMatcher>,
+    timers: Option<Glob>,
     operator: Operator,
     /// In percent or in the unit of the field.
     limit: f64,
@@ -90,11 +89,8 @@ impl FromStr for Condition {
     }
 }
 
-fn matcher(glob: &str) -> Result<GlobMatcher, BadCondition> {
-    match Glob::new(glob.trim()) {
-        Ok(glob) => Ok(glob.compile_matcher()),
-        Err(error) => bad(format!("`{glob}` is no glob: {}", error.kind())),
-    }
+fn matcher(glob: &str) -> Result<Glob, BadCondition> {
+    Glob::read(glob.trim()).or_else(|why| bad(format!("`{glob}` is no glob: {why}")))
 }
 
 fn read_field(name: &str) -> Result<Field, BadCondition> {
@@ -183,7 +179,7 @@ impl Condition {
     }
 
     fn means(&self, timer: &str) -> bool {
-        self.timers.as_ref().is_none_or(|timers| timers.is_match(timer))
+        self.timers.as_ref().is_none_or(|timers| timers.means(timer))
     }
 
     fn is_met_by(&self, compared: &Compared) -> bool {
