@@ -71,9 +71,12 @@ impl Read for Frame<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.decoder.read(buffer)?;
         self.length += read as u64;
-        match self.doubt() {
-            Some(why) if read == 0 && !buffer.is_empty() => Err(io::Error::other(why)),
-            _ => Ok(read),
+        if read == 0
+            && !buffer.is_empty()
+            && let Some(why) = self.doubt()
+        {
+            return Err(io::Error::other(why));
         }
+        Ok(read)
     }
 }
