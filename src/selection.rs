@@ -2,7 +2,7 @@
 
 use globset::{Glob, GlobMatcher};
 
-use crate::report::text::clipped;
+use crate::text::clipped;
 
 /// Why a word on the command line stands for no timer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

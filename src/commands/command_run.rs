@@ -75,6 +75,6 @@ impl timers::Visitor for WithClock<'_> {
             Ok(measured) => Outcome::Measured(Box::new(Row::of("runs", measured))),
             Err(error) => Outcome::Failed { reason: error.to_string() },
         };
-        Ok(Measurement { operation: crate::report::text::clipped(&name, 60), size: None, outcome })
+        Ok(Measurement { operation: crate::text::clipped(&name, 60), size: None, outcome })
     }
 }

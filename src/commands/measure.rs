@@ -14,7 +14,8 @@ use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Instrument, Reply, Request, Row};
 use crate::method::facts::Facts;
 use crate::method::{ClockFigures, Counts};
-use crate::report::{Report, WholeFile};
+use crate::model::Report;
+use crate::report::WholeFile;
 use crate::selection::select;
 
 /// One operation at one size, measured in one way.
@@ -125,7 +126,7 @@ fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
         return refused("--instrument: runs of a command are single calls; use macro".into());
     }
     let Some(name) = args.clock.as_deref() else { return Ok(()) };
-    let shown = crate::report::text::clipped(name, 40);
+    let shown = crate::text::clipped(name, 40);
     if timers::find(name).is_none() {
         if name.contains(':') {
             return refused(format!(
@@ -166,7 +167,7 @@ pub(super) fn entry(name: &str) -> Result<Entry, CommandError> {
             .map(|entry| (strsim::jaro_winkler(name, entry.name), entry.name))
             .filter(|(likeness, _)| *likeness > 0.8)
             .max_by(|a, b| a.0.total_cmp(&b.0));
-        let shown = crate::report::text::clipped(name, 40);
+        let shown = crate::text::clipped(name, 40);
         CommandError::Usage(match near {
             Some((_, near)) => format!("there is no operation `{shown}`; did you mean `{near}`?"),
             None => format!("there is no operation `{shown}`; `timermeter measure` lists them, and a command goes behind `--`"),

@@ -10,8 +10,8 @@ use super::lacks::{lacks, unsafe_between_threads};
 use super::plan::{Plan, Shortfall, fastest, percent};
 use super::runtime::{missing, timers_of};
 use super::wish::Wish;
-use crate::report::figures::time;
-use crate::report::{Report, TimerRow};
+use crate::model::{Report, TimerRow};
+use crate::text::numbers::time;
 
 /// The schema of the document that [`Choice`] is written as.
 pub const SCHEMA: &str = "timermeter.pick.v1";
@@ -227,7 +227,7 @@ fn longer(plan: &Plan, best_ns: Option<f64>, resolved: bool) -> String {
         Some(best) if plan.campaign_ns >= 2.0 * best => {
             format!(
                 "suffices, but takes {} times as long: {}, {taken}",
-                crate::report::figures::significant(plan.campaign_ns / best, 2),
+                crate::text::numbers::significant(plan.campaign_ns / best, 2),
                 told(plan)
             )
         }

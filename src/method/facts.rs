@@ -8,8 +8,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use super::hosted::hosted;
-use crate::report::{Outcome, Path, Platform, TimerRow, Verdicts};
-use crate::trace::Counted;
+use crate::model::{Counted, Outcome, Path, Platform, TimerRow, Verdicts};
 
 /// What passes while a clock moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]

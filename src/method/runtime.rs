@@ -1,8 +1,8 @@
 //! Which timers of a report the name of a runtime means.
 
 use super::choice::ChoiceError;
-use crate::report::text::clipped;
-use crate::report::{ProvenanceKind, Report, TimerRow};
+use crate::model::{ProvenanceKind, Report, TimerRow};
+use crate::text::clipped;
 
 /// What `probe --runtime` calls a runtime, and what else it is called.
 const CALLED: [(&str, &[&str]); 5] = [
@@ -90,7 +90,7 @@ fn choice_of(row: &TimerRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Status;
+    use crate::model::Status;
 
     fn report(rows: &[(&str, &str)]) -> Report {
         let text = include_str!("../../reports/icpe2011-samsb/2011-03-14/report.json");

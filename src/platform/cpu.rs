@@ -2,7 +2,7 @@
 
 use super::list::{count_of, written};
 use super::{Root, cores};
-use crate::report::Cpu;
+use crate::model::Cpu;
 
 /// The first record of the file is enough, and the whole may be long: the kernel asks every CPU for its frequency.
 const FIRST_RECORD: u64 = 1 << 13;

@@ -2,7 +2,7 @@
 
 use super::Root;
 use super::cpu::field;
-use crate::report::Cpu;
+use crate::model::Cpu;
 
 /// Implementer codes (Arm Architecture Reference Manual, MIDR_EL1.Implementer).
 const VENDORS: &[(u32, &str)] = &[

@@ -19,7 +19,7 @@ pub mod quietest;
 mod root;
 mod tsc;
 
-use crate::report::Platform;
+use crate::model::Platform;
 
 pub use list::{count_of, parse_list};
 pub use quietest::quietest_cpu;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::gauge::{self, Gauge};
 use super::{Recording, SCHEMA};
 use crate::input::LONGEST_TRACE;
-use crate::report::text::clipped;
+use crate::text::{clipped, json_error};
 
 /// Two to the power of this is what unpacking may look back for, in bytes: level 9 writes less.
 const WINDOW: u32 = 24;
@@ -109,7 +109,7 @@ impl Recording {
             true => RecordingError::Packed { name: name.to_owned(), source: error.into() },
             false => RecordingError::Json {
                 name: name.to_owned(),
-                message: crate::report::json::message(&error),
+                message: json_error(&error),
                 line: error.line(),
                 column: error.column(),
             },

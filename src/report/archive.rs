@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::output::explain;
-use super::{OutputError, Report, json, markdown, slug};
+use super::{OutputError, json, markdown, slug};
+use crate::model::Report;
 use crate::scratch::{Remains, ScratchFolder};
 
 /// A folder that will be kept; dropped without [`commit`](Self::commit) it leaves nothing behind.

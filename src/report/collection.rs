@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::read::text_of;
-use super::{Outline, ReadError, Report};
+use super::{Outline, ReadError};
+use crate::model::Report;
 
 /// What was read, and what was not.
 #[derive(Debug, Default)]

@@ -1,9 +1,9 @@
 //! The machine in a few lines of text, each a name and a value. Shared by the table and the Markdown page.
 
 use super::conditions;
-use super::figures::rate;
-use super::text::clipped;
-use super::{Cpu, Frequency, Platform, Provenance, ProvenanceKind, Report};
+use crate::model::{Cpu, Frequency, Platform, Provenance, ProvenanceKind, Report};
+use crate::text::clipped;
+use crate::text::numbers::rate;
 
 /// A line: what it is about, and what is known.
 pub type Fact = (&'static str, String);
