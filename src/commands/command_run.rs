@@ -3,7 +3,7 @@
 use timers::Timer;
 
 use super::CommandError;
-use super::measure::{Measurement, Outcome};
+use super::measurement::{Measurement, Outcome};
 use super::run_of_command::Runner;
 use crate::cli::measure::MeasureArgs;
 use crate::measure::window::Pair;

@@ -11,9 +11,9 @@ use crate::model::{Report, Status, TimerRow};
 use crate::platform::frequency::CyclesFrom;
 use crate::recording::Recording;
 use crate::report::facts::facts_of_timer;
-use crate::report::machine::{Fact, facts_of};
+use crate::report::machine::facts_of;
 use crate::report::plot::Plot;
-use crate::report::{Format, Style, WholeFile};
+use crate::report::{Fact, Format, Style, WholeFile};
 use crate::selection::select;
 use crate::text::{clipped, hang, plain};
 

@@ -5,36 +5,18 @@ mod shown;
 
 use std::io::Write;
 
-use serde::Serialize;
 use shown::Shown;
 
+use super::measurement::{Measurement, Outcome};
 use super::{CommandError, command_run, failed, tell, terminal_style, trial};
 use crate::cli::measure::{InstrumentName, MeasureArgs, MeasureFormat};
 use crate::measure::operations::{self, Entry};
-use crate::measure::worker::{Instrument, Reply, Request, Row};
-use crate::method::facts::Facts;
+use crate::measure::worker::{Instrument, Reply, Request};
+use crate::method::Facts;
 use crate::method::{ClockFigures, Counts};
 use crate::model::Report;
 use crate::report::WholeFile;
 use crate::selection::select;
-
-/// One operation at one size, measured in one way.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Measurement {
-    pub operation: String,
-    /// Null where the operation has no size.
-    pub size: Option<u64>,
-    #[serde(flatten)]
-    pub outcome: Outcome,
-}
-
-#[derive(Clone, Debug, Serialize)]
-#[serde(tag = "status", rename_all = "lowercase")]
-pub(super) enum Outcome {
-    Measured(Box<Row>),
-    Allocated { instances: f64, bytes: f64 },
-    Failed { reason: String },
-}
 
 /// Runs the command. Returns whether all that was asked for could be measured.
 ///

@@ -11,6 +11,7 @@ mod hosts;
 pub mod inspect;
 pub mod list;
 pub mod measure;
+mod measurement;
 pub mod pick;
 pub mod platform;
 pub mod probe;

@@ -8,7 +8,7 @@ use super::figures::ClockFigures;
 use super::harness::{Advice, advise};
 use super::lacks::{lacks, unsafe_between_threads};
 use super::plan::{Plan, Shortfall, fastest, percent};
-use super::runtime::{missing, timers_of};
+use super::runtime::{ChoiceError, missing, timers_of};
 use super::wish::Wish;
 use crate::model::{Report, TimerRow};
 use crate::text::numbers::time;
@@ -59,21 +59,6 @@ pub struct Loser {
     pub reason: String,
     /// How one would measure with it, if it suffices.
     pub plan: Option<Plan>,
-}
-
-/// Why nothing can be chosen at all.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChoiceError {
-    /// The runtime has no timers in the report.
-    #[error("the report has no timers of `{runtime}`: {known}; {remedy}")]
-    NoSuchRuntime {
-        /// The runtime that was asked for.
-        runtime: String,
-        /// Those there are.
-        known: String,
-        /// How to get at others.
-        remedy: String,
-    },
 }
 
 /// A clock that was looked at.

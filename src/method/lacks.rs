@@ -1,6 +1,7 @@
 //! What a clock lacks of a wish, apart from precision.
 
-use super::facts::{Counts, Facts, Need, is_tsc};
+use super::facts::is_tsc;
+use super::properties::{Counts, Facts, Need};
 use super::wish::Wish;
 use crate::model::{Counted, Outcome, TimerRow};
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::facts::{Counts, Need};
+use super::properties::{Counts, Need};
 use crate::model::Nanos;
 use crate::quantity;
 

@@ -8,6 +8,7 @@ mod cores;
 pub mod cpu;
 #[cfg(any(test, target_arch = "aarch64"))]
 mod cpu_arm;
+mod fields;
 pub mod frequency;
 mod hypervisor;
 mod kernel;

@@ -5,8 +5,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::output::explain;
-use super::{OutputError, json, markdown, slug};
+use super::output::{OutputError, explain};
+use super::slug::slug;
+use super::{json, markdown};
 use crate::model::Report;
 use crate::scratch::{Remains, ScratchFolder};
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::read::text_of;
-use super::{Outline, ReadError};
+use super::outline::Outline;
+use super::read::{ReadError, text_of};
 use crate::model::Report;
 
 /// What was read, and what was not.

@@ -1,6 +1,6 @@
 //! What a machine makes of measurements: in one line for the header of every report, and in full.
 
-use super::machine::{Fact, LONGEST};
+use super::fact::{Fact, LONGEST};
 use crate::model::{Cpu, Limits, Ntp, Platform, Tickless, Tsc};
 use crate::text::clipped;
 

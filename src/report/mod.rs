@@ -6,6 +6,7 @@ mod collection;
 pub mod conditions;
 mod costs;
 pub mod csv;
+mod fact;
 pub mod facts;
 mod format;
 pub mod json;
@@ -25,6 +26,7 @@ pub mod table;
 
 pub use archive::Archive;
 pub use collection::{Collection, Kept};
+pub use fact::Fact;
 pub use format::{Format, UnknownEnding};
 pub use outline::{Answers, Asked, Code, Outline, OutlineRow};
 pub use output::{OutputError, OutputFile, WholeFile};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Outline, OutlineRow};
+use super::outline::{Outline, OutlineRow};
 use crate::model::{Accuracy, Cost, Distribution, Frequency, Report, TimerRow};
 use crate::text::clipped;
 

@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::outline::Outline;
+use super::range::Impossible;
 use super::size::has_too_many_timers;
-use super::{Impossible, Outline};
 use crate::input::LONGEST_REPORT;
 use crate::model::{Report, SCHEMA};
 use crate::text::{clipped, json_error};

@@ -1,6 +1,6 @@
 //! What the table and the Markdown page share: which rows come when, their ranks, and the numbered notes.
 
-use super::ranks;
+use super::rank::ranks;
 use crate::model::{Report, Status, TimerRow, Verdicts, Warning};
 use crate::text::numbers::{NOTHING, plus_minus};
 use crate::text::{clipped, plain};

@@ -2,7 +2,8 @@
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
-use super::machine::{Fact, facts_of};
+use super::fact::Fact;
+use super::machine::facts_of;
 use super::sections::{Notes, half_width, ranked, reasons, trust, with_legend};
 use crate::model::{Report, Status, TimerRow};
 use crate::text::numbers::{NOTHING, accuracy, count, percent, share, time};

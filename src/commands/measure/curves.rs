@@ -8,7 +8,7 @@ use plotters::element::{Circle, PathElement, Text};
 use plotters::prelude::DrawingBackend;
 use plotters::style::{BLACK, Color, IntoFont, RGBColor};
 
-use super::{Measurement, Outcome};
+use crate::commands::measurement::{Measurement, Outcome};
 use crate::text::clipped;
 use crate::text::numbers::time;
 

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Measurement, Outcome};
 use crate::cli::measure::MeasureArgs;
+use crate::commands::measurement::{Measurement, Outcome};
 use crate::commands::plain_table;
 use crate::measure::worker::Row;
 use crate::method::ClockFigures;

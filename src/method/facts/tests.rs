@@ -1,4 +1,5 @@
 use super::*;
+use crate::method::Need;
 
 #[test]
 fn every_native_timer_is_known() {

@@ -19,7 +19,8 @@ use crate::analysis::order::Backward;
 use crate::analysis::rate::tightest;
 use crate::analysis::singles::successive;
 use crate::model::Counted;
-use crate::prober::connection::{Connection, subject};
+use crate::prober::connection::Connection;
+use crate::prober::hosted::subject;
 use crate::prober::plan::Plan;
 use crate::trace::{Evidence, Meanwhile, Moved, Order, Pair, Reference, Threads};
 
