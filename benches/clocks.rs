@@ -11,8 +11,7 @@ use criterion::Criterion;
 use timermeter::measure::criterion::ClockTime;
 use timermeter::measure::{Clock, Registered};
 use timermeter::method::{Wish, choose};
-use timermeter::report::Report;
-use timermeter::units::Nanos;
+use timermeter::model::{Nanos, Report};
 use timers::{Timer, Visitor};
 
 fn operations<C: Clock + 'static>(criterion: &mut Criterion<ClockTime<C>>, clock: &str) {

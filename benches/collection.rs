@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use timermeter::report::{Report, json};
+use timermeter::model::Report;
+use timermeter::report::json;
 
 const REPORTS: u32 = 10_000;
 const TIMERS: usize = 40;

@@ -15,10 +15,10 @@ use std::path::PathBuf;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::model::{Hertz, Nanos};
 use crate::platform::frequency::CyclesFrom;
 use crate::quantity::{self, Quantity};
 use crate::report::{Format, UnknownEnding};
-use crate::units::{Hertz, Nanos};
 
 pub use measure::{MeasureArgs, MeasureWorkerArgs, RehearseArgs};
 pub use pick::PickArgs;

@@ -1,7 +1,8 @@
 //! timermeter tells how good the clocks of a machine are.
 //!
 //! Timers are black boxes; a [`prober`] asks them questions; pure functions ([`analysis`], [`trust`]) turn the answers
-//! ([`trace`]) into a profile and verdicts; a [`report`] shows them. Everything flows that way and never back.
+//! ([`trace`]) into a profile and verdicts; a [`report`] shows them. Everything flows that way and never back. What they
+//! all speak of stands in the [`model`].
 
 #![forbid(unsafe_code)]
 
@@ -14,6 +15,7 @@ pub mod input;
 pub mod limits;
 pub mod measure;
 pub mod method;
+pub mod model;
 pub mod page;
 pub mod platform;
 pub mod prober;
@@ -27,9 +29,9 @@ pub mod selection;
 pub mod selftest;
 pub mod suitability;
 pub mod tabulation;
+pub mod text;
 pub mod trace;
 pub mod trust;
-pub mod units;
 
 /// The examples of README.md, which are compiled with the tests.
 #[cfg(doctest)]

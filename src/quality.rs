@@ -1,7 +1,7 @@
 //! The unified quality metric of Kuperberg, Krogmann and Reussner, "Metric-based Selection of Timer Methods for
 //! Accurate Measurements", ICPE 2011: Formula (1) in section 4.2, and nothing else.
 
-use crate::units::Cycles;
+use crate::model::Cycles;
 
 /// Exponent of accuracy in Formula (1) (section 4.3).
 pub const ACCURACY_EXPONENT: f64 = -0.1;
@@ -29,7 +29,7 @@ pub fn quality(accuracy: Cycles, cost: Cycles, spread: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::quality;
-    use crate::units::Cycles;
+    use crate::model::Cycles;
     use proptest::prelude::*;
 
     const CYCLES: std::ops::Range<f64> = 1.0..1e12;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::units::{Cycles, Hertz, Nanos};
+use crate::model::{Cycles, Hertz, Nanos};
 
 /// A length of time in one of the units it can be given in.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -185,7 +185,7 @@ fn positive(number: f64, text: &str, accepted: &'static str) -> Result<f64, Quan
 }
 
 fn shown(text: &str) -> String {
-    crate::report::text::clipped(text, 60)
+    crate::text::clipped(text, 60)
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
 //! Quality of a timer by its profile, with its interval: what processes differ by, what no process can tell of cost and
 //! spread, and what accuracy and frequency are known to.
 
-use crate::analysis::Estimate;
 use crate::analysis::interval::over_processes;
 use crate::analysis::pace::Following;
 use crate::analysis::profile::{Profile, one_more, profile};
 use crate::analysis::shape::Kind;
+use crate::model::{Estimate, Hertz, Nanos};
 use crate::quality::quality;
 use crate::trace::{Run, Trace};
-use crate::units::{Hertz, Nanos};
 
 /// Quality in [0, 1]. `frequency`, in hertz, turns time into cycles. `None` without accuracy, cost or spread.
 #[must_use]

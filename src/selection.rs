@@ -1,7 +1,7 @@
 //! Which timers are meant: ids and globs against the ids that there are.
 
 use crate::glob::Glob;
-use crate::report::text::clipped;
+use crate::text::clipped;
 
 /// Why a word on the command line stands for no timer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-pub use evidence::{Claims, Counted, Evidence, Meanwhile, Moved, Order, Pair, Threads};
+pub use evidence::{Claims, Evidence, Meanwhile, Moved, Order, Pair, Threads};
 pub use stored::Stored;
 
 /// Everything that was observed of one timer.

@@ -7,7 +7,9 @@ use std::process::{Command as Process, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
-use timermeter::prober::connection::{Command, Connection, subject};
+use timermeter::prober::connection::Connection;
+use timermeter::prober::hosted::subject;
+use timermeter::prober::process::Command;
 use timers::Fault;
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/agents/minimal.py");

@@ -3,7 +3,8 @@
 mod sample;
 
 use sample::{nothing_determined, report};
-use timermeter::report::{Format, Report, Style, schema};
+use timermeter::model::Report;
+use timermeter::report::{Format, Style, schema};
 
 fn table(width: Option<u16>, colour: bool) -> String {
     Format::Table.render(&report(), Style { width, colour })

@@ -4,7 +4,8 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use timermeter::prober::children::{interrupt, interrupted};
-use timermeter::prober::connection::{Command, Connection};
+use timermeter::prober::connection::Connection;
+use timermeter::prober::process::Command;
 use timers::Fault;
 
 #[test]

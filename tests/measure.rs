@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use timermeter::measure::{Clock, Goal, Stopwatch, TrialError, WithSetUp};
 use timermeter::method::ClockFigures;
-use timermeter::method::facts::Facts;
+use timermeter::method::Facts;
 
 /// A clock in virtual time: it moves in steps and costs a little.
 #[derive(Clone)]

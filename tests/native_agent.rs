@@ -5,7 +5,9 @@ use std::process::{Command as Process, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
-use timermeter::prober::connection::{Command, Connection, subject};
+use timermeter::prober::connection::Connection;
+use timermeter::prober::hosted::subject;
+use timermeter::prober::process::Command;
 use timers::{During, Fault};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_timermeter");

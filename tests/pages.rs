@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use sample::{nothing_determined, report};
+use timermeter::model::Report;
 use timermeter::page::{render, site};
 use timermeter::report::plot::Plot;
-use timermeter::report::{Format, Report, Style};
+use timermeter::report::{Format, Style};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")

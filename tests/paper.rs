@@ -1,8 +1,8 @@
 //! Formula (1) against what its authors printed: Kuperberg, Krogmann, Reussner, "Metric-based Selection of Timer
 //! Methods for Accurate Measurements", ICPE 2011, Tables 1 and 2 and the examples of sections 4.3 and 4.4.
 
+use timermeter::model::{Cycles, Hertz, Nanos};
 use timermeter::quality::quality;
-use timermeter::units::{Cycles, Hertz, Nanos};
 
 const TABLES: &str = include_str!("data/paper-tables.csv");
 

@@ -4,12 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use timermeter::quality::quality;
-use timermeter::report::{
-    Accuracy, AccuracyKind, Cost, Cpu, Format, Frequency, Kernel, Os, Platform, Provenance, ProvenanceKind,
-    Report, SCHEMA, Settings, Status, Style, TimerRow, Tool, Warning,
+use timermeter::model::{
+    Accuracy, AccuracyKind, Cost, Cpu, Frequency, Hertz, Kernel, Nanos, Os, Platform, Provenance,
+    ProvenanceKind, Report, SCHEMA, Settings, Status, TimerRow, Tool, Warning,
 };
-use timermeter::units::{Hertz, Nanos};
+use timermeter::quality::quality;
+use timermeter::report::{Format, Style};
 
 const TABLES: &str = include_str!("data/paper-tables.csv");
 const SOURCE: &str = "M. Kuperberg, M. Krogmann, R. Reussner, Metric-based Selection of Timer Methods for Accurate \

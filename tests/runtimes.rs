@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use timermeter::prober::conformance::{Verdict, check};
-use timermeter::prober::connection::{Command, Connection, subject};
+use timermeter::prober::connection::Connection;
+use timermeter::prober::hosted::subject;
+use timermeter::prober::process::Command;
 use timermeter::prober::runtimes::{Ready, Runtime};
 use timers::During;
 

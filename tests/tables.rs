@@ -8,7 +8,8 @@ use std::process::Command;
 
 use clap::ValueEnum;
 use sample::report;
-use timermeter::report::{Format as Written, Outcome, Report, Style};
+use timermeter::model::{Outcome, Report};
+use timermeter::report::{Format as Written, Style};
 use timermeter::tabulation::{Choice, Column, Format, Layout, Tabulation};
 
 const COLUMNS: [Column; 6] =

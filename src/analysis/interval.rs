@@ -1,7 +1,7 @@
 //! The interval of a figure: what processes differ by, and what no process can tell, in quadrature.
 
-use crate::analysis::Estimate;
 use crate::analysis::statistics::{mean, midmean, standard_deviation, student_quantile};
+use crate::model::Estimate;
 
 /// The confidence of all intervals.
 pub const CONFIDENCE: f64 = 0.95;

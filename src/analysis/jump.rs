@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::Estimate;
 use crate::analysis::interval::Z;
 use crate::analysis::lattice::{self, Lattice};
 use crate::analysis::statistics::{quantile, sorted};
+use crate::model::Estimate;
 use crate::trace::Intervals;
 
 /// What the jumps from zero say.

@@ -1,8 +1,7 @@
 //! The profile of a timer: all figures, from its trace.
 
-use crate::analysis::Estimate;
 use crate::analysis::cost::{Cost, Seen, cost, deviation, floor, never_moved};
-use crate::analysis::distribution::{Distribution, distribution};
+use crate::analysis::distribution::distribution;
 use crate::analysis::interval::{Regimes, Z, over_processes, regimes};
 use crate::analysis::order::Backward;
 use crate::analysis::pace::{Following, Pace, following};
@@ -11,6 +10,7 @@ use crate::analysis::resolution::{Context, Resolution, resolve};
 use crate::analysis::shape::{Agreed, Fits, Kind};
 use crate::analysis::singles::{View, successive};
 use crate::analysis::statistics::{median, midmean};
+use crate::model::{Distribution, Estimate};
 use crate::trace::{Intervals, Run, Trace};
 
 /// What a trace says about its timer.

@@ -1,8 +1,8 @@
 //! Rate: how long a tick and a unit of work are.
 
-use crate::analysis::Estimate;
 use crate::analysis::interval::over_processes;
 use crate::analysis::statistics::median;
+use crate::model::Estimate;
 use crate::trace::Intervals;
 
 /// The rate of a counter, from how it and a clock moved between looks at both.

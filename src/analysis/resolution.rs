@@ -11,7 +11,8 @@ use crate::analysis::interval::Z;
 use crate::analysis::jump::{Jump, by_amount};
 use crate::analysis::shape::core_variance;
 use crate::analysis::statistics::{quantile, sorted};
-use crate::analysis::{Estimate, lattice, spectrum};
+use crate::analysis::{lattice, spectrum};
+use crate::model::Estimate;
 use crate::trace::Intervals;
 
 /// What is known besides the intervals.

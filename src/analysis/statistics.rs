@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use crate::analysis::Estimate;
+use crate::model::Estimate;
 
 /// A sorted copy. NaN does not occur: all inputs are integers or quotients of positive numbers.
 #[must_use]

@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 
 use super::AgentSpec;
 use crate::method::wish::share;
+use crate::model::Nanos;
 use crate::quantity;
-use crate::units::Nanos;
 
 /// What the help of `measure` ends with.
 pub const MEASURE_EXAMPLES: &str = "\

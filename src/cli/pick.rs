@@ -7,8 +7,8 @@ use clap::Args;
 use super::{AgentSpec, ShortFormat};
 use crate::method::wish::{rate, share};
 use crate::method::{Counts, Need};
+use crate::model::Nanos;
 use crate::quantity;
-use crate::units::Nanos;
 
 /// What the help of `pick` ends with.
 pub const EXAMPLES: &str = "\

@@ -1,6 +1,6 @@
 use super::{AgentSpec, Cli, Command, CyclesFrom, ProbeArgs};
+use crate::model::Hertz;
 use crate::report::Format;
-use crate::units::Hertz;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 

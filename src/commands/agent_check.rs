@@ -7,7 +7,7 @@ use super::{CommandError, hosts, terminal_style};
 use crate::cli::AgentCheckArgs;
 use crate::prober::children;
 use crate::prober::conformance::{Finding, Verdict, check};
-use crate::report::text::plain;
+use crate::text::plain;
 
 /// Runs the command. Returns whether the agent passed.
 ///

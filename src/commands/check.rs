@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use super::{CommandError, terminal_style};
 use crate::cli::{CheckArgs, ShortFormat};
+use crate::model::Platform;
 use crate::platform;
-use crate::report::text::{hang, plain};
-use crate::report::{Platform, Style};
+use crate::report::Style;
 use crate::suitability::{self, Finding, Severity};
+use crate::text::{hang, plain};
 
 #[derive(Serialize)]
 struct Checked {

@@ -1,7 +1,7 @@
 //! A command as an operation of `measure`: each run is a sample.
 
 use super::CommandError;
-use super::measure::{Measurement, Outcome};
+use super::measurement::{Measurement, Outcome};
 use super::run_of_command::Runner;
 use crate::cli::measure::MeasureArgs;
 use crate::measure::clock::timed_by;
@@ -59,5 +59,5 @@ pub fn measure(
         Err(error) => Outcome::Failed { reason: error.to_string() },
     };
     let name = shell_words::join(&args.command);
-    Ok(Measurement { operation: crate::report::text::clipped(&name, 60), size: None, outcome })
+    Ok(Measurement { operation: crate::text::clipped(&name, 60), size: None, outcome })
 }

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use super::{CommandError, failed, tell, tell_refused, terminal_style};
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::comparison::{self, Comparison, Verdict};
-use crate::report::escape::markdown as escape;
-use crate::report::text::{clipped, plain};
-use crate::report::{Collection, Kept, Outline, Report};
+use crate::model::Report;
+use crate::report::{Collection, Kept, Outline};
+use crate::text::escape::markdown as escape;
+use crate::text::{clipped, plain};
 
 /// A comparison with one of many reports, in one line and as JSON.
 struct Pair {

@@ -4,7 +4,7 @@ use clap::Parser;
 
 use super::{CommandError, probe};
 use crate::cli::{AgentSpec, Cli, Command};
-use crate::report::Report;
+use crate::model::Report;
 
 /// Probes these timers, all of them when none is named, those of a runtime too where one is named. Its workers are processes
 /// of their own, so that nothing of it is left in this one.

@@ -1,12 +1,13 @@
 //! Who hosts the timers of a run: this program for the native ones, agents for the others.
 
 use crate::cli::{AgentSpec, RuntimeArgs};
+use crate::model::{Status, TimerRow};
 use crate::prober::campaign::{Host, Settings, Subject};
 use crate::prober::children;
-use crate::prober::connection::{Command, Connection};
+use crate::prober::connection::Connection;
 use crate::prober::events::LogSpec;
+use crate::prober::process::Command;
 use crate::prober::protocol::{HostedTimer, Missing};
-use crate::report::{Status, TimerRow};
 use crate::scratch::ScratchFolder;
 use crate::selection::select;
 use timers::Fault;

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 
 use super::{CommandError, failed, probe, terminal_style};
 use crate::cli::{InspectArgs, ProbeArgs};
+use crate::model::{Report, Status, TimerRow};
 use crate::platform::frequency::CyclesFrom;
 use crate::recording::Recording;
 use crate::report::facts::facts_of_timer;
-use crate::report::machine::{Fact, facts_of};
+use crate::report::machine::facts_of;
 use crate::report::plot::Plot;
-use crate::report::text::{clipped, hang, plain};
-use crate::report::{Format, Report, Status, Style, TimerRow, WholeFile};
+use crate::report::{Fact, Format, Style, WholeFile};
 use crate::selection::select;
+use crate::text::{clipped, hang, plain};
 
 /// Lines wider than this are hard to read; figures are not drawn wider.
 const WIDEST: u16 = 100;

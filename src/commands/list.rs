@@ -9,10 +9,10 @@ use serde::Serialize;
 use super::hosts::gather;
 use super::{CommandError, terminal_style};
 use crate::cli::{ListArgs, ShortFormat};
+use crate::model::Status;
 use crate::prober::campaign::Settings;
 use crate::prober::plan::Plan;
-use crate::report::text::plain;
-use crate::report::{Status, figures};
+use crate::text::{numbers, plain};
 
 /// How long an agent may take to say what it has.
 const AGENT_SECONDS: u64 = 30;
@@ -77,7 +77,7 @@ fn table(listed: &[Listed]) -> Table {
     }
     table.set_header(["timer", "call", "unit", "here"]);
     for timer in listed {
-        let unit = timer.ns_per_tick.map_or("raw counts".into(), |ns| figures::time(Some(ns)));
+        let unit = timer.ns_per_tick.map_or("raw counts".into(), |ns| numbers::time(Some(ns)));
         let here = match (&timer.reason, &timer.remedy) {
             _ if timer.available => "yes".into(),
             (Some(reason), Some(remedy)) => format!("no: {reason} → {remedy}"),

@@ -5,35 +5,18 @@ mod shown;
 
 use std::io::Write;
 
-use serde::Serialize;
 use shown::Shown;
 
+use super::measurement::{Measurement, Outcome};
 use super::{CommandError, command_run, failed, tell, terminal_style, trial};
 use crate::cli::measure::{InstrumentName, MeasureArgs, MeasureFormat};
 use crate::measure::operations::{self, Entry};
-use crate::measure::worker::{Instrument, Reply, Request, Row};
-use crate::method::facts::Facts;
+use crate::measure::worker::{Instrument, Reply, Request};
+use crate::method::Facts;
 use crate::method::{ClockFigures, Counts};
-use crate::report::{Report, WholeFile};
+use crate::model::Report;
+use crate::report::WholeFile;
 use crate::selection::select;
-
-/// One operation at one size, measured in one way.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Measurement {
-    pub operation: String,
-    /// Null where the operation has no size.
-    pub size: Option<u64>,
-    #[serde(flatten)]
-    pub outcome: Outcome,
-}
-
-#[derive(Clone, Debug, Serialize)]
-#[serde(tag = "status", rename_all = "lowercase")]
-pub(super) enum Outcome {
-    Measured(Box<Row>),
-    Allocated { instances: f64, bytes: f64 },
-    Failed { reason: String },
-}
 
 /// Runs the command. Returns whether all that was asked for could be measured.
 ///
@@ -125,7 +108,7 @@ fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
         return refused("--instrument: runs of a command are single calls; use macro".into());
     }
     let Some(name) = args.clock.as_deref() else { return Ok(()) };
-    let shown = crate::report::text::clipped(name, 40);
+    let shown = crate::text::clipped(name, 40);
     if timers::find(name).is_none() {
         if name.contains(':') {
             return refused(format!(
@@ -166,7 +149,7 @@ pub(super) fn entry(name: &str) -> Result<Entry, CommandError> {
             .map(|entry| (strsim::jaro_winkler(name, entry.name), entry.name))
             .filter(|(likeness, _)| *likeness > 0.8)
             .max_by(|a, b| a.0.total_cmp(&b.0));
-        let shown = crate::report::text::clipped(name, 40);
+        let shown = crate::text::clipped(name, 40);
         CommandError::Usage(match near {
             Some((_, near)) => format!("there is no operation `{shown}`; did you mean `{near}`?"),
             None => format!("there is no operation `{shown}`; `timermeter measure` lists them, and a command goes behind `--`"),

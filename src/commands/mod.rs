@@ -11,6 +11,7 @@ mod hosts;
 pub mod inspect;
 pub mod list;
 pub mod measure;
+mod measurement;
 pub mod pick;
 pub mod platform;
 pub mod probe;
@@ -27,8 +28,9 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use crate::cli::Output;
-use crate::report::text::plain;
-use crate::report::{Format, OutputFile, ReadError, Report, Style};
+use crate::model::Report;
+use crate::report::{Format, OutputFile, ReadError, Style};
+use crate::text::plain;
 
 /// Longer than it takes to end all children.
 pub const ENDING: Duration = Duration::from_secs(10);

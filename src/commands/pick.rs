@@ -9,9 +9,10 @@ use crate::method::choice::{Candidate, told};
 use crate::method::plan::Method;
 use crate::method::runtime::host;
 use crate::method::{Choice, Wish, choose};
-use crate::report::figures::{percent, significant, time};
-use crate::report::text::hang;
-use crate::report::{Report, Style};
+use crate::model::Report;
+use crate::report::Style;
+use crate::text::hang;
+use crate::text::numbers::{percent, significant, time};
 
 /// Runs the command. Returns whether a clock suffices.
 ///
@@ -42,7 +43,7 @@ fn probed(args: &PickArgs) -> Result<Report, CommandError> {
         return first_look(&hosted, &args.agents, None);
     }
     let host = host(name).ok_or_else(|| {
-        let shown = crate::report::text::clipped(name, 40);
+        let shown = crate::text::clipped(name, 40);
         CommandError::Usage(format!(
             "--runtime `{shown}`: this program brings no host for it along, only for java, dotnet, mono, python and node; \
              give one with --agent, or a report with --from"
@@ -96,7 +97,7 @@ fn page(choice: &Choice, style: Style) -> String {
     out += "\nthe others\n";
     let width = choice.others.iter().map(|other| other.id.chars().count()).max().unwrap_or(0);
     for other in &choice.others {
-        let id = crate::report::text::clipped(&other.id, 60);
+        let id = crate::text::clipped(&other.id, 60);
         hang(&mut out, &format!("  {id:width$}  "), &" ".repeat(width + 4), &other.reason, style.columns());
     }
     out += "\nharnesses\n";
@@ -134,7 +135,7 @@ fn short(share: f64) -> String {
 
 fn candidate(out: &mut String, title: &str, candidate: &Candidate, style: Style) {
     let plan = &candidate.plan;
-    *out += &format!("{title} {} — {}\n\n", candidate.id, crate::report::text::clipped(&candidate.label, 80));
+    *out += &format!("{title} {} — {}\n\n", candidate.id, crate::text::clipped(&candidate.label, 80));
     let method = match plan.method {
         Method::Single => "single: one call between two reads".to_owned(),
         Method::Batch { calls } => format!("batch: {calls} calls between two reads"),

@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use super::{CommandError, terminal_style};
 use crate::cli::{PlatformArgs, ShortFormat};
+use crate::model::{Frequency, Platform};
 use crate::platform::{self, frequency};
-use crate::report::{Frequency, Platform, conditions, machine, table};
+use crate::report::{conditions, machine, table};
 
 #[derive(Serialize)]
 struct Identified {

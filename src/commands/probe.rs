@@ -9,15 +9,14 @@ use timers::Fault;
 
 use super::hosts::{self, HostName, Population};
 use super::{CommandError, failed, prepare, show, write};
-use crate::analysis::Estimate;
 use crate::cli::ProbeArgs;
+use crate::model::{self, Estimate, Hertz, Platform, Report, Status, TimerRow, Tool};
 use crate::platform::{self, frequency};
 use crate::prober::campaign::{self, Settings, Subject};
 use crate::prober::plan::Plan;
 use crate::recording::{self, Observed, Recording};
-use crate::report::{self, Archive, OutputFile, Platform, Report, Status, TimerRow, Tool, WholeFile};
+use crate::report::{Archive, OutputFile, WholeFile};
 use crate::trust::Yardsticks;
-use crate::units::Hertz;
 
 /// Seconds a process of a timer may take, unless told otherwise.
 const TIMEOUT_SECONDS: u64 = 30;
@@ -95,8 +94,8 @@ fn plan(args: &ProbeArgs) -> Plan {
     }
 }
 
-fn described(settings: &Settings) -> report::Settings {
-    report::Settings {
+fn described(settings: &Settings) -> model::Settings {
+    model::Settings {
         profile: settings.plan.name.into(),
         cpu: settings.cpu,
         seed: settings.seed,

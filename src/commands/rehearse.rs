@@ -11,9 +11,9 @@ use crate::measure::rehearsal::{Kind, Rehearsed};
 use crate::measure::worker::{Instrument, Reply, Request};
 use crate::method::ClockFigures;
 use crate::report::Style;
-use crate::report::figures::{NOTHING, percent, time};
 use crate::report::machine::facts;
 use crate::report::table::machine;
+use crate::text::numbers::{NOTHING, percent, time};
 
 /// The schema of the document.
 const SCHEMA: &str = "timermeter.rehearsal.v1";
@@ -35,7 +35,7 @@ struct Promise {
 #[derive(Serialize)]
 struct Outcome {
     schema: &'static str,
-    platform: crate::report::Platform,
+    platform: crate::model::Platform,
     operation: String,
     error: f64,
     confidence: f64,
@@ -242,7 +242,7 @@ fn page(outcome: &Outcome, style: Style) -> String {
             out += &format!("\n{title}\n");
         }
         for (who, why) in reasons {
-            crate::report::text::hang(&mut out, "  ", "    ", &format!("{who} — {why}"), style.columns());
+            crate::text::hang(&mut out, "  ", "    ", &format!("{who} — {why}"), style.columns());
         }
     }
     out

@@ -5,8 +5,8 @@ use std::io::Write;
 use super::{CommandError, failed, tell};
 use crate::cli::ReportArgs;
 use crate::page;
-use crate::report::text::plain;
 use crate::report::{Collection, WholeFile};
+use crate::text::plain;
 
 /// Runs the command. Returns whether all reports could be read.
 ///

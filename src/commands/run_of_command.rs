@@ -10,7 +10,7 @@ use rustix::process::Pid;
 use timers::Deadline;
 
 use crate::prober::children;
-use crate::report::text::clipped;
+use crate::text::clipped;
 
 /// How often one looks whether the limit has passed.
 const LOOK: Duration = Duration::from_millis(50);

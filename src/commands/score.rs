@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use super::CommandError;
 use crate::cli::ScoreArgs;
+use crate::model::{Cycles, Hertz, Nanos};
 use crate::quality::quality;
 use crate::quantity::Quantity;
-use crate::report::{Format, figures};
-use crate::units::{Cycles, Hertz, Nanos};
+use crate::report::Format;
+use crate::text::numbers;
 
 /// What was given, in cycles, and what follows from it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -101,7 +102,7 @@ fn render(score: &Score, format: Format) -> String {
 }
 
 fn table(score: &Score) -> String {
-    let mut out = format!("Quality   {} %\n", figures::percent(Some(score.quality)));
+    let mut out = format!("Quality   {} %\n", numbers::percent(Some(score.quality)));
     for (name, value) in inputs(score) {
         out += &format!("{name:<9} {value}\n");
     }
@@ -109,7 +110,7 @@ fn table(score: &Score) -> String {
 }
 
 fn markdown(score: &Score) -> String {
-    let mut out = format!("| | |\n|:--|:--|\n| Quality | {} % |\n", figures::percent(Some(score.quality)));
+    let mut out = format!("| | |\n|:--|:--|\n| Quality | {} % |\n", numbers::percent(Some(score.quality)));
     for (name, value) in inputs(score) {
         out += &format!("| {name} | {value} |\n");
     }
@@ -118,7 +119,7 @@ fn markdown(score: &Score) -> String {
 
 fn inputs(score: &Score) -> Vec<(&'static str, String)> {
     let length = |cycles: f64, ns: Option<f64>| match ns {
-        Some(_) => format!("{} cycles ({})", exact(cycles), figures::time(ns)),
+        Some(_) => format!("{} cycles ({})", exact(cycles), numbers::time(ns)),
         None => format!("{} cycles", exact(cycles)),
     };
     let mut inputs = vec![
@@ -126,13 +127,13 @@ fn inputs(score: &Score) -> Vec<(&'static str, String)> {
         ("cost", length(score.cost_cycles, score.cost_ns)),
         ("spread", score.spread.to_string()),
     ];
-    inputs.extend(score.frequency_hz.map(|hz| ("frequency", figures::rate(Some(hz)))));
+    inputs.extend(score.frequency_hz.map(|hz| ("frequency", numbers::rate(Some(hz)))));
     inputs
 }
 
 /// All digits of a count of cycles that a person would want to see.
 fn exact(cycles: f64) -> String {
-    if cycles >= 1000.0 { format!("{cycles:.0}") } else { figures::significant(cycles, 4) }
+    if cycles >= 1000.0 { format!("{cycles:.0}") } else { numbers::significant(cycles, 4) }
 }
 
 fn csv(score: &Score) -> String {

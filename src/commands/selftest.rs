@@ -11,9 +11,9 @@ use serde::Serialize;
 use super::CommandError;
 use crate::cli::{SelftestArgs, ShortFormat};
 use crate::prober::plan::Plan;
-use crate::report::figures;
 use crate::selftest::score::{ALIKE, FIGURES, FigureSummary, Score, Scores, Summary, kind};
 use crate::selftest::{Case, Found, Verdict, population};
+use crate::text::numbers;
 
 /// Simulated timers, unless told otherwise.
 const COUNT: u32 = 200;
@@ -211,12 +211,12 @@ spread and Quality\nmisses: truth outside the interval, and off by more than 1 %
 /// Right, covered, half-width and error of a figure.
 fn cell(figure: FigureSummary) -> String {
     let percent = |share: Option<f64>| {
-        share.map_or_else(|| figures::NOTHING.to_owned(), |share| format!("{:.0}", 100.0 * share))
+        share.map_or_else(|| numbers::NOTHING.to_owned(), |share| format!("{:.0}", 100.0 * share))
     };
     let small = |size: Option<f64>| {
         size.map_or_else(
-            || figures::NOTHING.to_owned(),
-            |size| figures::significant((100.0 * size * 1e4).round() / 1e4, 2),
+            || numbers::NOTHING.to_owned(),
+            |size| numbers::significant((100.0 * size * 1e4).round() / 1e4, 2),
         )
     };
     format!(
@@ -234,10 +234,10 @@ fn failure(outcome: &Outcome) -> String {
 
 fn misses(misses: &[Miss]) -> Table {
     let mut table = table(&["kind", "reference", "accuracy", "cost", "spread", "Quality %"]);
-    let time = |pair: [Option<f64>; 2]| format!("{} → {}", figures::time(pair[0]), figures::time(pair[1]));
-    let share = |pair: [Option<f64>; 2]| format!("{} → {}", figures::share(pair[0]), figures::share(pair[1]));
+    let time = |pair: [Option<f64>; 2]| format!("{} → {}", numbers::time(pair[0]), numbers::time(pair[1]));
+    let share = |pair: [Option<f64>; 2]| format!("{} → {}", numbers::share(pair[0]), numbers::share(pair[1]));
     let percent =
-        |pair: [Option<f64>; 2]| format!("{} → {}", figures::percent(pair[0]), figures::percent(pair[1]));
+        |pair: [Option<f64>; 2]| format!("{} → {}", numbers::percent(pair[0]), numbers::percent(pair[1]));
     for miss in misses.iter().take(MOST_SHOWN) {
         table.add_row([
             miss.timer.clone(),

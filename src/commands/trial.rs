@@ -12,9 +12,8 @@ use crate::cli::measure::NO_AGENTS;
 use crate::measure::worker::{Reply, Request, answer};
 use crate::method::budget::DRIFT;
 use crate::method::{ClockFigures, Counts, Wish};
+use crate::model::{Nanos, Report};
 use crate::prober::children::{self, StartError};
-use crate::report::Report;
-use crate::units::Nanos;
 
 /// What starting a process, and the samples under way when the limit passes, may take beyond it.
 const GRACE: Duration = Duration::from_secs(10);

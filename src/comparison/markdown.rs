@@ -4,7 +4,7 @@ use super::Comparison;
 use super::rows::{
     ANSWER_HEADS, HEADS, answer_cells, cells, one_sided, platform_change, shown, smallest, summary,
 };
-use crate::report::escape::markdown as escape;
+use crate::text::escape::markdown as escape;
 
 /// The comparison, a changed clock source in the first line.
 #[must_use]

@@ -14,7 +14,8 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::report::{AccuracyKind, Outline, OutlineRow, Status};
+use crate::model::{AccuracyKind, Status};
+use crate::report::{Outline, OutlineRow};
 
 pub use condition::{BadCondition, Condition};
 pub use interval::{Difference, Figure};

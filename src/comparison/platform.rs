@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::report::{Frequency, Outline, ProvenanceKind};
+use crate::model::{Frequency, ProvenanceKind};
+use crate::report::Outline;
 
 /// Something that differs between two platforms or two settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -118,7 +119,7 @@ fn frequency(old: &Frequency, new: &Frequency) -> Option<Change> {
     {
         return None;
     }
-    let shown = |hz: Option<f64>| hz.map(|hz| crate::report::figures::rate(Some(hz)));
+    let shown = |hz: Option<f64>| hz.map(|hz| crate::text::numbers::rate(Some(hz)));
     let mut change = change("frequency of cycles", shown(before), shown(after))?;
     change.remark = Some("Quality counts cycles: the same time is another Quality".into());
     Some(change)

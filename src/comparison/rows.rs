@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::{Answer, Compared, Comparison, Fate, Quantity, SMALLEST, SMALLEST_QUALITY, Verdict};
-use crate::report::figures::{NOTHING, significant, time};
+use crate::text::numbers::{NOTHING, significant, time};
 
 pub(super) const HEADS: [&str; 6] =
     ["timer", "figure", "old", "new", "difference [95 % interval]", "verdict"];

@@ -3,7 +3,7 @@
 use super::rows::{HEADS, answer_cells, cells, one_sided, platform_change, shown, smallest, summary};
 use super::{Change, Comparison, Verdict};
 use crate::report::Style;
-use crate::report::text::{clipped, hang};
+use crate::text::{clipped, hang};
 
 const LONGEST: usize = 300;
 const LONGEST_ID: usize = 60;

@@ -4,9 +4,8 @@ use super::{
     Comparison, Condition, Fate, NothingInCommon, Quantity, Verdict, render_markdown, render_table,
     summary_line,
 };
-use crate::report::{
-    Accuracy, AccuracyKind, Cost, Outcome, Outline, Report, Status, Style, TimerRow, Verdicts, Warning,
-};
+use crate::model::{Accuracy, AccuracyKind, Cost, Outcome, Report, Status, TimerRow, Verdicts, Warning};
+use crate::report::{Outline, Style};
 
 const EMPTY: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
     "created":"2026-11-20T12:00:00Z",

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::{Comparison, Verdict};
-use crate::report::{Outcome, OutlineRow};
+use crate::model::Outcome;
+use crate::report::OutlineRow;
 
 /// A question of trust that two reports answered otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

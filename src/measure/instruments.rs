@@ -13,7 +13,7 @@ use crate::analysis::statistics::{mean, normal_quantile};
 use crate::method::budget::DRIFT;
 use crate::method::plan::{edge_crossing, within};
 use crate::method::{Budget, ClockFigures, Method, Plan, Wish};
-use crate::units::Nanos;
+use crate::model::Nanos;
 
 /// Adaptive batches (Sestoft): the calls between two reads double until they take as long as the error budget of this very
 /// clock demands; then samples are taken. An operation that needs a set-up before each call is timed call by call,
@@ -126,11 +126,11 @@ pub fn throughput(
     }
     let budget = trial.budget(span_ns, false);
     if budget.total() > goal.error {
-        let step = crate::report::figures::time(Some(clock.step_ns));
-        let least = crate::report::figures::time(Some(trial.shortest_ns()));
+        let step = crate::text::numbers::time(Some(clock.step_ns));
+        let least = crate::text::numbers::time(Some(trial.shortest_ns()));
         return Err(TrialError::Clock(format!(
             "the clock moves in steps of {step}: runs of {} are too short for it; give --time {least} or more",
-            crate::report::figures::time(Some(span_ns))
+            crate::text::numbers::time(Some(span_ns))
         )));
     }
     let (calls, one_ns) = trial.calibrate((span_ns / 4.0).max(trial.clock.step_ns))?;
@@ -142,7 +142,7 @@ pub fn throughput(
         let mut sample = trial.take(calls);
         if off_by(&sample) > near_ns && sample.disturbed.is_none() {
             missed += 1;
-            let took = crate::report::figures::time(Some(sample.ns_per_call * sample.weight as f64));
+            let took = crate::text::numbers::time(Some(sample.ns_per_call * sample.weight as f64));
             // The operation was faster or slower than before: the next run is made to fit it.
             if sample.ns_per_call > 0.0 {
                 calls = (span_ns / sample.ns_per_call).max(1.0) as u64;
@@ -208,9 +208,9 @@ fn discrete_plan(clock: &ClockFigures, goal: &Goal, duration_ns: f64) -> Result<
         Ok(plan) => within(clock, &wish, plan.method, limit_ns).ok_or_else(|| {
             TrialError::Clock(format!(
                 "edge-crossing under this clock takes {} for {} %, and not even a rough figure comes out of {}",
-                crate::report::figures::time(Some(plan.campaign_ns)),
+                crate::text::numbers::time(Some(plan.campaign_ns)),
                 goal.error * 100.0,
-                crate::report::figures::time(Some(limit_ns))
+                crate::text::numbers::time(Some(limit_ns))
             ))
         }),
         Err(shortfall) => Err(TrialError::Clock(shortfall.reason)),
@@ -280,7 +280,7 @@ pub fn macro_trial(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> 
     if !(one_ns > 0.0 && budget.total() <= goal.error) {
         return Err(TrialError::Clock(format!(
             "one call takes {}, too short for single measurements with this clock within {} %: use micro, or adaptive",
-            crate::report::figures::time(Some(one_ns.max(0.0))),
+            crate::text::numbers::time(Some(one_ns.max(0.0))),
             goal.error * 100.0
         )));
     }

@@ -61,7 +61,7 @@ pub use summary::{Sample, Summary};
 pub use trial::{Goal, Measured, TrialError};
 pub use window::{Operation, Timed, WithSetUp};
 
-use crate::method::facts::Facts;
+use crate::method::Facts;
 use crate::method::{ClockFigures, Plan};
 use window::Pair;
 

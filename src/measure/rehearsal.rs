@@ -15,7 +15,7 @@ use super::window::Timed;
 use crate::analysis::statistics::{mean_but, median, quantile, sorted, student_quantile};
 use crate::method::plan::{self, Plan};
 use crate::method::{ClockFigures, Method, Wish};
-use crate::units::Nanos;
+use crate::model::Nanos;
 
 /// One promise and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -194,7 +194,7 @@ fn plan(clock: &ClockFigures, goal: &Goal, kind: Kind, duration_ns: f64) -> Resu
         Ok(plan) => plan::within(clock, &wish, plan.method, share_ns).ok_or_else(|| {
             refused(format!(
                 "it would take {}",
-                crate::report::figures::time(Some(plan.campaign_ns * limit_ns / share_ns))
+                crate::text::numbers::time(Some(plan.campaign_ns * limit_ns / share_ns))
             ))
         }),
         Err(shortfall) => Err(refused(shortfall.reason)),

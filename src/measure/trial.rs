@@ -206,7 +206,7 @@ impl<'a> Trial<'a> {
             if self.deadline.remaining().is_none() || calls >= MOST_CALLS {
                 return Err(TrialError::Clock(format!(
                     "{calls} calls are not long enough for this clock yet ({} needed), and the limit of {} s is over",
-                    crate::report::figures::time(Some(target_ns)),
+                    crate::text::numbers::time(Some(target_ns)),
                     self.goal.limit.as_secs()
                 )));
             }

@@ -8,10 +8,10 @@ use super::figures::ClockFigures;
 use super::harness::{Advice, advise};
 use super::lacks::{lacks, unsafe_between_threads};
 use super::plan::{Plan, Shortfall, fastest, percent};
-use super::runtime::{missing, timers_of};
+use super::runtime::{ChoiceError, missing, timers_of};
 use super::wish::Wish;
-use crate::report::figures::time;
-use crate::report::{Report, TimerRow};
+use crate::model::{Report, TimerRow};
+use crate::text::numbers::time;
 
 /// The schema of the document that [`Choice`] is written as.
 pub const SCHEMA: &str = "timermeter.pick.v1";
@@ -59,21 +59,6 @@ pub struct Loser {
     pub reason: String,
     /// How one would measure with it, if it suffices.
     pub plan: Option<Plan>,
-}
-
-/// Why nothing can be chosen at all.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChoiceError {
-    /// The runtime has no timers in the report.
-    #[error("the report has no timers of `{runtime}`: {known}; {remedy}")]
-    NoSuchRuntime {
-        /// The runtime that was asked for.
-        runtime: String,
-        /// Those there are.
-        known: String,
-        /// How to get at others.
-        remedy: String,
-    },
 }
 
 /// A clock that was looked at.
@@ -227,7 +212,7 @@ fn longer(plan: &Plan, best_ns: Option<f64>, resolved: bool) -> String {
         Some(best) if plan.campaign_ns >= 2.0 * best => {
             format!(
                 "suffices, but takes {} times as long: {}, {taken}",
-                crate::report::figures::significant(plan.campaign_ns / best, 2),
+                crate::text::numbers::significant(plan.campaign_ns / best, 2),
                 told(plan)
             )
         }

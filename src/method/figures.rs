@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::budget::{FENCE_NS, KERNEL_NS, PIPELINE_NS, PIPELINE_SINGLE_NS};
-use super::facts::Facts;
-use crate::report::{AccuracyKind, Outcome, Platform, Status, TimerRow};
+use super::properties::Facts;
+use crate::model::{AccuracyKind, Outcome, Platform, Status, TimerRow};
 
 /// A clock as a plan sees it. All lengths in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,7 +120,7 @@ impl ClockFigures {
 
 /// Why no duration can be taken with the timer of this row, whatever its figures are.
 fn refusal(row: &TimerRow) -> Option<String> {
-    let shown = |text: &str| crate::report::text::clipped(text, 160);
+    let shown = |text: &str| crate::text::clipped(text, 160);
     let remedy = || row.remedy.as_deref().map_or_else(String::new, |remedy| format!("; {}", shown(remedy)));
     let reason = || row.reason.as_deref().map_or_else(|| "no reason given".into(), shown) + &remedy();
     match row.status {

@@ -11,7 +11,7 @@ use super::figures::ClockFigures;
 use super::lacks::lacks;
 use super::plan::{Method, batch, percent, single};
 use super::wish::Wish;
-use crate::report::Report;
+use crate::model::Report;
 
 /// What a wish means for one harness.
 #[derive(Clone, Debug, PartialEq, Serialize)]

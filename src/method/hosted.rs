@@ -1,6 +1,6 @@
 //! What the timers of other runtimes are, by the names that their documentation uses.
 
-use super::facts::{Counts, Facts};
+use super::properties::{Counts, Facts};
 
 /// CPU time of the calling thread.
 const OF_THREAD: [&str; 6] = [

@@ -1,9 +1,9 @@
 //! What a clock lacks of a wish, apart from precision.
 
-use super::facts::{Counts, Facts, Need, is_tsc};
+use super::facts::is_tsc;
+use super::properties::{Counts, Facts, Need};
 use super::wish::Wish;
-use crate::report::{Outcome, TimerRow};
-use crate::trace::Counted;
+use crate::model::{Counted, Outcome, TimerRow};
 
 /// What the clock of this row lacks, each in one line.
 pub(super) fn lacks(row: &TimerRow, facts: &Facts, wish: &Wish) -> Vec<String> {
@@ -48,5 +48,5 @@ fn lack(row: &TimerRow, facts: &Facts, need: Need) -> Option<String> {
 /// What was found against comparing its readings between threads.
 pub(super) fn unsafe_between_threads(row: &TimerRow) -> Option<String> {
     let verdict = &row.verdicts.as_ref()?.thread_safe;
-    (verdict.outcome == Outcome::Fail).then(|| crate::report::text::clipped(&verdict.finding, 160))
+    (verdict.outcome == Outcome::Fail).then(|| crate::text::clipped(&verdict.finding, 160))
 }

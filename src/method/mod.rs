@@ -14,12 +14,13 @@ pub mod harness;
 mod hosted;
 mod lacks;
 pub mod plan;
+mod properties;
 pub mod runtime;
 pub mod wish;
 
 pub use budget::Budget;
 pub use choice::{Choice, choose};
-pub use facts::{Counts, Need};
 pub use figures::ClockFigures;
 pub use plan::{Method, Plan, Shortfall};
+pub use properties::{Counts, Facts, Need};
 pub use wish::{Wish, WishError};

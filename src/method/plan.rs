@@ -224,7 +224,7 @@ fn too_dear(wish: &Wish, plan: &Plan) -> Option<Shortfall> {
 
 /// A share in percent, as short as it can be told.
 pub(super) fn percent(share: f64) -> String {
-    format!("{} %", crate::report::figures::significant(share * 100.0, 3))
+    format!("{} %", crate::text::numbers::significant(share * 100.0, 3))
 }
 
 /// The same method within the longest campaign, at the error that is possible then.

@@ -1,8 +1,7 @@
 //! Which timers of a report the name of a runtime means.
 
-use super::choice::ChoiceError;
-use crate::report::text::clipped;
-use crate::report::{ProvenanceKind, Report, TimerRow};
+use crate::model::{ProvenanceKind, Report, TimerRow};
+use crate::text::clipped;
 
 /// What `probe --runtime` calls a runtime, and what else it is called.
 const CALLED: [(&str, &[&str]); 5] = [
@@ -12,6 +11,21 @@ const CALLED: [(&str, &[&str]); 5] = [
     ("python", &["python", "cpython"]),
     ("node", &["node", "node.js", "nodejs"]),
 ];
+
+/// Why nothing can be chosen at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChoiceError {
+    /// The runtime has no timers in the report.
+    #[error("the report has no timers of `{runtime}`: {known}; {remedy}")]
+    NoSuchRuntime {
+        /// The runtime that was asked for.
+        runtime: String,
+        /// Those there are.
+        known: String,
+        /// How to get at others.
+        remedy: String,
+    },
+}
 
 /// The runtime whose host this program brings along that is called so, as `probe --runtime` takes it. Mono is one of .NET.
 #[must_use]
@@ -90,7 +104,7 @@ fn choice_of(row: &TimerRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Status;
+    use crate::model::Status;
 
     fn report(rows: &[(&str, &str)]) -> Report {
         let text = include_str!("../../reports/icpe2011-samsb/2011-03-14/report.json");

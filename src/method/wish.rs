@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::facts::{Counts, Need};
+use super::properties::{Counts, Need};
+use crate::model::Nanos;
 use crate::quantity;
-use crate::units::Nanos;
 
 /// What a user wants to measure, and how well. Made by [`Wish::new`], which refuses what makes no sense.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -166,7 +166,7 @@ pub fn rate(text: &str) -> Result<f64, String> {
 }
 
 fn quoted(text: &str) -> String {
-    crate::report::text::clipped(text, 40)
+    crate::text::clipped(text, 40)
 }
 
 #[cfg(test)]

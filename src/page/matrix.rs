@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::{tone, view};
-use crate::report::figures::percent;
-use crate::report::text::clipped;
-use crate::report::{Report, Status};
+use crate::model::{Report, Status};
+use crate::text::clipped;
+use crate::text::numbers::percent;
 
 const LONGEST: usize = 300;
 

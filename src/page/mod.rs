@@ -8,8 +8,8 @@ mod view;
 
 use askama::Template;
 
+use crate::model::{Report, Tool};
 use crate::report::plot::svg::DrawError;
-use crate::report::{Report, Tool};
 use matrix::{Brief, Matrix};
 use view::ReportView;
 

@@ -16,9 +16,10 @@ use rayon::prelude::*;
 use super::matrix::{Brief, Matrix, Pages};
 use super::view::{self, ReportView};
 use super::{ALONE, Entry, Figures, Page, PageError};
-use crate::report::text::plain;
-use crate::report::{Collection, Report};
+use crate::model::Report;
+use crate::report::Collection;
 use crate::scratch::ScratchFolder;
+use crate::text::plain;
 
 /// A site can be told by this file, which lists what it is made of; a folder without it is not replaced.
 const MARK: &str = ".timermeter-site";

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use super::{Figures, tone};
+use crate::model::{ProvenanceKind, Report, Status, TimerRow, Warning};
 use crate::report::facts::facts_of_timer;
-use crate::report::figures::{accuracy, count, percent, plus_minus, share, time};
-use crate::report::machine::{Fact, facts_of};
+use crate::report::machine::facts_of;
 use crate::report::plot::Plot;
 use crate::report::plot::svg::DrawError;
-use crate::report::text::{clipped, plain};
-use crate::report::{ProvenanceKind, Report, Status, TimerRow, Warning, ranks, written_rank};
+use crate::report::{Fact, ranks, written_rank};
+use crate::text::numbers::{accuracy, count, percent, plus_minus, share, time};
+use crate::text::{clipped, plain};
 
 const LONGEST: usize = 600;
 const LONGEST_NAME: usize = 200;

@@ -8,7 +8,7 @@
 
 use super::Root;
 use super::list::count_of;
-use crate::report::{CpuQuota, Limits, MemoryLimit};
+use crate::model::{CpuQuota, Limits, MemoryLimit};
 
 /// Where systemd and containers mount the control groups, for where the mounts are not told.
 const USUAL: &str = "/sys/fs/cgroup";

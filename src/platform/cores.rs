@@ -8,7 +8,7 @@
 //! [cpufreq]: https://docs.kernel.org/admin-guide/pm/cpufreq.html
 
 use super::Root;
-use super::cpu::field;
+use super::fields::field;
 use super::list::count_of;
 
 const CPUS: &str = "/sys/devices/system/cpu";

@@ -1,8 +1,9 @@
 //! The processor: what it says of itself (CPUID) and what the kernel says of it.
 
+use super::fields::field;
 use super::list::{count_of, written};
 use super::{Root, cores};
-use crate::report::Cpu;
+use crate::model::Cpu;
 
 /// The first record of the file is enough, and the whole may be long: the kernel asks every CPU for its frequency.
 const FIRST_RECORD: u64 = 1 << 13;
@@ -48,16 +49,6 @@ pub(super) fn info(root: &Root) -> String {
 pub fn brand() -> Option<String> {
     let root = Root::system();
     declared(&root, &info(&root)).model
-}
-
-/// The first value of that name in `/proc/cpuinfo`, `/proc/self/status` and their like: `name : value` a line.
-#[must_use]
-pub fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    text.lines()
-        .filter_map(|line| line.split_once(':'))
-        .find(|(key, _)| key.trim() == name)
-        .map(|(_, value)| value.trim())
-        .filter(|value| !value.is_empty())
 }
 
 /// The CPUs this process may run on, by the file or by sched_getaffinity(2).
@@ -119,23 +110,10 @@ fn declared(_root: &Root, cpuinfo: &str) -> Cpu {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    use proptest::prelude::*;
+    use super::effective_family_and_model;
 
-    use super::*;
-
-    #[test]
-    fn fields_of_cpuinfo() {
-        let cpuinfo = "processor\t: 0\nmodel name\t: AMD EPYC: 9\nmicrocode\t: 0xa101148\npower management:\n\n\
-                       processor\t: 1\nmicrocode\t: 0xffff\n";
-        assert_eq!(field(cpuinfo, "microcode"), Some("0xa101148"));
-        assert_eq!(field(cpuinfo, "model name"), Some("AMD EPYC: 9"));
-        assert_eq!(field(cpuinfo, "power management"), None);
-        assert_eq!(field(cpuinfo, "model"), None);
-    }
-
-    #[cfg(target_arch = "x86_64")]
     #[test]
     fn signatures() {
         // 0x000a0f11 is AMD family 25 model 1, 0x000306c3 Intel family 6 model 60, 0x00000543 a Pentium.
@@ -143,12 +121,5 @@ mod tests {
         assert_eq!(effective_family_and_model([0x6, 0x0], [0xc, 0x3]), (6, 60));
         assert_eq!(effective_family_and_model([0x5, 0x0], [0x4, 0x0]), (5, 4));
         assert_eq!(effective_family_and_model([0xf, 0xff], [0xf, 0xf]), (270, 255));
-    }
-
-    proptest! {
-        #[test]
-        fn parsers_never_panic(text in any::<String>()) {
-            let _ = field(&text, "microcode");
-        }
     }
 }

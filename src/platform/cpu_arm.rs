@@ -1,8 +1,8 @@
 //! 64-bit Arm: what `/proc/cpuinfo` and the devicetree say, for there is no CPUID that programs may ask.
 
 use super::Root;
-use super::cpu::field;
-use crate::report::Cpu;
+use super::fields::field;
+use crate::model::Cpu;
 
 /// Implementer codes (Arm Architecture Reference Manual, MIDR_EL1.Implementer).
 const VENDORS: &[(u32, &str)] = &[

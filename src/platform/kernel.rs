@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::Root;
-use crate::report::{ClockSource, Kernel, Tickless};
+use crate::model::{ClockSource, Kernel, Tickless};
 
 const CLOCKSOURCE: &str = "/sys/devices/system/clocksource/clocksource0";
 /// Far more than the configuration of any kernel: 10 000 lines are 300 KiB.

@@ -1,7 +1,7 @@
 //! How busy the machine is, and what a hypervisor takes of it (proc(5)).
 
 use super::Root;
-use crate::report::Load;
+use crate::model::Load;
 
 /// The means of runnable threads.
 #[must_use]

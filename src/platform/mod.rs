@@ -8,6 +8,7 @@ mod cores;
 pub mod cpu;
 #[cfg(any(test, target_arch = "aarch64"))]
 mod cpu_arm;
+mod fields;
 pub mod frequency;
 mod hypervisor;
 mod kernel;
@@ -19,7 +20,7 @@ pub mod quietest;
 mod root;
 mod tsc;
 
-use crate::report::Platform;
+use crate::model::Platform;
 
 pub use list::{count_of, parse_list};
 pub use quietest::quietest_cpu;

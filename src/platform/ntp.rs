@@ -6,7 +6,7 @@
 
 use timers::Discipline;
 
-use crate::report::Ntp;
+use crate::model::Ntp;
 
 /// Microseconds between ticks of USER_HZ, which is 100 wherever this program runs.
 const TICK_US: i64 = 10_000;

@@ -1,7 +1,7 @@
 //! What runs on the kernel: the distribution.
 
 use super::Root;
-use crate::report::Os;
+use crate::model::Os;
 
 /// The operating system.
 #[must_use]

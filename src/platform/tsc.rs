@@ -1,6 +1,6 @@
 //! The time stamp counter: what CPUID and the kernel's flags in `/proc/cpuinfo` say of it.
 
-use crate::report::Tsc;
+use crate::model::Tsc;
 
 /// What is declared about the counter. The kernel knows more than CPUID does, as it knows models of processors; CPUID
 /// can be asked where there is no `/proc`.

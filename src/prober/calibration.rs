@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use timers::{Answer, Subject};
 
-use super::connection::{Connection, subject};
+use super::connection::Connection;
 use super::host::{Host, Settings, connect};
+use super::hosted::subject;
 use crate::analysis::rate::{Rate, by_looks, tightest};
 use crate::trace::Reference;
 

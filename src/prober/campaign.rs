@@ -17,12 +17,12 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timers::{Deadline, Fault, KeptOff};
 
-use crate::analysis::Estimate;
 use crate::analysis::cost;
 use crate::analysis::profile::profile;
 use crate::analysis::rate::{self, Rate};
 use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::nine_tenths;
+use crate::model::Estimate;
 use crate::prober::bench::Bench;
 use crate::prober::calibration::Calibration;
 use crate::prober::connection::Connection;

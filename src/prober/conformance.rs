@@ -8,8 +8,9 @@ use partner::{EXCERPT, Partner, quoted};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::connection::{Command, objection};
+use super::connection::objection;
 use super::lines::printable;
+use super::process::Command;
 use super::protocol::{
     Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Readings, Refusal,
 };

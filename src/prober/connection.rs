@@ -4,20 +4,16 @@
 //! [`Fault`] that says what happened; the process and all it started are then ended, and every later question gets
 //! the same fault.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
-use std::rc::Rc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use timers::{Answer, Deadline, Fault, Subject};
+use timers::{Answer, Deadline, Fault};
 
 use super::events::{self, Log, LogSpec, Told};
-use super::hosted::Hosted;
-use super::process::{Output, Process, in_words};
+use super::process::{Command, Output, Process, in_words};
 use super::protocol::{Hello, Refusal, Request, VERSION};
 use super::{children, lines::printable};
 
@@ -31,17 +27,6 @@ const LONGEST_TICK: f64 = 1e18;
 const EXCERPT: usize = 80;
 /// As much of an agent's own explanation is passed on.
 const EXPLANATION: usize = 300;
-
-/// How to start an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
-    /// What messages call it.
-    pub name: String,
-    /// The program.
-    pub program: OsString,
-    /// Its arguments.
-    pub args: Vec<OsString>,
-}
 
 /// An agent that runs and has introduced itself. Dropping it ends the process.
 pub struct Connection {
@@ -256,12 +241,6 @@ impl Connection {
         self.over = Some(fault.clone());
         fault
     }
-}
-
-/// A timer that the agent hosts, as the prober sees all timers.
-#[must_use]
-pub fn subject(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn Subject> {
-    Box::new(Hosted::new(Rc::clone(connection), id))
 }
 
 /// What is wrong with an introduction.

@@ -7,14 +7,17 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use timers::Fault;
 
+use crate::model::Counted;
 use crate::prober::bench::Bench;
-use crate::prober::connection::{Command, Connection, subject};
+use crate::prober::connection::Connection;
 use crate::prober::events::LogSpec;
+use crate::prober::hosted::subject;
 use crate::prober::introduce::{introduce, watched_rate};
 use crate::prober::outside;
 use crate::prober::plan::Plan;
+use crate::prober::process::Command;
 use crate::prober::protocol::HostedTimer;
-use crate::trace::{Counted, Reference};
+use crate::trace::Reference;
 
 /// A program that hosts timers.
 #[derive(Clone, Debug)]

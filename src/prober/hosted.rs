@@ -14,6 +14,12 @@ use super::protocol::{
 /// How often a window is taken again that something disturbed. The last one is kept, whatever disturbed it.
 const REPETITIONS: u32 = 6;
 
+/// A timer that the agent hosts, as the prober sees all timers.
+#[must_use]
+pub fn subject(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn Subject> {
+    Box::new(Hosted::new(Rc::clone(connection), id))
+}
+
 /// A timer that an agent hosts.
 pub(super) struct Hosted {
     connection: Rc<RefCell<Connection>>,

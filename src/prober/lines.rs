@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use crate::report::text::clipped;
+use crate::text::clipped;
 
 /// What came in.
 #[derive(Debug, PartialEq, Eq)]

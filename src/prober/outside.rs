@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use timers::{Answer, Subject};
 
-use crate::report::figures::time;
+use crate::text::numbers::time;
 use crate::trace::Reference;
 
 /// How long it is watched.

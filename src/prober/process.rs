@@ -3,6 +3,7 @@
 //! Whatever it does, nobody waits for it longer than he wants to: threads write its input and read its output, and
 //! nothing waits for the threads.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +15,6 @@ use std::time::Duration;
 use timers::{Answer, Deadline, Fault};
 
 use super::children::{self, Running, StartError};
-use super::connection::Command;
 use super::lines::{self, Line};
 
 /// Nobody says more than this before he is asked.
@@ -25,6 +25,17 @@ const LONGEST_WORDS: usize = 300;
 const FAREWELL: Duration = Duration::from_millis(100);
 /// How long its standard error may take to end after it.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// How to start an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// What messages call it.
+    pub name: String,
+    /// The program.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+}
 
 /// What an agent wrote to its standard output.
 pub(super) enum Output {

@@ -8,7 +8,7 @@ use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use timers::During;
 
-use crate::trace::Counted;
+use crate::model::Counted;
 
 /// The version that is spoken here.
 pub const VERSION: u32 = 1;

@@ -1,5 +1,5 @@
 use super::{Quantity, QuantityError, frequency, time};
-use crate::units::{Cycles, Hertz, Nanos};
+use crate::model::{Cycles, Hertz, Nanos};
 use proptest::prelude::*;
 
 fn ns(ns: f64) -> Quantity {

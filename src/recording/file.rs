@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::gauge::Gauge;
 use super::{Recording, SCHEMA};
 use crate::input::LONGEST_TRACE;
-use crate::report::text::clipped;
+use crate::text::{clipped, json_error};
 
 pub(crate) use packing::is_packed;
 
@@ -103,7 +103,7 @@ impl Recording {
             true => RecordingError::Packed { name: name.to_owned(), source: error.into() },
             false => RecordingError::Json {
                 name: name.to_owned(),
-                message: crate::report::json::message(&error),
+                message: json_error(&error),
                 line: error.line(),
                 column: error.column(),
             },

@@ -3,14 +3,15 @@
 
 mod file;
 mod gauge;
+mod row;
+mod warnings;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::Estimate;
 use crate::analysis::profile::{Profile, profile};
+use crate::model::{self, Estimate, Platform, Provenance, Report, Settings, Status, TimerRow, Tool};
 use crate::platform::frequency::{CyclesFrom, NominalUnknown, Parts, summarise};
-use crate::report::{self, Platform, Provenance, Report, Settings, Status, TimerRow, Tool};
 use crate::scoring::scatter;
 use crate::trace::Stored;
 use crate::trust::{self, Case, Twin, Yardsticks};
@@ -75,7 +76,7 @@ impl Recording {
         let mut timers: Vec<TimerRow> = self.unasked.iter().cloned().chain(asked).collect();
         timers.sort_by(TimerRow::best_first);
         Ok(Report {
-            schema: report::SCHEMA.into(),
+            schema: model::SCHEMA.into(),
             tool: Tool::this(),
             created: self.created.clone(),
             provenance: Provenance::default(),

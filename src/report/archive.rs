@@ -5,8 +5,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::output::explain;
-use super::{OutputError, Report, json, markdown, slug};
+use super::output::{OutputError, explain};
+use super::slug::slug;
+use super::{json, markdown};
+use crate::model::Report;
 use crate::scratch::{Remains, ScratchFolder};
 
 /// A folder that will be kept; dropped without [`commit`](Self::commit) it leaves nothing behind.

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::read::text_of;
-use super::{Outline, ReadError, Report};
+use super::outline::Outline;
+use super::read::{ReadError, text_of};
+use crate::model::Report;
 
 /// What was read, and what was not.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! What a machine makes of measurements: in one line for the header of every report, and in full.
 
-use super::machine::{Fact, LONGEST};
-use super::text::clipped;
-use super::{Cpu, Limits, Ntp, Platform, Tickless, Tsc};
+use super::fact::{Fact, LONGEST};
+use crate::model::{Cpu, Limits, Ntp, Platform, Tickless, Tsc};
+use crate::text::clipped;
 
 const NOT_SHOWN: &str = "not shown by this machine";
 

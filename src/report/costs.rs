@@ -1,19 +1,12 @@
 //! What the distribution of single invocations is, in words.
 
-use super::figures::{significant, time};
-use super::{Distribution, Mode};
+use crate::model::{Distribution, Mode};
+use crate::text::numbers::{significant, time};
 
 /// More costs than this are not listed one by one.
 const LISTED: usize = 6;
 
 impl Distribution {
-    /// Whether its figures are numbers.
-    #[must_use]
-    pub fn is_finite(&self) -> bool {
-        let modes = self.modes.iter().all(|mode| (mode.ns + mode.share).is_finite());
-        modes && (self.within_ns + self.tail_share).is_finite()
-    }
-
     /// One cost, several or none; the tail; and what lies between processes. `median_ns` is the cost that invocations without
     /// a single cost lie around.
     #[must_use]
@@ -93,7 +86,7 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::percent;
-    use crate::report::{Distribution, Mode};
+    use crate::model::{Distribution, Mode};
 
     fn of(modes: &[(f64, f64)], within_ns: f64, between_ns: Option<f64>, tail_share: f64) -> Distribution {
         let modes = modes.iter().map(|&(ns, share)| Mode { ns, share }).collect();

@@ -1,7 +1,7 @@
 //! The report as CSV (RFC 4180): one line a timer, flat columns whose names carry their unit; empty is "not determined".
 
-use super::escape::csv as text;
-use super::{Accuracy, Cost, Distribution, Observations, Report, TimerRow};
+use crate::model::{Accuracy, Cost, Distribution, Observations, Report, TimerRow};
+use crate::text::escape::csv as text;
 
 type Column = (&'static str, fn(&Report, &TimerRow) -> String);
 

@@ -1,9 +1,9 @@
 //! One timer in a few lines of text, each a name and a value. Shared by the terminal and the page.
 
-use super::figures::{accuracy, count, percent, plus_minus, rate, share, significant, time};
-use super::machine::Fact;
-use super::text::{clipped, plain};
-use super::{Accuracy, AccuracyKind, Cost, Observations, TimerRow, Verdicts};
+use super::fact::Fact;
+use crate::model::{Accuracy, AccuracyKind, Cost, Observations, TimerRow, Verdicts};
+use crate::text::numbers::{accuracy, count, percent, plus_minus, rate, share, significant, time};
+use crate::text::{clipped, plain};
 
 const LONGEST: usize = 600;
 

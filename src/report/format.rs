@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::table::Style;
-use super::{Report, csv, json, markdown, table};
+use super::{csv, json, markdown, table};
+use crate::model::Report;
 
 /// The formats a report can be written in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -5,11 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
-use super::text::clipped;
-use super::{Distribution, Report};
-
-/// Characters of what is told of a text that is no document.
-const LONGEST_MESSAGE: usize = 300;
+use crate::model::{Distribution, Report};
 
 /// The document, indented, with a newline at its end. Figures that are not finite become null.
 #[must_use]
@@ -147,19 +143,10 @@ fn drop_unless_finite(figure: &mut Option<f64>) {
     *figure = figure.filter(|figure| figure.is_finite());
 }
 
-/// What is wrong with a text that is no such document, without the place, which is told apart. It quotes the text, which may
-/// hold anything.
-#[must_use]
-pub fn message(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    clipped(text.strip_suffix(&place).unwrap_or(&text), LONGEST_MESSAGE)
-}
-
 #[cfg(test)]
 mod tests {
     use super::{dense, render};
-    use crate::report::Report;
+    use crate::model::Report;
     use crate::report::read::tests::SMALL;
 
     #[test]

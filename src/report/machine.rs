@@ -1,15 +1,10 @@
 //! The machine in a few lines of text, each a name and a value. Shared by the table and the Markdown page.
 
 use super::conditions;
-use super::figures::rate;
-use super::text::clipped;
-use super::{Cpu, Frequency, Platform, Provenance, ProvenanceKind, Report};
-
-/// A line: what it is about, and what is known.
-pub type Fact = (&'static str, String);
-
-/// Longest text from elsewhere that is printed.
-pub(super) const LONGEST: usize = 300;
+use super::fact::{Fact, LONGEST};
+use crate::model::{Cpu, Frequency, Platform, Provenance, ProvenanceKind, Report};
+use crate::text::clipped;
+use crate::text::numbers::rate;
 
 /// Who the machine is.
 #[must_use]

@@ -1,11 +1,11 @@
 //! The report as a Markdown page (GitHub's tables).
 
-use super::escape::markdown as escape;
-use super::figures::{NOTHING, accuracy, count, percent, share, time};
 use super::machine::facts_of;
 use super::sections::{Notes, half_width, ranked, reasons, trust, with_legend};
-use super::text::clipped;
-use super::{ProvenanceKind, Report, Status, TimerRow};
+use crate::model::{ProvenanceKind, Report, Status, TimerRow};
+use crate::text::clipped;
+use crate::text::escape::markdown as escape;
+use crate::text::numbers::{NOTHING, accuracy, count, percent, share, time};
 
 const HEADER: &str = "\
 | | timer | call | accuracy | cycles | cost | cycles | spread | Quality | trust | notes |

@@ -1,42 +1,35 @@
-//! The report: the document and its formats, one a file.
+//! The report on its way in and out: read and checked, and written in its formats, one a file. What it is stands in
+//! [`model`](crate::model).
 
 mod archive;
 mod collection;
 pub mod conditions;
 mod costs;
 pub mod csv;
-mod document;
-pub mod escape;
+mod fact;
 pub mod facts;
-pub mod figures;
 mod format;
 pub mod json;
 pub mod machine;
 pub mod markdown;
 mod outline;
 mod output;
-mod platform;
 pub mod plot;
 mod range;
 mod rank;
 mod read;
-mod row;
 mod schema;
 mod sections;
 mod size;
 mod slug;
 pub mod table;
-pub mod text;
-mod verdicts;
-mod warnings;
 
 pub use archive::Archive;
 pub use collection::{Collection, Kept};
-pub use document::*;
+pub use fact::Fact;
 pub use format::{Format, UnknownEnding};
 pub use outline::{Answers, Asked, Code, Outline, OutlineRow};
 pub use output::{OutputError, OutputFile, WholeFile};
-pub use platform::*;
 pub use range::Impossible;
 pub use rank::ranks;
 pub use read::ReadError;
@@ -44,4 +37,3 @@ pub use schema::schema;
 pub use sections::written_rank;
 pub use slug::slug;
 pub use table::Style;
-pub use verdicts::*;

@@ -5,10 +5,9 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::verdicts::in_short;
-use super::{
+use crate::model::{
     Accuracy, Cost, Frequency, Outcome, Platform, Provenance, Report, Settings, Status, TimerRow, Tool,
-    Verdicts,
+    Verdicts, in_short,
 };
 
 /// A report without its bulk. Its members are those of [`Report`].
@@ -179,7 +178,7 @@ impl<'a> From<&'a Verdicts> for Answers<'a> {
 #[cfg(test)]
 mod tests {
     use super::Outline;
-    use crate::report::Report;
+    use crate::model::Report;
 
     /// A kept run of this program, with all that a report can hold.
     const KEPT: &str =

@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::Format;
+use super::format::Format;
 use crate::scratch::ScratchFile;
 
 /// Why a file cannot be written, with what to do about it.

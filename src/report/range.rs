@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::text::clipped;
-use super::{Accuracy, Cost, Distribution, Frequency, Outline, OutlineRow, Report, TimerRow};
+use super::outline::{Outline, OutlineRow};
+use crate::model::{Accuracy, Cost, Distribution, Frequency, Report, TimerRow};
+use crate::text::clipped;
 
 /// What cannot be in a report, with its place.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

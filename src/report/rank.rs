@@ -1,7 +1,7 @@
 //! The ranking. Timers whose intervals of Quality overlap with that of the best among them share a rank: the figures do not
 //! tell which is better.
 
-use super::{Status, TimerRow};
+use crate::model::{Status, TimerRow};
 
 /// A Quality, as far as a ranking needs it.
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ impl Ranked {
 #[cfg(test)]
 mod tests {
     use super::ranks;
-    use crate::report::{Status, TimerRow};
+    use crate::model::{Status, TimerRow};
     use proptest::prelude::*;
 
     fn timer(quality: f64, half: Option<f64>) -> TimerRow {

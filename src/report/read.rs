@@ -7,11 +7,12 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::json::message;
+use super::outline::Outline;
+use super::range::Impossible;
 use super::size::has_too_many_timers;
-use super::text::clipped;
-use super::{Impossible, Outline, Report, SCHEMA};
 use crate::input::LONGEST_REPORT;
+use crate::model::{Report, SCHEMA};
+use crate::text::{clipped, json_error};
 
 /// Why a report could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -107,7 +108,7 @@ impl Report {
         }
         let broken = |error: serde_json::Error| ReadError::Json {
             name: name(),
-            message: message(&error),
+            message: json_error(&error),
             line: error.line(),
             column: error.column(),
         };
@@ -149,7 +150,7 @@ impl<'a> Outline<'a> {
                 (Err(error), _) => error,
                 (Ok(_), Err(error)) => ReadError::Json {
                     name: name.to_owned(),
-                    message: message(&error),
+                    message: json_error(&error),
                     line: error.line(),
                     column: error.column(),
                 },

@@ -3,7 +3,7 @@
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use super::{Report, SCHEMA};
+use crate::model::{Report, SCHEMA};
 
 /// The schema (JSON Schema draft 2020-12). Every key is required: what was not determined is null, not absent.
 #[must_use]

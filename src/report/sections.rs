@@ -1,8 +1,9 @@
 //! What the table and the Markdown page share: which rows come when, their ranks, and the numbered notes.
 
-use super::figures::{NOTHING, plus_minus};
-use super::text::{clipped, plain};
-use super::{Report, Status, TimerRow, Verdicts, Warning, ranks};
+use super::rank::ranks;
+use crate::model::{Report, Status, TimerRow, Verdicts, Warning};
+use crate::text::numbers::{NOTHING, plus_minus};
+use crate::text::{clipped, plain};
 
 /// Longest text from elsewhere that is printed.
 const LONGEST: usize = 600;

@@ -1,6 +1,6 @@
 //! A name for a machine that people can read and file systems take: its CPU, its hypervisor, its OS.
 
-use super::Platform;
+use crate::model::Platform;
 
 const LONGEST: usize = 80;
 /// What brand strings hold that tells nothing.
@@ -60,7 +60,7 @@ fn without_remarks(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::slug;
-    use crate::report::Platform;
+    use crate::model::Platform;
     use proptest::prelude::*;
 
     fn of(cpu: Option<&str>, hypervisor: Option<&str>, os: Option<&str>) -> String {

@@ -2,11 +2,12 @@
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
-use super::figures::{NOTHING, accuracy, count, percent, share, time};
-use super::machine::{Fact, facts_of};
+use super::fact::Fact;
+use super::machine::facts_of;
 use super::sections::{Notes, half_width, ranked, reasons, trust, with_legend};
-use super::text::{clipped, fold_name, hang};
-use super::{Report, Status, TimerRow};
+use crate::model::{Report, Status, TimerRow};
+use crate::text::numbers::{NOTHING, accuracy, count, percent, share, time};
+use crate::text::{clipped, fold_name, hang};
 
 /// How the table is to look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,11 @@
 //! What a report says of a simulated timer, beside what is true.
 
 use super::{Case, FREQUENCY, Truth};
-use crate::analysis::Estimate;
+use crate::model::{AccuracyKind, Cycles, Estimate, Hertz, Nanos, TimerRow};
 use crate::quality::quality;
 use crate::recording::Observed;
-use crate::report::{AccuracyKind, TimerRow};
 use crate::trace::Trace;
 use crate::trust::Yardsticks;
-use crate::units::{Cycles, Hertz, Nanos};
 
 /// A figure as it should be and as it was found; nothing where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

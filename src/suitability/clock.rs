@@ -1,7 +1,7 @@
 //! The clocks: what answers the kernel's, what the time stamp counter is worth, and who trims their rate.
 
 use super::Finding;
-use crate::report::{ClockSource, Ntp, Platform};
+use crate::model::{ClockSource, Ntp, Platform};
 
 /// The most that a daemon which keeps the time trims the frequency by, in parts per million (adjtimex(2)); more is a
 /// correction on its way. Beyond it the figures in nanoseconds are off by more than 0.05 %.

@@ -1,8 +1,8 @@
 //! The CPUs: what moves their frequency, who shares their cores, and how many of them there are.
 
 use super::Finding;
+use crate::model::Cpu;
 use crate::platform::count_of;
-use crate::report::Cpu;
 
 pub(super) fn findings(cpu: &Cpu, virtual_machine: bool) -> Vec<Finding> {
     vec![

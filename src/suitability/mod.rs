@@ -10,7 +10,7 @@ mod system;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::report::Platform;
+use crate::model::Platform;
 
 /// How much a finding matters. The worst come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]

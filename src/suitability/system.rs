@@ -1,8 +1,8 @@
 //! The system: who else runs, who interrupts, and what a container or a hypervisor takes.
 
 use super::Finding;
+use crate::model::{Platform, Tickless};
 use crate::platform::count_of;
-use crate::report::{Platform, Tickless};
 
 /// Stolen time above this share of what CPUs wanted is a problem: the 99th percentile then lies within it.
 const MOST_STOLEN: f64 = 0.01;

@@ -3,8 +3,9 @@
 use clap::ValueEnum;
 
 use super::Cell;
-use crate::report::figures::{self, NOTHING, significant};
-use crate::report::{AccuracyKind, Answers, Outline, OutlineRow};
+use crate::model::AccuracyKind;
+use crate::report::{Answers, Outline, OutlineRow};
+use crate::text::numbers::{self, NOTHING, significant};
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -249,7 +250,7 @@ impl Column {
             Self::Quality => percent(row.quality),
             Self::Interval => {
                 // As the other tables print it: rounded up, so that the interval holds the one that was found.
-                Cell::number(figures::half_interval(row.quality, row.quality_low, row.quality_high))
+                Cell::number(numbers::half_interval(row.quality, row.quality_low, row.quality_high))
             }
             Self::QualityLow => percent(row.quality_low),
             Self::QualityHigh => percent(row.quality_high),

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::{Cell, Grid};
-use crate::report::escape::csv as escape;
+use crate::text::escape::csv as escape;
 
 pub(super) fn write(grid: &Grid<'_>, output: &mut dyn Write) -> io::Result<()> {
     output.write_all("\u{feff}".as_bytes())?;

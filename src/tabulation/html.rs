@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Grid;
-use crate::report::escape::html as escape;
+use crate::text::escape::html as escape;
 
 const BEFORE: &str = "<!doctype html>
 <html lang=\"en\">

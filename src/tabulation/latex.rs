@@ -4,8 +4,8 @@
 use std::io::{self, Write};
 
 use super::{Cell, Column, Grid, Head};
-use crate::report::escape::{latex as escape, latex_characters};
-use crate::report::text::clipped;
+use crate::text::clipped;
+use crate::text::escape::{latex as escape, latex_characters};
 
 const PREAMBLE: &str = r"\documentclass{article}
 \usepackage[T1]{fontenc}

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Grid;
-use crate::report::escape::markdown as escape;
+use crate::text::escape::markdown as escape;
 
 pub(super) fn write(grid: &Grid<'_>, output: &mut dyn Write) -> io::Result<()> {
     let heads: Vec<String> = grid.heads.iter().map(|&head| escape(&grid.heading(head))).collect();

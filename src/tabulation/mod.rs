@@ -18,7 +18,8 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use indexmap::IndexMap;
 
-use crate::report::{Collection, Outline, ReadError, Status, slug};
+use crate::model::Status;
+use crate::report::{Collection, Outline, ReadError, slug};
 
 pub use cell::Cell;
 pub use column::Column;

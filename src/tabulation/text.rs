@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use rayon::prelude::*;
 
 use super::{Cell, Column, Grid};
-use crate::report::text::clipped;
+use crate::text::clipped;
 
 const GAP: usize = 2;
 const LONGEST: usize = 100;

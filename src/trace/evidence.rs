@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::Counted;
+
 /// Everything of that kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -35,36 +37,6 @@ pub struct Claims {
     pub counts: Option<Counted>,
     /// The resolution that its platform declares, in nanoseconds.
     pub resolution_ns: Option<f64>,
-}
-
-/// What a timer counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Counted {
-    /// Time that passes, whatever runs.
-    Wall,
-    /// Time that the process ran on any CPU.
-    ProcessCpu,
-    /// Time that the calling thread ran.
-    ThreadCpu,
-    /// Cycles of the core while the calling thread ran.
-    ThreadCycles,
-    /// None of these.
-    SomethingElse,
-}
-
-impl Counted {
-    /// As a sentence goes on after "it counts".
-    #[must_use]
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Self::Wall => "wall time",
-            Self::ProcessCpu => "CPU time of the process",
-            Self::ThreadCpu => "CPU time of the thread",
-            Self::ThreadCycles => "core cycles of the thread",
-            Self::SomethingElse => "something else",
-        }
-    }
 }
 
 impl From<timers::Counts> for Counted {

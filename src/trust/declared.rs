@@ -2,8 +2,8 @@
 
 use super::Case;
 use crate::analysis::resolution::Resolution;
-use crate::report::figures::{significant, time};
-use crate::report::{Declared, Outcome, Stable};
+use crate::model::{Declared, Outcome, Stable};
+use crate::text::numbers::{significant, time};
 
 /// Steps that are longer than declared by less than this are as declared: units are rounded.
 const AS_DECLARED: f64 = 1.5;

@@ -10,8 +10,8 @@ mod threads;
 pub use path::{Twin, Yardsticks};
 
 use crate::analysis::profile::Profile;
-use crate::report::Verdicts;
-use crate::trace::{Counted, Evidence, Trace};
+use crate::model::{Counted, Verdicts};
+use crate::trace::{Evidence, Trace};
 
 /// What the verdicts on one timer rest on.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ fn times(count: u64) -> String {
 
 fn nanoseconds(ns: Option<f64>, ticks: u64) -> String {
     match ns {
-        Some(ns) => crate::report::figures::time(Some(ns)),
+        Some(ns) => crate::text::numbers::time(Some(ns)),
         None if ticks == 1 => "1 tick".into(),
         None => format!("{ticks} ticks"),
     }

@@ -1,9 +1,9 @@
 //! What a timer counts, found by experiment and not by its name.
 
 use super::Case;
-use crate::report::figures::time;
-use crate::report::{Nature, Outcome};
-use crate::trace::{Counted, Meanwhile};
+use crate::model::{Counted, Nature, Outcome};
+use crate::text::numbers::time;
+use crate::trace::Meanwhile;
 
 pub(super) fn judge(case: &Case) -> Nature {
     let share = |meanwhile| share(case, meanwhile);

@@ -1,7 +1,7 @@
 //! Monotonic: does it step backwards within a thread?
 
 use super::{Case, nanoseconds, times};
-use crate::report::{Monotonic, Outcome};
+use crate::model::{Monotonic, Outcome};
 
 pub(super) fn judge(case: &Case) -> Monotonic {
     let order = case.evidence().order.unwrap_or_default();

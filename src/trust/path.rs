@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Case;
-use crate::report::figures::time;
-use crate::report::{Outcome, Path, ReadPath};
-use crate::trace::Counted;
+use crate::model::{Counted, Outcome, Path, ReadPath};
+use crate::text::numbers::time;
 
 /// What leaving user mode costs here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -10,9 +10,9 @@ use super::{Case, times};
 use crate::analysis::allan::deviations;
 use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::median;
-use crate::report::figures::{significant, time};
-use crate::report::{AllanPoint, Outcome, Stable};
-use crate::trace::{Counted, Meanwhile};
+use crate::model::{AllanPoint, Counted, Outcome, Stable};
+use crate::text::numbers::{significant, time};
+use crate::trace::Meanwhile;
 
 /// How far a clock may be off and still be told stable, as a share.
 const SLEW: f64 = 500e-6;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::analysis::profile::profile;
 use crate::analysis::resolution::Resolution;
-use crate::report::Outcome;
+use crate::model::Outcome;
 use crate::trace::{Claims, Intervals, Meanwhile, Moved, Order, Pair, Reference, Threads};
 
 /// A clock of 1 ns that is compared with a reference of 1 ns, its step resolved; evidence as given.
@@ -38,7 +38,7 @@ fn verdicts(evidence: Evidence) -> Verdicts {
 fn verdicts_beside(evidence: Evidence, yardsticks: &Yardsticks, twin: Option<Twin>) -> Verdicts {
     let trace = trace(evidence);
     let mut profile = profile(&trace);
-    let step = crate::analysis::Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 1 };
+    let step = crate::model::Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 1 };
     profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Unit };
     profile.cost = Some(step.scaled(30.0));
     judge(&Case { id: "clock", trace: &trace, profile: &profile, yardsticks, twin })
@@ -111,17 +111,17 @@ fn one_step_back_is_enough() {
 }
 
 /// The clock, or a raw counter, costs 30 ns.
-fn path(yardsticks: &Yardsticks, twin: Option<Twin>, declared: bool) -> crate::report::ReadPath {
+fn path(yardsticks: &Yardsticks, twin: Option<Twin>, declared: bool) -> crate::model::ReadPath {
     let mut trace = trace(Evidence { claims: claiming(Counted::Wall), ..Evidence::default() });
     trace.declared = declared;
     let mut profile = profile(&trace);
-    profile.cost = Some(crate::analysis::Estimate { value: 30.0, low: 30.0, high: 30.0, samples: 1 });
+    profile.cost = Some(crate::model::Estimate { value: 30.0, low: 30.0, high: 30.0, samples: 1 });
     judge(&Case { id: "clock", trace: &trace, profile: &profile, yardsticks, twin }).read_path
 }
 
 #[test]
 fn the_path_is_told_from_the_cost() {
-    use crate::report::Path;
+    use crate::model::Path;
     let yard = |source: &str, call: f64, clock_call: f64, trap: f64| Yardsticks {
         system_call_ns: Some(call),
         clock_call_ns: Some(clock_call),

@@ -2,9 +2,9 @@
 
 use super::{Case, nanoseconds, times};
 use crate::analysis::offsets::offsets;
-use crate::report::figures::time;
-use crate::report::{CpuOffset, Outcome, ThreadSafe};
-use crate::trace::{Counted, Threads};
+use crate::model::{Counted, CpuOffset, Outcome, ThreadSafe};
+use crate::text::numbers::time;
+use crate::trace::Threads;
 
 pub(super) fn judge(case: &Case) -> ThreadSafe {
     let none = Threads::default();

@@ -8,7 +8,9 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use script::{PATIENCE, Script, assert_lost};
-use timermeter::prober::connection::{Command, Connection, subject};
+use timermeter::prober::connection::Connection;
+use timermeter::prober::hosted::subject;
+use timermeter::prober::process::Command;
 use timers::{Advance, During, Fault};
 
 #[test]

@@ -7,7 +7,7 @@ use rand::RngExt;
 use timermeter::analysis::statistics::standard_deviation;
 use timermeter::method::plan::{LONGEST_CAMPAIGN_NS, batch, edge_crossing, single};
 use timermeter::method::{ClockFigures, Plan, Shortfall, Wish};
-use timermeter::units::Nanos;
+use timermeter::model::Nanos;
 use world::{Truth, World};
 
 const CAMPAIGNS: u64 = 1_000;

@@ -3,7 +3,7 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Binomial, Distribution, Exp1};
-use timermeter::method::facts::Facts;
+use timermeter::method::Facts;
 use timermeter::method::{ClockFigures, Method, Plan};
 
 /// With so many intervals between two edges these fall into the loop independently of each other: the random waits, which

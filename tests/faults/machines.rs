@@ -31,7 +31,8 @@ fn sane(report: &Value) {
 #[test]
 fn the_tsc_is_forbidden() {
     let _alone = alone();
-    use timermeter::prober::connection::{Command, Connection};
+    use timermeter::prober::connection::Connection;
+    use timermeter::prober::process::Command;
     let command = Command {
         name: "timermeter agent".into(),
         program: super::PROGRAM.into(),

@@ -16,15 +16,15 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use timermeter::comparison::{self, Comparison};
+use timermeter::model::{Cycles, Hertz, Nanos, Report};
 use timermeter::page;
 use timermeter::prober::protocol::{
     Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Readings, Refusal,
 };
 use timermeter::quality::quality;
 use timermeter::recording::Recording;
-use timermeter::report::text::plain;
-use timermeter::report::{Format, Outline, Report, Style};
-use timermeter::units::{Cycles, Hertz, Nanos};
+use timermeter::report::{Format, Outline, Style};
+use timermeter::text::plain;
 
 const PLAIN: Style = Style { width: Some(100), colour: false };
 

@@ -1,6 +1,6 @@
 //! Handmade reports.
 
-use timermeter::report::{
+use timermeter::model::{
     Accuracy, AccuracyKind, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Figures,
     Frequency, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os, Platform,
     Provenance, Report, SCHEMA, Settings, Staircase, Status, Tickless, TimerRow, Tool, Tsc, Warning,

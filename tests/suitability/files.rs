@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 
 use proptest::prelude::*;
+use timermeter::model::{Platform, Tickless};
 use timermeter::platform::{Root, identify_at};
-use timermeter::report::{Platform, Tickless};
 use timermeter::suitability::{Severity, judge};
 
 use super::skipping::skipped;

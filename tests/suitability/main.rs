@@ -5,7 +5,7 @@ mod files;
 mod skipping;
 
 use proptest::prelude::*;
-use timermeter::report::{ClockSource, CpuQuota, Load, MemoryLimit, Ntp, Platform, Tickless};
+use timermeter::model::{ClockSource, CpuQuota, Load, MemoryLimit, Ntp, Platform, Tickless};
 use timermeter::suitability::{Finding, Severity, fit, judge};
 
 /// A machine on which nothing is wrong: two cores of bare metal, made ready.

@@ -5,10 +5,10 @@ use timers::Fault;
 use super::{Offer, offer, unreachable_agent};
 use crate::cli::RuntimeArgs;
 use crate::commands::CommandError;
+use crate::model::{Status, TimerRow};
 use crate::prober::campaign::Settings;
 use crate::prober::children;
 use crate::prober::runtimes::{NotThere, Ready, Runtime};
-use crate::report::{Status, TimerRow};
 use crate::scratch::ScratchFolder;
 
 /// What came of the runtimes.

@@ -8,9 +8,9 @@ use plotters::element::{Circle, PathElement, Text};
 use plotters::prelude::DrawingBackend;
 use plotters::style::{BLACK, Color, IntoFont, RGBColor};
 
-use super::{Measurement, Outcome};
-use crate::report::figures::time;
-use crate::report::text::clipped;
+use crate::commands::measurement::{Measurement, Outcome};
+use crate::text::clipped;
+use crate::text::numbers::time;
 
 /// Colours that most eyes tell apart, and that differ in grey (Okabe and Ito, *Color Universal Design*).
 const COLOURS: [RGBColor; 7] = [

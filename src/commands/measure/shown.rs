@@ -2,16 +2,17 @@
 
 use serde::Serialize;
 
-use super::{Measurement, Outcome};
 use crate::cli::measure::MeasureArgs;
+use crate::commands::measurement::{Measurement, Outcome};
 use crate::commands::plain_table;
 use crate::measure::worker::Row;
 use crate::method::ClockFigures;
-use crate::report::figures::{NOTHING, count, percent, time};
+use crate::model::Report;
+use crate::report::Style;
 use crate::report::machine::facts;
 use crate::report::table::machine;
-use crate::report::text::{hang, plain};
-use crate::report::{Report, Style};
+use crate::text::numbers::{NOTHING, count, percent, time};
+use crate::text::{hang, plain};
 
 /// The schema of the document.
 const SCHEMA: &str = "timermeter.measure.v1";
@@ -20,7 +21,7 @@ const SCHEMA: &str = "timermeter.measure.v1";
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
     schema: &'static str,
-    platform: &'a crate::report::Platform,
+    platform: &'a crate::model::Platform,
     clock: &'a ClockFigures,
     error: f64,
     confidence: f64,

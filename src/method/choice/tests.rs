@@ -1,8 +1,6 @@
 use super::*;
 use crate::method::{Counts, Need};
-use crate::report::Outcome;
-use crate::trace::Counted;
-use crate::units::Nanos;
+use crate::model::{Counted, Nanos, Outcome};
 
 fn report() -> Report {
     let text = include_str!("../../../reports/intel-xeon-kvm-debian-12/2026-11-21/report.json");

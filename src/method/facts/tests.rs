@@ -1,4 +1,5 @@
 use super::*;
+use crate::method::Need;
 
 #[test]
 fn every_native_timer_is_known() {
@@ -34,7 +35,7 @@ fn what_was_found_comes_before_what_is_claimed_and_both_before_the_name() {
 
 #[test]
 fn only_an_invariant_tsc_agrees_between_cpus_and_keeps_its_rate() {
-    let row = TimerRow::unmeasured("rdtsc", "rdtsc", "native", crate::report::Status::Ok);
+    let row = TimerRow::unmeasured("rdtsc", "rdtsc", "native", crate::model::Status::Ok);
     let mut platform = Platform::default();
     platform.cpu.architecture = "x86_64".into();
     let facts = |platform: &Platform| {
@@ -51,7 +52,7 @@ fn only_an_invariant_tsc_agrees_between_cpus_and_keeps_its_rate() {
 
 #[test]
 fn printed_timers_are_known_by_their_calls() {
-    let row = |id, label| TimerRow::unmeasured(id, label, "Java", crate::report::Status::Ok);
+    let row = |id, label| TimerRow::unmeasured(id, label, "Java", crate::model::Status::Ok);
     let mut platform = Platform::default();
     platform.os.family = "windows".into();
     let nano = Facts::of_row(&row("NANO", "System.nanoTime()"), &platform);

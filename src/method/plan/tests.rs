@@ -1,6 +1,6 @@
 use super::super::figures::tests::clock;
 use super::*;
-use crate::units::Nanos;
+use crate::model::Nanos;
 
 fn wish(duration_ns: f64, error: f64) -> Wish {
     Wish::new(Nanos(duration_ns), error, 0.95).expect("it makes sense")

@@ -8,7 +8,7 @@ use std::thread;
 use serde::{Deserialize, Serialize};
 use timers::{time_additions, time_multiplications};
 
-use crate::units::Hertz;
+use crate::model::Hertz;
 
 /// Chains that give a frequency.
 const CHAINS: u32 = 60;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::model::Hertz;
 use crate::platform::cpu;
-use crate::units::Hertz;
 
 /// The nominal frequency and where it was found: in CPUID leaf 0x16, else in the brand string. Most AMD and Arm
 /// processors declare none.

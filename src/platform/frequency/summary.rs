@@ -6,9 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{Chains, parse_frequency};
-use crate::analysis::Estimate;
-use crate::report::{Frequency, Warning};
-use crate::units::Hertz;
+use crate::model::{Estimate, Frequency, Hertz, Warning};
 
 /// Effective frequencies before and after a measurement that differ by more than this share are a warning.
 const STEADY: f64 = 0.01;

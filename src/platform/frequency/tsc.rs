@@ -2,7 +2,7 @@
 
 use timers::During;
 
-use crate::units::Hertz;
+use crate::model::Hertz;
 
 /// The parts of the span, each of which gives a rate; their median is not moved by an interruption at the end of one.
 const PARTS: u32 = 5;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use timers::Deadline;
 
 use crate::prober::children;
-use crate::prober::connection::Command;
 use crate::prober::lines::printable;
+use crate::prober::process::Command;
 use crate::prober::process::{Output, Process, in_words};
 
 /// As much of an answer is quoted.

@@ -15,8 +15,8 @@ use std::path::Path;
 
 use timers::agents::Source;
 
-use super::connection::Command;
 use super::events::LogSpec;
+use super::process::Command;
 
 /// A runtime that this program knows a host for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -18,9 +18,11 @@ use self::rounds::rounds;
 use crate::analysis::order::Backward;
 use crate::analysis::rate::tightest;
 use crate::analysis::singles::successive;
-use crate::prober::connection::{Connection, subject};
+use crate::model::Counted;
+use crate::prober::connection::Connection;
+use crate::prober::hosted::subject;
 use crate::prober::plan::Plan;
-use crate::trace::{Counted, Evidence, Meanwhile, Moved, Order, Pair, Reference, Threads};
+use crate::trace::{Evidence, Meanwhile, Moved, Order, Pair, Reference, Threads};
 
 /// Rounds of pairs of CPUs at most. Up to 64 CPUs every pair meets.
 const MOST_ROUNDS: usize = 63;

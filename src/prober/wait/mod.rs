@@ -21,7 +21,8 @@ pub use at_work::at_work;
 use self::asleep::asleep;
 use super::host::{Host, Settings, bench, connect};
 use super::protocol::HostedTimer;
-use crate::trace::{Counted, Intervals, Moved, Reference};
+use crate::model::Counted;
+use crate::trace::{Intervals, Moved, Reference};
 
 /// What a slow timer showed, and how far it moved while its process slept.
 pub type Waited = Result<(Vec<Intervals>, Option<Moved>), Fault>;

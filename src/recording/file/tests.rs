@@ -3,12 +3,11 @@ use std::io::Write;
 use proptest::prelude::*;
 
 use super::{Recording, RecordingError, packing};
+use crate::model::{Hertz, Platform, Settings, Status, TimerRow, Tool};
 use crate::platform::frequency::{Chains, CyclesFrom, Parts};
 use crate::recording::{Observed, SCHEMA};
-use crate::report::{Platform, Settings, Status, TimerRow, Tool};
 use crate::trace::{Batches, Intervals, Reference, Run, Trace};
 use crate::trust::Yardsticks;
-use crate::units::Hertz;
 
 fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
     let batches = |calls| Batches { calls, deltas: deltas.clone(), ..Batches::default() };

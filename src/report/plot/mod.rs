@@ -4,9 +4,9 @@
 pub mod svg;
 pub mod terminal;
 
-use super::figures::{share, time};
-use super::text::plain;
-use super::{AccuracyKind, CostHistogram, IntervalHistogram, Staircase, TimerRow};
+use crate::model::{AccuracyKind, CostHistogram, IntervalHistogram, Staircase, TimerRow};
+use crate::text::numbers::{share, time};
+use crate::text::plain;
 
 /// One figure, in the units of its axes.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 
 use super::svg::written;
 use super::{Axis, Data, Plot};
-use crate::report::text::wrap;
+use crate::text::wrap;
 
 /// Lines that a figure is high, without its axis.
 const HEIGHT: usize = 12;

@@ -5,8 +5,8 @@
 //! nobody, and what several say counts only as far as it holds whichever of them is left out.
 
 use super::SLEW;
-use crate::report::figures::{significant, time};
-use crate::report::{Outcome, Stable};
+use crate::model::{Outcome, Stable};
+use crate::text::numbers::{significant, time};
 use crate::trace::{Meanwhile, Moved};
 use crate::trust::Case;
 

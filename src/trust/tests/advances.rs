@@ -4,7 +4,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::report::Stable;
+use crate::model::Stable;
 
 /// Answers for spinning, sleeping, and sleeping beside a busy thread: how much faster than the reference, in ppm, over so many
 /// milliseconds.

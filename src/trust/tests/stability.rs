@@ -15,7 +15,7 @@ fn series(rate: f64, disturb: impl Fn(usize, i64) -> i64) -> Vec<[i64; 3]> {
         .collect()
 }
 
-fn stable(series: Vec<[i64; 3]>) -> crate::report::Stable {
+fn stable(series: Vec<[i64; 3]>) -> crate::model::Stable {
     verdicts(Evidence { claims: claiming(Counted::Wall), series, ..Evidence::default() }).stable
 }
 
@@ -87,7 +87,7 @@ fn cycles_follow_the_core_and_are_not_held_against_time() {
         let mut trace = trace(Evidence { claims, series: faster.clone(), ..Evidence::default() });
         trace.declared = false;
         let mut profile = profile(&trace);
-        profile.cost = Some(crate::analysis::Estimate { value: cost, low: cost, high: cost, samples: 1 });
+        profile.cost = Some(crate::model::Estimate { value: cost, low: cost, high: cost, samples: 1 });
         let yardsticks = Yardsticks {
             system_call_ns: Some(50.0),
             trap_ns: Some(trap_ns),
@@ -141,7 +141,7 @@ fn coarse_steps_at_uneven_distances_are_no_jumps() {
             trace(Evidence { claims: claiming(Counted::Wall), close_glances, ..Evidence::default() });
         trace.runs.clear();
         let mut profile = profile(&trace);
-        let step = crate::analysis::Estimate { value: 4e6, low: 4e6, high: 4e6, samples: 1 };
+        let step = crate::model::Estimate { value: 4e6, low: 4e6, high: 4e6, samples: 1 };
         profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Jump };
         let yardsticks = Yardsticks::default();
         let found = judge(&Case {
@@ -202,7 +202,7 @@ fn what_is_not_known_of_the_rate_of_the_reference_is_doubt() {
         let mut trace = trace(evidence());
         trace.reference.rate_doubt = rate_doubt;
         let mut profile = profile(&trace);
-        let step = crate::analysis::Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 1 };
+        let step = crate::model::Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 1 };
         profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Unit };
         let yardsticks = Yardsticks::default();
         judge(&Case { id: "clock", trace: &trace, profile: &profile, yardsticks: &yardsticks, twin: None })

@@ -1,50 +1,18 @@
 //! From a profile to a row of the report: units, Quality, and what the reader should know.
 
-use std::cmp::Ordering;
-
-use crate::analysis::Estimate;
 use crate::analysis::figures::figures;
 use crate::analysis::profile::Profile;
 use crate::analysis::resolution::Resolution;
-use crate::report::{
-    Accuracy, AccuracyKind, Cost, Observations, Outcome, Status, TimerRow, Verdicts, Warning,
+use crate::model::{
+    Accuracy, AccuracyKind, Cost, Counted, Estimate, Hertz, Nanos, Observations, Outcome, Status, TimerRow,
+    Verdicts, Warning,
 };
 use crate::scoring::scored;
-use crate::trace::{Counted, Trace};
-use crate::units::{Hertz, Nanos};
+use crate::trace::Trace;
 
 use super::warnings::{imprecise, warning, warnings};
 
 impl TimerRow {
-    /// A row that holds nothing yet but the name of its timer.
-    #[must_use]
-    pub fn unmeasured(id: &str, label: &str, runtime: &str, status: Status) -> Self {
-        Self {
-            id: id.into(),
-            label: label.into(),
-            legend: None,
-            runtime: runtime.into(),
-            status,
-            reason: None,
-            remedy: None,
-            ns_per_tick: None,
-            accuracy: None,
-            cost: None,
-            spread: None,
-            spread_low: None,
-            spread_high: None,
-            distribution: None,
-            quality: None,
-            quality_low: None,
-            quality_high: None,
-            verdicts: None,
-            printed_quality: None,
-            observations: None,
-            figures: None,
-            warnings: Vec::new(),
-        }
-    }
-
     /// Fills the row from what was observed and what follows from it. `frequency`, in hertz, turns time into cycles; without it
     /// there are no cycles and no Quality.
     pub fn fill(&mut self, trace: &Trace, profile: &Profile, frequency: Option<Estimate>) {
@@ -109,19 +77,6 @@ impl TimerRow {
             self.warnings.extend(warning("read-path", verdicts.read_path.finding.clone(), advice));
         }
         self.verdicts = Some(verdicts);
-    }
-
-    /// The order of a report: those with a Quality by Quality, then those without a step, the failed, and the unavailable.
-    #[must_use]
-    pub fn best_first(&self, other: &Self) -> Ordering {
-        let class = |row: &Self| match row.status {
-            Status::Ok => 0,
-            Status::Unresolved => 1,
-            Status::Failed => 2,
-            Status::Unavailable => 3,
-        };
-        let quality = |row: &Self| row.quality.unwrap_or(-1.0);
-        class(self).cmp(&class(other)).then(quality(other).total_cmp(&quality(self)))
     }
 
     fn judge(&mut self, profile: &Profile) {

@@ -1,7 +1,7 @@
 //! Text from elsewhere made safe for each language it is printed in. All of it is one line of printable text first
 //! ([`plain`]): no newline, no control character, nothing that reorders text.
 
-use super::text::plain;
+use crate::text::plain;
 
 /// A cell of a spreadsheet: what would start a formula is led by an apostrophe (OWASP, "CSV Injection").
 #[must_use]
@@ -96,7 +96,7 @@ fn rewritten(text: &str, write: impl Fn(char, &mut String)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{csv, html, latex, latex_characters, markdown};
+    use crate::text::escape::{csv, html, latex, latex_characters, markdown};
     use proptest::prelude::*;
 
     #[test]

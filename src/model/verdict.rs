@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::trace::Counted;
+use super::Counted;
 
 /// How a question about trust was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -81,7 +81,8 @@ impl Verdicts {
 }
 
 /// The three questions that matter for Quality, in one word.
-pub(super) fn in_short(three: [Outcome; 3]) -> &'static str {
+#[must_use]
+pub fn in_short(three: [Outcome; 3]) -> &'static str {
     if three.contains(&Outcome::Fail) {
         "no"
     } else if three.contains(&Outcome::NotTested) {

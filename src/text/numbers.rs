@@ -1,7 +1,7 @@
 //! How figures are written for people: four significant digits and a unit that fits. JSON and CSV do not come here,
 //! they keep every digit.
 
-use super::{Accuracy, AccuracyKind};
+use crate::model::{Accuracy, AccuracyKind};
 
 /// What stands where nothing was determined.
 pub const NOTHING: &str = "–";
@@ -118,7 +118,7 @@ pub fn plus_minus(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::{count, half_interval, percent, plus_minus, rate, significant, time};
+    use crate::text::numbers::{count, half_interval, percent, plus_minus, rate, significant, time};
     use proptest::prelude::*;
 
     #[test]

@@ -1,11 +1,8 @@
 //! What a reader of a row has to know: one warning a function, each with its cause and what to do about it.
 
-use crate::analysis::Estimate;
 use crate::analysis::profile::{FEWEST, Profile};
+use crate::model::{Cycles, Estimate, Hertz, Warning};
 use crate::trace::{Reference, Trace};
-use crate::units::{Cycles, Hertz};
-
-use super::Warning;
 
 /// All that apply.
 pub(super) fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Vec<Warning> {
@@ -74,7 +71,7 @@ fn unsteady_cost(profile: &Profile) -> Option<Warning> {
 /// Quality that is not known as well as was asked for: `half` its half-width, `scatter` the part of it that more processes would
 /// make narrower.
 pub(super) fn imprecise(half: f64, precision: f64, processes: u32, scatter: Option<f64>) -> Option<Warning> {
-    let points = |share: f64| super::figures::significant(100.0 * share, 2);
+    let points = |share: f64| crate::text::numbers::significant(100.0 * share, 2);
     let (why, advice) = match scatter {
         Some(scatter) if scatter <= precision => (
             format!(
@@ -192,5 +189,5 @@ fn runtime_at_work(trace: &Trace) -> Option<Warning> {
 }
 
 fn time(ns: f64) -> String {
-    super::figures::time(Some(ns))
+    crate::text::numbers::time(Some(ns))
 }

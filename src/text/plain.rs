@@ -130,7 +130,7 @@ pub fn fold_name(name: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{clipped, fold_name, plain, wrap};
+    use crate::text::{clipped, fold_name, plain, wrap};
     use proptest::prelude::*;
 
     #[test]

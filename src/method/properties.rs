@@ -1,0 +1,135 @@
+//! What a clock can be known for: what it counts, and what may happen to it.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// What passes while a clock moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Counts {
+    /// Time on the wall, whoever computes
+    #[default]
+    Wall,
+    /// CPU time of the process, all threads together
+    Process,
+    /// CPU time of the calling thread
+    Thread,
+}
+
+impl Counts {
+    /// In words.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Wall => "wall time",
+            Self::Process => "CPU time of the process",
+            Self::Thread => "CPU time of the thread",
+        }
+    }
+}
+
+/// What a clock may have to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Need {
+    /// Readings of two threads can be compared
+    Threads,
+    /// Nobody sets it, so it never steps back
+    Monotonic,
+    /// Nobody slews its rate (NTP)
+    NoSlew,
+    /// It goes on while the machine sleeps
+    Suspend,
+}
+
+impl Need {
+    /// What a clock lacks that does not have this.
+    #[must_use]
+    pub fn lack(self) -> &'static str {
+        match self {
+            Self::Threads => "readings of two threads cannot be compared",
+            Self::Monotonic => "it can be set, and then steps",
+            Self::NoSlew => "its rate is slewed (adjtimex), so that seconds differ in length",
+            Self::Suspend => "it stands still while the machine sleeps",
+        }
+    }
+
+    /// The word on the command line.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Threads => "threads",
+            Self::Monotonic => "monotonic",
+            Self::NoSlew => "no-slew",
+            Self::Suspend => "suspend",
+        }
+    }
+}
+
+/// What is known of a clock; `None` where nothing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// What it counts.
+    pub counts: Option<Counts>,
+    /// Whether readings of two threads can be compared.
+    pub threads: Option<bool>,
+    /// Whether nobody can set it back.
+    pub monotonic: Option<bool>,
+    /// Whether nobody slews it.
+    pub no_slew: Option<bool>,
+    /// Whether it goes on while the machine sleeps.
+    pub suspend: Option<bool>,
+    /// Whether a read waits for the work that stands before it. Where it does not, a fence has to.
+    pub ordered: bool,
+    /// Whether a read enters the kernel.
+    pub through_kernel: bool,
+}
+
+impl Facts {
+    /// Nothing known.
+    pub(super) const UNKNOWN: Self = Self {
+        counts: None,
+        threads: None,
+        monotonic: None,
+        no_slew: None,
+        suspend: None,
+        ordered: false,
+        through_kernel: false,
+    };
+
+    pub(super) const fn wall(monotonic: bool, no_slew: bool, suspend: Option<bool>, ordered: bool) -> Self {
+        Self {
+            counts: Some(Counts::Wall),
+            threads: Some(true),
+            monotonic: Some(monotonic),
+            no_slew: Some(no_slew),
+            suspend,
+            ordered,
+            through_kernel: false,
+        }
+    }
+
+    pub(super) const fn cpu(counts: Counts) -> Self {
+        let threads = Some(matches!(counts, Counts::Process));
+        Self {
+            counts: Some(counts),
+            threads,
+            monotonic: Some(true),
+            no_slew: Some(true),
+            suspend: Some(false),
+            ordered: true,
+            through_kernel: true,
+        }
+    }
+
+    /// Whether the clock has what is needed; `None` when that is not known.
+    #[must_use]
+    pub fn meets(&self, need: Need) -> Option<bool> {
+        match need {
+            Need::Threads => self.threads,
+            Need::Monotonic => self.monotonic,
+            Need::NoSlew => self.no_slew,
+            Need::Suspend => self.suspend,
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! What a report, a timer, a figure with its interval, a verdict and a platform *are*: the words of the domain, and how they
+//! are written down. Nothing here measures, judges or prints, and nothing of this program is imported.
+
+mod accuracy;
+mod cost;
+mod counted;
+mod distribution;
+mod estimate;
+mod frequency;
+mod platform;
+mod plot_data;
+mod report;
+mod settings;
+mod timer;
+mod units;
+mod verdict;
+mod warning;
+
+pub use accuracy::{Accuracy, AccuracyKind};
+pub use cost::Cost;
+pub use counted::Counted;
+pub use distribution::{Distribution, Mode};
+pub use estimate::Estimate;
+pub use frequency::Frequency;
+pub use platform::{
+    ClockSource, Cpu, CpuQuota, Kernel, Limits, Load, MemoryLimit, Ntp, Os, Platform, Tickless, Tsc,
+};
+pub use plot_data::{CostHistogram, Figures, IntervalHistogram, Staircase};
+pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Tool};
+pub use settings::Settings;
+pub use timer::{Observations, Status, TimerRow};
+pub use units::{Cycles, Hertz, Nanos};
+pub use verdict::{
+    AllanPoint, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, ReadPath, Stable, ThreadSafe,
+    Verdicts, in_short,
+};
+pub use warning::Warning;

@@ -1,0 +1,76 @@
+//! The report: one machine, one run. What is written here is what `--format json` prints
+//! (schema `timermeter.report.v1`); its JSON Schema is generated from these types.
+//!
+//! Names carry their unit. What was not determined is `null`, never 0.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Frequency, Platform, Settings, TimerRow, Warning};
+
+/// The version of the document that this build writes and reads.
+pub const SCHEMA: &str = "timermeter.report.v1";
+
+/// A whole report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// Always `timermeter.report.v1`.
+    #[schemars(extend("const" = SCHEMA))]
+    pub schema: String,
+    /// The program that wrote it.
+    pub tool: Tool,
+    /// When the measurement began, UTC (RFC 3339).
+    pub created: String,
+    /// Where the figures come from.
+    #[serde(default)]
+    pub provenance: Provenance,
+    /// The machine.
+    pub platform: Platform,
+    /// Frequencies of the machine's CPU, and which of them turned time into cycles.
+    pub frequency: Frequency,
+    /// How the measurement was made.
+    pub settings: Settings,
+    /// What concerns the whole run.
+    pub warnings: Vec<Warning>,
+    /// One row a timer: those with a Quality first, best first.
+    pub timers: Vec<TimerRow>,
+}
+
+/// Where figures come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProvenanceKind {
+    /// From a run of this program.
+    #[default]
+    Measured,
+    /// From somebody's publication: nothing was measured by this program.
+    Published,
+}
+
+/// Where the figures of a report come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Provenance {
+    /// Measured or published.
+    pub kind: ProvenanceKind,
+    /// The publication; null when they were measured.
+    pub source: Option<String>,
+    /// What the reader should know about the source.
+    pub note: Option<String>,
+}
+
+/// The program that wrote the report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// `timermeter`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+impl Tool {
+    /// This build.
+    #[must_use]
+    pub fn this() -> Self {
+        Self { name: env!("CARGO_PKG_NAME").into(), version: env!("CARGO_PKG_VERSION").into() }
+    }
+}

@@ -1,0 +1,168 @@
+//! A timer in a report: how its characterisation ended, its figures, and what they rest on.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Accuracy, Cost, Distribution, Figures, Verdicts, Warning};
+
+/// How the characterisation of a timer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// All figures were determined.
+    Ok,
+    /// It could be read, but its resolution could not be determined.
+    Unresolved,
+    /// The machine does not let it be read.
+    Unavailable,
+    /// It crashed, hung or answered rubbish.
+    Failed,
+}
+
+impl Status {
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Unresolved => "unresolved",
+            Self::Unavailable => "unavailable",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// One timer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimerRow {
+    /// Unique in the report.
+    pub id: String,
+    /// The call itself.
+    pub label: String,
+    /// What Kuperberg, Krogmann and Reussner (ICPE 2011) call it, as in `NANO`; null for methods they did not measure.
+    #[serde(default)]
+    pub legend: Option<String>,
+    /// `native`, or the name of the runtime that hosts it.
+    pub runtime: String,
+    /// How the characterisation ended.
+    pub status: Status,
+    /// Why, when it is not `ok`.
+    pub reason: Option<String>,
+    /// What to do about it, when it is not `ok` and something can be done.
+    pub remedy: Option<String>,
+    /// Nanoseconds in a tick of this timer, declared or found.
+    pub ns_per_tick: Option<f64>,
+    /// The resolution of the counter as seen through this method.
+    pub accuracy: Option<Accuracy>,
+    /// What an invocation costs.
+    pub cost: Option<Cost>,
+    /// Share of single invocations within ±1 accuracy of the median cost, in (0, 1].
+    pub spread: Option<f64>,
+    /// Lower end of its 95 % interval; null where one process is all there was.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub spread_low: Option<f64>,
+    /// Upper end of its 95 % interval; null where one process is all there was.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub spread_high: Option<f64>,
+    /// What the distribution of single invocations is; null where they were not observed, and in reports of older versions.
+    #[serde(default)]
+    pub distribution: Option<Distribution>,
+    /// Formula (1), in [0, 1]; 0 is kept for timers that are not monotonic, unstable or not thread-safe.
+    #[schemars(range(min = 0, max = 1))]
+    pub quality: Option<f64>,
+    /// Lower end of the 95 % interval of Quality.
+    #[schemars(range(min = 0, max = 1))]
+    pub quality_low: Option<f64>,
+    /// Upper end of the 95 % interval of Quality.
+    #[schemars(range(min = 0, max = 1))]
+    pub quality_high: Option<f64>,
+    /// Whether it can be trusted, and the evidence.
+    #[serde(default)]
+    pub verdicts: Option<Verdicts>,
+    /// Quality as the source of a published report prints it, in [0, 1]; null when it was measured.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub printed_quality: Option<f64>,
+    /// What the figures rest on.
+    pub observations: Option<Observations>,
+    /// What its figures are drawn from; null where nothing was observed, and in reports of older versions.
+    pub figures: Option<Figures>,
+    /// What the reader should know.
+    pub warnings: Vec<Warning>,
+}
+
+impl TimerRow {
+    /// A row that holds nothing yet but the name of its timer.
+    #[must_use]
+    pub fn unmeasured(id: &str, label: &str, runtime: &str, status: Status) -> Self {
+        Self {
+            id: id.into(),
+            label: label.into(),
+            legend: None,
+            runtime: runtime.into(),
+            status,
+            reason: None,
+            remedy: None,
+            ns_per_tick: None,
+            accuracy: None,
+            cost: None,
+            spread: None,
+            spread_low: None,
+            spread_high: None,
+            distribution: None,
+            quality: None,
+            quality_low: None,
+            quality_high: None,
+            verdicts: None,
+            printed_quality: None,
+            observations: None,
+            figures: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The order of a report: those with a Quality by Quality, then those without a step, the failed, and the unavailable.
+    #[must_use]
+    pub fn best_first(&self, other: &Self) -> Ordering {
+        let class = |row: &Self| match row.status {
+            Status::Ok => 0,
+            Status::Unresolved => 1,
+            Status::Failed => 2,
+            Status::Unavailable => 3,
+        };
+        let quality = |row: &Self| row.quality.unwrap_or(-1.0);
+        class(self).cmp(&class(other)).then(quality(other).total_cmp(&quality(self)))
+    }
+}
+
+/// What the figures rest on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Observations {
+    /// Fresh processes that could measure.
+    pub processes: u32,
+    /// Processes that were left out because they cost clearly more than the others: something disturbed them throughout.
+    pub disturbed_processes: u32,
+    /// Processes that were left out because they found no window without disturbance, besides those.
+    #[serde(default)]
+    pub spoilt_processes: u32,
+    /// Windows of measurement that were dropped and taken again, by what disturbed them.
+    #[serde(default)]
+    pub dropped_windows: BTreeMap<String, u32>,
+    /// Intervals (two reads with work between them).
+    pub intervals: u64,
+    /// Invocations in batches.
+    pub batched_calls: u64,
+    /// Single invocations between two reads of the reference.
+    pub single_calls: u64,
+    /// Differences between successive readings that were negative.
+    pub backward_steps: u64,
+    /// Resolution of the reference, in nanoseconds.
+    pub reference_accuracy_ns: Option<f64>,
+    /// Which rule found the resolution.
+    pub resolution_rule: Option<String>,
+}

@@ -1,0 +1,10 @@
+//! How text is written, for whoever writes some: numbers with a unit that fits, text from elsewhere made harmless, text folded
+//! to a width, and characters that a format would take for its own.
+
+pub mod escape;
+mod json_error;
+pub mod numbers;
+mod plain;
+
+pub use json_error::json_error;
+pub use plain::{clipped, fold_name, hang, plain, wrap};

@@ -1,0 +1,156 @@
+//! Who imports whom. CONTRIBUTING.md has the table of rooms with what each may import; here the code is held to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// A file of `src/` by its module path, or a room as a path of one part.
+type Module = Vec<String>;
+type Arrows = BTreeMap<Module, BTreeSet<Module>>;
+
+/// Takes out, again and again, who imports nobody that is left. What stays lies on a circle, or leads to one.
+fn circles(mut arrows: Arrows) -> Arrows {
+    loop {
+        let left: BTreeSet<Module> = arrows.keys().cloned().collect();
+        arrows.values_mut().for_each(|to| to.retain(|module| left.contains(module)));
+        arrows.retain(|_, to| !to.is_empty());
+        if arrows.len() == left.len() {
+            return arrows;
+        }
+    }
+}
+
+/// The code of all files but tests, comments left out.
+fn code() -> BTreeMap<Module, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut found, mut folders) = (BTreeMap::new(), vec![root.clone()]);
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = path.strip_prefix(&root).unwrap().with_extension("");
+            let parts = name.iter().map(|part| part.to_str().unwrap().to_owned());
+            let module: Module = parts.filter(|part| part != "mod").collect();
+            if module.last().is_some_and(|last| last == "tests") {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(path).unwrap();
+            let code = text.split("mod tests {").next().unwrap().lines();
+            found.insert(
+                module,
+                code.map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n"),
+            );
+        }
+    }
+    found
+}
+
+/// All paths of the tree that `text` begins with, as in `a::{b, c::d}`.
+fn paths(text: &str) -> Vec<Module> {
+    let text = text.trim_start();
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    if let Some(inner) = rest.strip_prefix("::") {
+        return paths(inner).into_iter().map(|path| [vec![name.to_owned()], path].concat()).collect();
+    }
+    let Some(inner) = text.strip_prefix('{') else { return vec![vec![name.to_owned()]] };
+    let (mut depth, mut starts, mut found) = (0, true, Vec::new());
+    for (at, c) in inner.char_indices() {
+        if starts && depth == 0 && (c.is_alphanumeric() || c == '{') {
+            found.extend(paths(&inner[at..]));
+        }
+        starts = c == ',' || (starts && c.is_whitespace());
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        if depth < 0 {
+            break;
+        }
+    }
+    found
+}
+
+/// The paths in `code` that begin with `word`.
+fn beginning_with(code: &str, word: &str) -> Vec<Module> {
+    let whole = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+    code.match_indices(word).filter(|(at, _)| whole(*at)).flat_map(|(at, _)| paths(&code[at..])).collect()
+}
+
+/// The file that a path from the root of the crate leads to, through what others re-export.
+fn target(path: &[String], code: &BTreeMap<Module, String>) -> Option<Module> {
+    let file =
+        (1..=path.len()).rev().map(|parts| path[..parts].to_vec()).find(|part| code.contains_key(part))?;
+    let name = path.get(file.len());
+    let exported = code[&file].split("pub use ").skip(1).flat_map(paths).find(|path| path.last() == name);
+    let deeper = exported.map(|path| [file.clone(), path].concat());
+    let deeper = deeper.filter(|path| code.contains_key(&path[..path.len() - 1]));
+    deeper.map_or(Some(file), |path| target(&path, code))
+}
+
+fn imports() -> Arrows {
+    let code = code();
+    let of = |module: &Module, text: &str| {
+        let whole = beginning_with(text, "crate::").into_iter().map(|path| path[1..].to_vec());
+        let above = beginning_with(text, "super::").into_iter().map(|path| {
+            let up = path.iter().take_while(|part| *part == "super").count();
+            [&module[..module.len() - up.min(module.len())], &path[up..]].concat()
+        });
+        whole.chain(above).filter_map(|path| target(&path, &code)).filter(|to| to != module).collect()
+    };
+    let not_root = |module: &&Module| !["lib", "main"].contains(&module[0].as_str());
+    code.iter()
+        .filter(|(module, _)| not_root(module))
+        .map(|(module, text)| (module.clone(), of(module, text)))
+        .collect()
+}
+
+#[test]
+fn no_room_imports_another_than_contributing_says() {
+    let text = include_str!("../CONTRIBUTING.md");
+    let table = text.split_once("| room | may import |").expect("the table of rooms").1;
+    let named =
+        |cell: &str| cell.split('`').skip(1).step_by(2).map(|name| vec![name.to_owned()]).collect::<Vec<_>>();
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let allowed: Arrows = rows
+        .flat_map(|line| {
+            let cells: Vec<&str> = line.split('|').collect();
+            named(cells[1]).into_iter().map(move |room| (room, named(cells[2]).into_iter().collect()))
+        })
+        .collect();
+    assert_eq!(circles(allowed.clone()), Arrows::new(), "rooms of the table import each other");
+    for (from, to) in imports() {
+        let room = from[..1].to_vec();
+        let allowed = allowed.get(&room).unwrap_or_else(|| panic!("{room:?} is not in the table"));
+        for other in to.iter().map(|to| to[..1].to_vec()).filter(|other| *other != room) {
+            assert!(
+                allowed.contains(&other),
+                "{from:?} imports {other:?}; CONTRIBUTING.md does not let {room:?} do so"
+            );
+        }
+    }
+}
+
+/// A file and those of its own folder may speak of each other: they are one thing in several parts.
+#[test]
+fn no_files_import_each_other() {
+    /// The one arrow back that is left: what is rare among samples is told by the file on shapes.
+    const LEFT: [[&str; 2]; 2] = [["analysis", "moments"], ["analysis", "shape"]];
+    let mut arrows = imports();
+    for (from, to) in &mut arrows {
+        to.retain(|to| !to.starts_with(from) && !from.starts_with(to) && [&from[..], &to[..]] != LEFT);
+    }
+    assert_eq!(circles(arrows), Arrows::new(), "files on a circle, and those that lead to one");
+}
+
+#[test]
+fn a_circle_is_seen() {
+    let module = |name: &str| vec![name.to_owned()];
+    let arrows = |all: &[(&str, &str)]| -> Arrows {
+        all.iter().map(|(from, to)| (module(from), BTreeSet::from([module(to)]))).collect()
+    };
+    assert_eq!(circles(arrows(&[("a", "b"), ("b", "c")])), Arrows::new());
+    assert_eq!(circles(arrows(&[("a", "b"), ("b", "c"), ("c", "b")])).len(), 3);
+    let found = beginning_with("use crate::{a::{b, c as d}, e}; crate::f::g(x)", "crate::");
+    let found: Vec<String> = found.iter().map(|path| path.join("::")).collect();
+    assert_eq!(found, ["crate::a::b", "crate::a::c", "crate::e", "crate::f::g"]);
+}
