@@ -42,7 +42,7 @@ pub use deadline::{Deadline, kernel_time};
 pub use discipline::{Discipline, declared_tick_ns, discipline};
 pub use fence::fence;
 pub use kernel_entry::{KernelEntry, kernel_entry};
-pub use lineage::{adopt_descendants, ends_with_its_starter};
+pub use lineage::{adopt_descendants, ends_with_its_starter, mark_descendants};
 pub use memory::share_reserves;
 pub use native::{Native, RATE_SOURCES, REFERENCES, rate_of};
 pub use subject::{Advance, Answer, Counts, During, Fault, Subject};
