@@ -38,7 +38,7 @@ mod catalogue;
 pub use affinity::{AffinityError, KeptOff, allowed_cpus, move_thread, pin_to, unpin};
 pub use catalogue::{Entry, FLOOR_ID, Visitor, catalogue, find, floor, visit};
 pub use chain::{Pace, PaceMeter, time_additions, time_multiplications};
-pub use deadline::{Deadline, kernel_time};
+pub use deadline::{Deadline, kernel_raw_time, kernel_time};
 pub use discipline::{Discipline, declared_tick_ns, discipline};
 pub use fence::fence;
 pub use kernel_entry::{KernelEntry, kernel_entry};
