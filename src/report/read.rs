@@ -8,7 +8,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::json::message;
-use super::size::has_too_many_timers;
+use super::size::{has_too_many_timers, has_too_many_values};
 use super::text::clipped;
 use super::{Impossible, Outline, Report, SCHEMA};
 use crate::input::LONGEST_REPORT;
@@ -75,6 +75,12 @@ pub enum ReadError {
         /// Where the text came from.
         name: String,
     },
+    /// More values than any run has.
+    #[error("'{name}' has more than {most} values, which no report has", most = super::size::MOST_VALUES)]
+    TooManyValues {
+        /// Where the text came from.
+        name: String,
+    },
     /// Something that cannot be.
     #[error("'{name}' {what}")]
     Impossible {
@@ -102,9 +108,7 @@ impl Report {
     pub fn parse(text: &str, name: &str) -> Result<Self, ReadError> {
         let text = unmarked(text);
         let name = || name.to_owned();
-        if has_too_many_timers(text) {
-            return Err(ReadError::TooManyTimers { name: name() });
-        }
+        refuse_excess(text, &name())?;
         let broken = |error: serde_json::Error| ReadError::Json {
             name: name(),
             message: message(&error),
@@ -130,15 +134,23 @@ impl Report {
     }
 }
 
+/// Refuses what would take more memory than any report.
+fn refuse_excess(text: &str, name: &str) -> Result<(), ReadError> {
+    let name = || name.to_owned();
+    match () {
+        () if has_too_many_timers(text) => Err(ReadError::TooManyTimers { name: name() }),
+        () if has_too_many_values(text) => Err(ReadError::TooManyValues { name: name() }),
+        () => Ok(()),
+    }
+}
+
 impl<'a> Outline<'a> {
     /// Reads an outline from `text`; `name` says in errors where it came from.
     ///
     /// # Errors
     /// When it is not a report of this version, as far as it is read.
     pub fn parse(text: &'a str, name: &str) -> Result<Self, ReadError> {
-        if has_too_many_timers(unmarked(text)) {
-            return Err(ReadError::TooManyTimers { name: name.to_owned() });
-        }
+        refuse_excess(unmarked(text), name)?;
         match serde_json::from_str::<Self>(unmarked(text)) {
             Ok(outline) if outline.schema == SCHEMA => match outline.impossible() {
                 Some(what) => Err(ReadError::Impossible { name: name.to_owned(), what }),
