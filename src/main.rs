@@ -70,9 +70,28 @@ fn has_children(command: &Command) -> bool {
     )
 }
 
+/// Whether a command waits for something, or says or writes when it was made. Without a clock the standard library would panic.
+fn needs_clock(command: &Command) -> bool {
+    has_children(command)
+        || matches!(
+            command,
+            Command::Analyse(_)
+                | Command::Check(_)
+                | Command::Platform(_)
+                | Command::Publish(_)
+                | Command::Report(_)
+        )
+}
+
 /// Has every signal that asks this program to end do so at once, whatever it is at: first all that it started ends, and
 /// what it has not finished is removed.
 fn listen(command: &Command) -> Result<(), CommandError> {
+    if needs_clock(command) && timers::kernel_time().is_none() {
+        return Err(CommandError::Failed(
+            "the kernel lets this process read no clock (clock_gettime): allow the call in the sandbox"
+                .into(),
+        ));
+    }
     let has_children = has_children(command);
     if has_children {
         children::own_all();

@@ -131,6 +131,10 @@ fn reads_all_its_timers(ready: &Ready) {
         assert_eq!(timer.readings(3).map(|readings| readings.len()), Ok(3), "{}:{id}", ready.prefix);
         assert_eq!(timer.intervals(&[0, 5], 4).map(|rows| rows.len()), Ok(2), "{}:{id}", ready.prefix);
         assert!(timer.batches(&reference, 4, 4).is_ok_and(|all| least(&all) >= 0), "{}:{id}", ready.prefix);
+        let compared = timer.comparisons(&reference, 1_000, 5).expect("they can be compared");
+        assert_eq!(compared.len(), 5, "{}:{id}", ready.prefix);
+        let times: Vec<i64> = compared.iter().flat_map(|[before, _, after]| [*before, *after]).collect();
+        assert!(times.is_sorted() && times[0] < times[9], "{}:{id}: {compared:?}", ready.prefix);
         let moved = timer.advance(&reference, During::Spin, 40).expect("it can be watched");
         assert!(moved.timer >= 0 && moved.reference > 0, "{}:{id}: {moved:?}", ready.prefix);
     }

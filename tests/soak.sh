@@ -120,6 +120,8 @@ for ((number = 1; number <= probes; number++)); do
     fi
     case $status in
     0 | 1 | 3 | 130 | 137) ;;
+    # A signal that comes before it listens ends it before it starts anything.
+    143) [ "$kind" = TERM ] || complain "$number" "$kind" "ended with status 143" ;;
     *) complain "$number" "$kind" "ended with status $status: $(head -c 300 "$place/errors")" ;;
     esac
     rm -rf "$place"/out/* "$disk"/*

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::Timer;
-use crate::posix::{Monotonic, MonotonicSyscall};
+use crate::posix::{Monotonic, MonotonicRaw, MonotonicSyscall};
 
 /// A point in time by which something has to be done.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +57,13 @@ pub fn kernel_time() -> Option<u64> {
         Ok(clock) => Some(clock.ticks(clock.read()).0),
         Err(_) => Monotonic::open().ok().map(|clock| clock.ticks(clock.read()).0),
     }
+}
+
+/// Nanoseconds of the kernel's clock that nobody steers: at the rate of the hardware, as the kernel found it when it started. `None`
+/// where it cannot be read.
+#[must_use]
+pub fn kernel_raw_time() -> Option<u64> {
+    MonotonicRaw::open().ok().map(|clock| clock.ticks(clock.read()).0)
 }
 
 #[cfg(test)]

@@ -31,6 +31,14 @@ pub fn ends_with_its_starter(command: &mut Command) {
     let _ = command;
 }
 
+/// Writes a variable into the environment that every process inherits which this one starts from now on, and all that those start:
+/// so that they can be told from others, whatever becomes of their parents, groups and sessions. To be called before there is a
+/// second thread at work.
+pub fn mark_descendants(name: &str, value: &str) {
+    // SAFETY: nobody reads the environment meanwhile, as no other thread is at work.
+    unsafe { std::env::set_var(name, value) };
+}
+
 /// Makes this process the parent of all its descendants whose own parents end, instead of init: so that none gets out of
 /// reach by starting a session of its own. Where the system has no such thing, nothing changes.
 pub fn adopt_descendants() {

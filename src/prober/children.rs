@@ -4,7 +4,8 @@
 //! - Each leads a process group of its own, which is ended as a whole. A group is forgotten before its leader is waited
 //!   for, as after that the system may give the number to somebody else.
 //! - What left its group, by a session of its own, falls to this process when its parent ends ([`own_all`]), and is ended too.
-//! - When this program is killed, the kernel ends those that it started (`nursery`), and the guard ends their groups (`guard`).
+//! - When this program is killed, the kernel ends those that it started (`nursery`), and the guard ends their groups and all that
+//!   carry the mark of this program in their environment (`guard`): what has a session of its own *and* another environment gets away.
 
 mod descendants;
 pub mod guard;
@@ -82,9 +83,11 @@ pub struct Running {
     status: Option<ExitStatus>,
 }
 
-/// Makes all descendants of this process its own, to be ended with it. For programs that start nothing else.
+/// Makes all descendants of this process its own, to be ended with it. For programs that start nothing else, and before they start
+/// a second thread.
 pub fn own_all() {
     timers::adopt_descendants();
+    timers::mark_descendants(guard::MARK, &guard::mark());
     OWNS_ALL.store(true, Ordering::SeqCst);
 }
 

@@ -3,6 +3,7 @@
 use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
@@ -73,6 +74,25 @@ impl<T: Send> Collection<T> {
             }
         }
         collection
+    }
+}
+
+impl Collection<Report> {
+    /// As [`read`](Self::read), and keeps the reports whole: so they may not be longer than `most` bytes together. `None` where they
+    /// are.
+    pub fn read_whole<P: AsRef<Path> + Sync>(paths: &[P], most: u64) -> Option<Self> {
+        let bytes = AtomicU64::new(0);
+        let collection = Collection::read_texts(paths, |path, text| {
+            let length = text.len() as u64;
+            let fits = bytes.fetch_add(length, Ordering::Relaxed).saturating_add(length) <= most;
+            let parse = || Report::parse(text, &path.display().to_string());
+            fits.then(parse).transpose()
+        });
+        let reports = collection
+            .reports
+            .into_iter()
+            .map(|Kept { path, content }| Some(Kept { path, content: content? }));
+        Some(Self { reports: reports.collect::<Option<_>>()?, refused: collection.refused })
     }
 }
 

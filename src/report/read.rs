@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::outline::Outline;
 use super::range::Impossible;
-use super::size::has_too_many_timers;
+use super::size::{has_too_many_timers, has_too_many_values};
 use crate::input::LONGEST_REPORT;
 use crate::model::{Report, SCHEMA};
 use crate::text::{clipped, json_error};
@@ -76,6 +76,12 @@ pub enum ReadError {
         /// Where the text came from.
         name: String,
     },
+    /// More values than any run has.
+    #[error("'{name}' has more than {most} values, which no report has", most = super::size::MOST_VALUES)]
+    TooManyValues {
+        /// Where the text came from.
+        name: String,
+    },
     /// Something that cannot be.
     #[error("'{name}' {what}")]
     Impossible {
@@ -103,9 +109,7 @@ impl Report {
     pub fn parse(text: &str, name: &str) -> Result<Self, ReadError> {
         let text = unmarked(text);
         let name = || name.to_owned();
-        if has_too_many_timers(text) {
-            return Err(ReadError::TooManyTimers { name: name() });
-        }
+        refuse_excess(text, &name())?;
         let broken = |error: serde_json::Error| ReadError::Json {
             name: name(),
             message: json_error(&error),
@@ -131,15 +135,23 @@ impl Report {
     }
 }
 
+/// Refuses what would take more memory than any report.
+fn refuse_excess(text: &str, name: &str) -> Result<(), ReadError> {
+    let name = || name.to_owned();
+    match () {
+        () if has_too_many_timers(text) => Err(ReadError::TooManyTimers { name: name() }),
+        () if has_too_many_values(text) => Err(ReadError::TooManyValues { name: name() }),
+        () => Ok(()),
+    }
+}
+
 impl<'a> Outline<'a> {
     /// Reads an outline from `text`; `name` says in errors where it came from.
     ///
     /// # Errors
     /// When it is not a report of this version, as far as it is read.
     pub fn parse(text: &'a str, name: &str) -> Result<Self, ReadError> {
-        if has_too_many_timers(unmarked(text)) {
-            return Err(ReadError::TooManyTimers { name: name.to_owned() });
-        }
+        refuse_excess(unmarked(text), name)?;
         match serde_json::from_str::<Self>(unmarked(text)) {
             Ok(outline) if outline.schema == SCHEMA => match outline.impossible() {
                 Some(what) => Err(ReadError::Impossible { name: name.to_owned(), what }),

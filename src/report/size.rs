@@ -1,5 +1,5 @@
-//! How many timers a document claims to have, told before it is kept: a row takes a hundred times the memory of the shortest
-//! text of one.
+//! How many timers and values a document has, told before it is kept: a row takes a hundred times the memory of the shortest
+//! text of one, a word ten times.
 
 use std::fmt;
 
@@ -8,6 +8,8 @@ use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 /// Timers of the largest report: twice what one agent may have.
 pub const MOST_TIMERS: usize = 2 * crate::prober::protocol::MOST_TIMERS;
+/// Values of the largest report: nearly as many as the longest one has that is written here, with nine bytes each.
+pub const MOST_VALUES: usize = 1 << 20;
 /// A text as short as this cannot hold them.
 const SHORT: usize = 1 << 20;
 
@@ -15,6 +17,11 @@ const SHORT: usize = 1 << 20;
 pub(super) fn has_too_many_timers(text: &str) -> bool {
     text.len() > SHORT
         && matches!(serde_json::from_str::<Size>(text), Err(error) if error.to_string().starts_with(TOO_MANY))
+}
+
+/// Whether it has more than any report, as its commas tell.
+pub(super) fn has_too_many_values(text: &str) -> bool {
+    text.len() > SHORT && text.bytes().filter(|&byte| byte == b',').count() >= MOST_VALUES
 }
 
 const TOO_MANY: &str = "more timers than";

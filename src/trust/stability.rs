@@ -40,6 +40,7 @@ pub(super) fn judge(case: &Case) -> Stable {
     if knows_steps(case) {
         for run in [&series, &close, &glances] {
             let rate = most_rate(case).map_or_else(|| usual_rate(run, doubt), |rate| (rate, 0.0));
+            let doubt = doubt + late_ns(case);
             run.windows(2).for_each(|pair| found.look(pair[0], pair[1], doubt, rate));
         }
         found.look_at_work(case);
@@ -187,6 +188,17 @@ fn most_rate(case: &Case) -> Option<f64> {
         Counted::ProcessCpu => Some(case.evidence().order.map_or(1.0, |order| f64::from(order.cpus.max(1)))),
         Counted::ThreadCpu => Some(1.0),
         Counted::Wall | Counted::ThreadCycles | Counted::SomethingElse => None,
+    }
+}
+
+/// How much time may be counted late: what another thread of a process uses is added to the time of that once a tick (of 10 ms at
+/// most), by each other CPU.
+fn late_ns(case: &Case) -> f64 {
+    const TICK_NS: f64 = 1e7;
+    if case.claimed() == Some(Counted::ProcessCpu) {
+        most_rate(case).map_or(0.0, |cpus| TICK_NS * (cpus - 1.0))
+    } else {
+        0.0
     }
 }
 

@@ -1,4 +1,5 @@
-"""Clocks in virtual time, each with one fault, over the agent protocol. Nothing here reads a real clock."""
+"""Clocks in virtual time, each with one fault, over the agent protocol. Nothing here reads a real clock. Arguments are questions
+that are not offered."""
 import json, os, random, sys
 
 UNIT_OF_WORK, LATENCY = 2.0, 90.0
@@ -50,6 +51,7 @@ def hello(_):
     timers.append({"id": "reference", "label": "a sound clock", "ns_per_tick": 1.0, "reference": True})
     timers.append({"id": "null", "label": "nothing", "ns_per_tick": None, "reference": False})
     ops = ["intervals", "batches", "readings", "handoffs", "handoffs-between", "comparisons", "advance"]
+    ops = [op for op in ops if op not in sys.argv[1:]]
     return {"protocol": 1, "runtime": {"name": "faulty", "version": "1"}, "timers": timers, "ops": ops}
 
 def read(timer, cpu=None):

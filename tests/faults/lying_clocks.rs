@@ -6,11 +6,16 @@ use super::skipping::skipped;
 use super::{alone, folder, outcome, probe, probe_fully, row, there_is};
 
 fn probed(fault: &str) -> Option<Value> {
+    probed_without("", fault)
+}
+
+/// By a host that does not offer this question.
+fn probed_without(question: &str, fault: &str) -> Option<Value> {
     let _alone = alone();
     if !there_is("python3", "python3") {
         return None;
     }
-    let agent = format!("faulty=python3 '{}'", folder().join("clocks.py").display());
+    let agent = format!("faulty=python3 '{}' {question}", folder().join("clocks.py").display());
     let id = format!("faulty:{fault}");
     // A quick probe does not look at a hundred thousand readings.
     let ask = if fault == "backstep" { probe_fully } else { probe };
@@ -42,6 +47,17 @@ fn a_sound_clock_passes() {
     // Its cost is 60 to 61 virtual nanoseconds, whatever the real core does meanwhile.
     let cost = row["cost"]["median_ns"].as_f64().expect("a cost");
     assert!((cost - 60.5).abs() < 0.02 * 60.5, "{cost}");
+}
+
+/// It is watched for long enough to know its rate.
+#[test]
+fn a_host_that_cannot_compare_tells_a_rate() {
+    let Some(row) = probed_without("comparisons", "sound") else { return };
+    assert_eq!(outcome(&row, "stable"), "pass", "{row}");
+    let stable = &row["verdicts"]["stable"];
+    assert!(stable["offset_uncertainty_ppm"].as_f64().is_some_and(|doubt| doubt < 500.0), "{stable}");
+    let Some(row) = probed_without("comparisons", "drift") else { return };
+    assert_eq!(outcome(&row, "stable"), "fail", "{row}");
 }
 
 #[test]

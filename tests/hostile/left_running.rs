@@ -103,6 +103,36 @@ fn nobody_gets_away_by_a_session_of_its_own() {
     assert_eq!(run.end(Duration::from_secs(30)).0.code(), Some(0), "the end that comes by itself");
 }
 
+/// Nobody is left then to whom they fall, and no group tells whose they are.
+#[test]
+fn nobody_gets_away_when_the_runner_is_killed() {
+    let folder = Folder::new();
+    let flee = agent(
+        &folder,
+        "setsid sleep 3007 & setsid sh -c '(setsid sleep 3008 &)'; read -r question; read -r more",
+    );
+    let run = Run::start(&["list", "--agent", &flee]);
+    run.until_it_runs("sleep 3007");
+    run.until_it_runs("sleep 3008");
+    run.signal(Signal::KILL);
+    assert_eq!(run.end(SOON).0.signal(), Some(Signal::KILL.as_raw()));
+    let run = Run::start(&[
+        "measure",
+        "--from",
+        REPORT,
+        "--clock",
+        "monotonic",
+        "--",
+        "setsid",
+        "--wait",
+        "sleep",
+        "3009",
+    ]);
+    run.until_it_runs("sleep 3009");
+    run.signal(Signal::KILL);
+    assert_eq!(run.end(SOON).0.signal(), Some(Signal::KILL.as_raw()));
+}
+
 /// Nobody reads what it shows, so that it stands in the middle of it, for ever.
 #[test]
 fn a_signal_while_something_is_shown_is_heard() {

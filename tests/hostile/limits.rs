@@ -3,8 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
+use std::time::Duration;
 
-use super::run::PROGRAM;
+use super::folder::Folder;
+use super::run::{PROGRAM, Run};
 use super::skipping::skipped;
 
 const REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports");
@@ -80,4 +82,68 @@ fn without_a_second_process_it_says_so() {
     }
     assert_eq!(ended.status.code(), Some(1), "{told}");
     assert!(told.contains("ulimit -u"), "{told}");
+}
+
+/// The program where the kernel refuses `clock_gettime`, with these variables. `None` where no filter can be had.
+fn without_clock(variables: &[(&str, &str)], args: &[&str]) -> Option<Command> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile/without_clock.py");
+    let of = |program: &str| {
+        let mut command = Command::new("python3");
+        command.args([script, "/usr/bin/env"]);
+        command.args(variables.iter().map(|(name, value)| format!("{name}={value}"))).arg(program);
+        command
+    };
+    if !of("true").output().is_ok_and(|output| output.status.success()) {
+        skipped("no seccomp filter can be had", "it takes python3, and a kernel with CONFIG_SECCOMP_FILTER");
+        return None;
+    }
+    let mut command = of(PROGRAM);
+    command.args(args);
+    Some(command)
+}
+
+/// The vDSO still tells the time.
+#[test]
+fn a_deadline_passes_where_the_clock_is_refused() {
+    let folder = Folder::new();
+    let probe = ["probe", "--quick", "--quiet", "--timeout", "1", "--agent", "x=sleep 3101", "x:*"];
+    let output = ["--output", &folder.arg("report.json")];
+    let Some(command) = without_clock(&[], &[&probe[..], &output].concat()) else { return };
+    let (status, output) = Run::of(command).end(Duration::from_secs(60));
+    assert_eq!(status.code(), Some(3), "{output:?}");
+    let report = fs::read_to_string(folder.file("report.json")).expect("it is written");
+    assert!(report.contains("did not answer `hello` in time (1 s"), "{report}");
+}
+
+/// Where the vDSO cannot tell it either, libc asks the kernel, as this library does.
+#[test]
+fn without_any_clock_it_says_so() {
+    let folder = Folder::new();
+    let refusal = "int clock_gettime(int clock, void *time) { (void)clock; (void)time; return -1; }";
+    fs::write(folder.file("refusal.c"), refusal).expect("it can be written");
+    let library = folder.arg("refusal.so");
+    let made =
+        Command::new("cc").args(["-shared", "-fPIC", "-o", &library, &folder.arg("refusal.c")]).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return skipped("there is no C compiler", "install one, as in `apt install gcc`");
+    }
+    for args in [
+        &["probe", "--quick", "monotonic"][..],
+        &["list", "--agent", "x=sleep 3102"],
+        &["measure", "--", "true"],
+        &["pick", "--duration", "10us", "--error", "5%"],
+        &["inspect", "monotonic"],
+        &["report", REPORT, "-o", &folder.arg("page.html")],
+        &["publish", REPORTS, "-o", &folder.arg("site")],
+        &["platform"],
+        &["check"],
+    ] {
+        let Some(command) = without_clock(&[("LD_PRELOAD", &library)], args) else { return };
+        let (status, output) = Run::of(command).end(Duration::from_secs(60));
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(status.code(), Some(1), "{args:?}: {told}");
+        assert!(told.contains("no clock (clock_gettime)"), "{args:?}: {told}");
+    }
+    let Some(mut command) = without_clock(&[("LD_PRELOAD", &library)], &["table", REPORT]) else { return };
+    assert!(command.output().is_ok_and(|output| output.status.success()));
 }

@@ -10,13 +10,16 @@ use super::run::Run;
 const MOST: u64 = 400_000;
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A report with these timers, and with as many names of clock sources as there is room for.
-fn report(timers: usize, bytes: usize) -> String {
+/// As many values as a report may have, and timers: the rest are words.
+const VALUES: usize = 1 << 20;
+const TIMERS: usize = 8_192;
+
+/// A report with these timers, and with so many words for names of clock sources.
+fn report(timers: usize, words: usize) -> String {
     let row =
         |number| format!(r#"{{"id":"{number:x}","label":"","runtime":"","status":"failed","warnings":[]}}"#);
     let rows = (0..timers).map(row).collect::<Vec<_>>().join(",");
-    let around = 1_000 + rows.len();
-    let names = vec![r#""""#; bytes.saturating_sub(around) / 3].join(",");
+    let names = vec![r#""""#; words].join(",");
     format!(
         r#"{{"schema":"timermeter.report.v1","tool":{{"name":"timermeter","version":"0.1.0"}},"created":"2026-11-20T12:00:00Z",
         "platform":{{"cpu":{{"architecture":"x86_64"}},"os":{{"family":"linux"}},"kernel":{{}},"clocksource":{{"available":[{names}]}}}},
@@ -29,7 +32,7 @@ fn report(timers: usize, bytes: usize) -> String {
 fn the_largest_reports_that_are_read_take_a_bounded_memory() {
     let folder = Folder::new();
     let (path, page) = (folder.arg("large.json"), folder.arg("page.html"));
-    fs::write(folder.file("large.json"), report(8_192, 10 << 20)).expect("there is room");
+    fs::write(folder.file("large.json"), report(TIMERS, VALUES - 6 * TIMERS)).expect("there is room");
     for args in [
         &["table", &path][..],
         &["compare", &path, &path],
@@ -54,4 +57,48 @@ fn more_timers_than_any_run_has_are_refused() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(status.code(), Some(1), "{told}");
     assert!(told.contains("more than 8192 timers"), "{told}");
+}
+
+#[test]
+fn more_values_than_any_run_has_are_refused() {
+    let folder = Folder::new();
+    let path = folder.arg("wordy.json");
+    fs::write(folder.file("wordy.json"), report(1, 2 * VALUES)).expect("there is room");
+    for args in [&["table", &path][..], &["report", &path, "-o", &folder.arg("page.html")]] {
+        let mut run = Run::start(args);
+        let peak = run.peak();
+        let (status, output) = run.end(PATIENCE);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(status.code(), Some(1), "{told}");
+        assert!(told.contains("more than 1048576 values"), "{told}");
+        assert!(peak < 100_000, "{args:?}: {peak} kB");
+    }
+}
+
+#[test]
+fn many_large_reports_take_a_bounded_memory() {
+    let folder = Folder::new();
+    fs::create_dir(folder.file("reports")).expect("a folder");
+    let text = report(TIMERS, VALUES - 6 * TIMERS);
+    let count = (64 << 20) / text.len();
+    for number in 0..count {
+        fs::write(folder.file(&format!("reports/{number}.json")), &text).expect("there is room");
+    }
+    let (reports, site, page) = (folder.arg("reports"), folder.arg("site"), folder.arg("page.html"));
+    let (first, second) = (folder.arg("reports/0.json"), folder.arg("reports/1.json"));
+    for args in [
+        &["table", &reports][..],
+        &["compare", &first, &second],
+        &["publish", &reports, "-o", &site],
+        &["report", &reports, "-o", &page],
+    ] {
+        let mut run = Run::start(args);
+        let peak = run.peak();
+        let (status, output) = run.end(PATIENCE);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(!told.contains("values"), "{args:?}: {told}");
+        assert_eq!(told.contains("24 MiB together"), args[0] == "report", "{args:?}: {told}");
+        assert!(matches!(status.code(), Some(0 | 1)), "{args:?}: {told}");
+        assert!(peak < MOST, "{args:?}: {peak} kB");
+    }
 }

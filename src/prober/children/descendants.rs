@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use rustix::process::Pid;
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal};
 
 /// All processes, each with its parent.
 pub(super) fn all() -> Vec<(Pid, Pid)> {
@@ -51,6 +51,29 @@ pub(super) fn of(process: Pid) -> Vec<Pid> {
         at += 1;
     }
     below
+}
+
+/// Ends all processes but this one in whose environment stands `variable`, as they were given it. Returns how many there were.
+pub(super) fn end_all_with(variable: &str) -> usize {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let all =
+        entries.filter_map(|entry| pid(entry.file_name().to_str()?)).filter(|&process| process != getpid());
+    all.filter(|&process| end_if_it_has(process, variable)).count()
+}
+
+fn end_if_it_has(process: Pid, variable: &str) -> bool {
+    // Opened before it is looked at, so that no other process that has got its number meanwhile is ended.
+    let opened = pidfd_open(process, PidfdFlags::empty());
+    let environment = fs::read(format!("/proc/{}/environ", process.as_raw_nonzero())).unwrap_or_default();
+    if !environment.split(|&byte| byte == 0).any(|given| given == variable.as_bytes()) {
+        return false;
+    }
+    // It fails where it has ended; kernels before Linux 5.3 open none.
+    let _ = match opened {
+        Ok(process) => pidfd_send_signal(process, Signal::KILL),
+        Err(_) => kill_process(process, Signal::KILL),
+    };
+    true
 }
 
 /// Whether a process is over, though nobody has waited for it yet.

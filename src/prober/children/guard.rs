@@ -1,16 +1,28 @@
-//! The guard: a process that does nothing but wait for this one to end, and then ends the groups that it left behind. It is
-//! for the one end that nobody can handle, `SIGKILL`.
+//! The guard: a process that does nothing but wait for this one to end, and then ends what it left behind. It is for the one
+//! end that nobody can handle, `SIGKILL`.
+//!
+//! What this program started it finds by its group, or else by a variable that all descendants inherit: orphans fall to init, or
+//! whoever adopts them, and no longer tell whom they come from.
 
 use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread;
 
 use rustix::process::Pid;
 
-use super::{StartError, kill, nursery, this_program};
+use super::{PATIENCE_STEPS, STEP, StartError, descendants, kill, nursery, this_program};
 
 /// The word by which this program is asked to be the guard.
 pub const VERB: &str = "guard";
+
+/// The variable that all descendants of this program inherit, the guard too.
+pub(super) const MARK: &str = "TIMERMETER_RUN";
+
+/// What it holds: no other run has the same.
+pub(super) fn mark() -> String {
+    format!("{}-{}", std::process::id(), timers::kernel_time().unwrap_or(0))
+}
 
 /// The guard, seen from the program that it guards.
 pub(super) struct Guard {
@@ -62,4 +74,18 @@ pub fn serve(input: &mut dyn BufRead) {
         }
     }
     groups.into_iter().for_each(kill);
+    if let Ok(mark) = std::env::var(MARK) {
+        end_marked(&format!("{MARK}={mark}"));
+    }
+}
+
+/// Some may start others while they are looked for.
+fn end_marked(variable: &str) {
+    for _ in 0..PATIENCE_STEPS {
+        let marked = descendants::end_all_with(variable);
+        if marked == 0 {
+            return;
+        }
+        thread::sleep(STEP);
+    }
 }

@@ -45,6 +45,9 @@ const BUSY_TRIES: u32 = 3;
 const BESIDE_BUSY_MS: u32 = 30;
 /// Steps of a timer in that time at least.
 const NATURE_STEPS: f64 = 6.0;
+/// How long both clocks are watched asleep where the host cannot compare them: the shortest time in which what one read after the
+/// other may take longer at one end than at the other (`COLD_NS` of `trust/stability/advances.rs`) hides no rate that matters.
+const RATE_MS: u32 = 250;
 
 /// The process that is asked about one timer.
 pub struct Session {
@@ -116,6 +119,10 @@ impl Session {
                     break;
                 }
                 beside *= 2;
+            }
+            let claims_wall = evidence.claims.counts.is_none_or(|counts| counts == Counted::Wall);
+            if !self.compares() && claims_wall {
+                self.advance(Meanwhile::Sleep, RATE_MS, evidence)?;
             }
         }
         Ok(())

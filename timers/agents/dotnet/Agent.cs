@@ -86,8 +86,17 @@ static class Agent
         if (op == "handoffs")
         {
             long[] flat = Questions.Of(Text(request, "timer")).Handoffs(Count(request, "count"));
-            var pairs = Enumerable.Range(0, flat.Length / 2).Select(at => "[" + flat[2 * at] + "," + flat[2 * at + 1] + "]");
-            return "{\"handoffs\":[" + string.Join(",", pairs) + "]}";
+            return "{\"handoffs\":" + Lists(2, flat) + "}";
+        }
+        if (op == "comparisons")
+        {
+            var loops = Questions.Of(Text(request, "timer"), Text(request, "reference"));
+            long work = Number(request, "work");
+            int count = Count(request, "count");
+            if (3L * count > MostValues) throw TooMany(3L * count);
+            var flat = new long[3 * count];
+            loops.Comparisons(work, flat);
+            return "{\"comparisons\":" + Lists(3, flat) + "}";
         }
         if (op == "advance")
         {
@@ -117,7 +126,7 @@ static class Agent
             "{\"id\":" + Json.Quoted(entry.Id) + ",\"label\":" + Json.Quoted(entry.Label)
             + ",\"reason\":" + Json.Quoted(entry.Missing) + "}");
         return "{\"protocol\":1,\"runtime\":" + Runtime() + ",\"timers\":[" + string.Join(",", timers) + "],\"unavailable\":["
-            + string.Join(",", missing) + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"advance\"]}";
+            + string.Join(",", missing) + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"comparisons\",\"advance\"]}";
     }
 
     static string Runtime()
@@ -160,6 +169,18 @@ static class Agent
     {
         if (number is long && (long)number >= 0) return (long)number;
         throw new Refusal("`" + number + "` is no amount");
+    }
+
+    /// <summary>Lists of so many values each.</summary>
+    static string Lists(int length, long[] values)
+    {
+        var lists = Enumerable.Range(0, values.Length / length).Select(at =>
+        {
+            var list = new long[length];
+            Array.Copy(values, at * length, list, 0, length);
+            return List(list);
+        });
+        return "[" + string.Join(",", lists) + "]";
     }
 
     static StringBuilder List(long[] values)

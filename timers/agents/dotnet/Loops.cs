@@ -8,6 +8,7 @@ abstract class Questions
     public abstract void Intervals(long work, long[] differences);
     public abstract void Batches(long calls, long[] differences);
     public abstract void Readings(long[] readings);
+    public abstract void Comparisons(long work, long[] values);
     public abstract long[] Handoffs(int count);
     public abstract long[] Advance(string during, int ms);
 
@@ -72,6 +73,20 @@ sealed class Loops<T, R> : Questions where T : struct, IClock where R : struct, 
     public override void Readings(long[] readings)
     {
         for (int at = 0; at < readings.Length; at++) readings[at] = timer.Read();
+    }
+
+    /// <summary>As often as three values fit: read the reference, the timer, the reference; then work.</summary>
+    public override void Comparisons(long work, long[] values)
+    {
+        long worked = state;
+        for (int at = 0; at + 2 < values.Length; at += 3)
+        {
+            values[at] = reference.Read();
+            values[at + 1] = timer.Read();
+            values[at + 2] = reference.Read();
+            for (long left = work; left != 0; left--) worked = worked * 6364136223846793005L + left;
+        }
+        state = worked;
     }
 
     public override long[] Handoffs(int count)

@@ -79,6 +79,12 @@ public final class Agent {
         if ("handoffs".equals(op)) {
             return handoffs(timer(request), count(request, "count"));
         }
+        if ("comparisons".equals(op)) {
+            long work = number(request, "work");
+            long[] flat = new long[several(3, count(request, "count"))];
+            Pairs.of(timer(request), clock(text(request, "reference"))).comparisons(work, flat);
+            return "{\"comparisons\":" + lists(3, flat) + '}';
+        }
         if ("advance".equals(op)) {
             long[] moved = Together.advance(
                 timer(request), clock(text(request, "reference")), text(request, "during"), count(request, "ms"));
@@ -111,7 +117,7 @@ public final class Agent {
         String name = System.getProperty("java.vm.name").startsWith("OpenJDK") ? "OpenJDK" : System.getProperty("java.vm.name");
         return "{\"protocol\":1,\"runtime\":{\"name\":" + Json.quoted(name) + ",\"version\":"
             + Json.quoted(System.getProperty("java.version")) + "},\"timers\":[" + timers + "],\"unavailable\":[" + missing
-            + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"advance\"]}";
+            + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"comparisons\",\"advance\"]}";
     }
 
     private static String missing(String id, String reason, String remedy) {
@@ -124,9 +130,7 @@ public final class Agent {
             throw new IllegalArgumentException("the request has no list `work`");
         }
         List<?> work = (List<?>) asked;
-        if ((long) work.size() * repeat > MOST_VALUES) {
-            throw new IllegalArgumentException("at most " + MOST_VALUES + " values fit an answer");
-        }
+        several(work.size(), repeat);
         long[][] rows = new long[work.size()][repeat];
         for (int at = 0; at < rows.length; at++) {
             loops.intervals(amount(work.get(at)), rows[at]);
@@ -142,12 +146,7 @@ public final class Agent {
         if (timer.isPerThread()) {
             throw new IllegalArgumentException(timer.label + " counts for one thread only");
         }
-        long[] flat = Together.handoffs(timer, count);
-        StringBuilder answer = new StringBuilder("{\"handoffs\":[");
-        for (int at = 0; at < flat.length; at += 2) {
-            answer.append(at == 0 ? "[" : ",[").append(flat[at]).append(',').append(flat[at + 1]).append(']');
-        }
-        return answer.append("]}").toString();
+        return "{\"handoffs\":" + lists(2, Together.handoffs(timer, count)) + '}';
     }
 
     private static Clock timer(Map<?, ?> request) throws Exception {
@@ -182,11 +181,15 @@ public final class Agent {
     }
 
     private static int count(Map<?, ?> request, String key) {
-        long count = number(request, key);
-        if (count > MOST_VALUES) {
+        return several(1, number(request, key));
+    }
+
+    /** So many times as many values, if an answer may hold them. */
+    private static int several(int times, long count) {
+        if (count > MOST_VALUES / Math.max(times, 1)) {
             throw new IllegalArgumentException("at most " + MOST_VALUES + " values fit an answer");
         }
-        return (int) count;
+        return times * (int) count;
     }
 
     private static long amount(Object number) {
@@ -194,6 +197,15 @@ public final class Agent {
             throw new IllegalArgumentException("`" + number + "` is no amount");
         }
         return (Long) number;
+    }
+
+    /** Lists of so many values each. */
+    private static StringBuilder lists(int length, long[] values) {
+        StringBuilder lists = new StringBuilder("[");
+        for (int at = 0; at < values.length; at += length) {
+            lists.append(at == 0 ? "" : ",").append(list(Arrays.copyOfRange(values, at, at + length)));
+        }
+        return lists.append(']');
     }
 
     private static StringBuilder list(long[] values) {

@@ -42,4 +42,18 @@ public final class Loops implements Questions {
             readings[at] = TIMER.read();
         }
     }
+
+    @Override
+    public void comparisons(long work, long[] values) {
+        long worked = state;
+        for (int at = 0; at + 2 < values.length; at += 3) {
+            values[at] = REFERENCE.read();
+            values[at + 1] = TIMER.read();
+            values[at + 2] = REFERENCE.read();
+            for (long left = work; left != 0; left -= one) {
+                worked = worked * MULTIPLIER + left;
+            }
+        }
+        state = worked;
+    }
 }

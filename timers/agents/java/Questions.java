@@ -8,4 +8,7 @@ public interface Questions {
 
     /** Successive readings. */
     void readings(long[] readings);
+
+    /** As often as three values fit: read the reference, the timer, the reference; then work. */
+    void comparisons(long work, long[] values);
 }

@@ -5,9 +5,10 @@
 'use strict';
 const { performance, PerformanceObserver } = require('perf_hooks');
 const readline = require('readline');
+const { Worker } = require('worker_threads');
 
 const MOST_VALUES = 1000000;
-const OPS = ['intervals', 'batches', 'readings', 'advance'];
+const OPS = ['intervals', 'batches', 'readings', 'handoffs', 'comparisons', 'advance'];
 const REFERENCE = 'hrtime.bigint';
 const FLOOR = 'null';
 
@@ -34,12 +35,13 @@ function fromDouble(read) {
   return { ns: 1e6 / 2 ** digits, ticks: steps };
 }
 
-// The call as text, so that each loop holds its own; how its values become ticks; nanoseconds in a tick; what it counts.
+// The call as text, so that each loop holds its own; how its values become ticks; nanoseconds in a tick; what it counts; whether it
+// counts from the start of its thread.
 const CLOCKS = {
   'hrtime.bigint': { counts: 'wall', call: 'process.hrtime.bigint()', ns: 1, ticks: (value) => value },
-  'performance.now': { counts: 'wall', call: 'performance.now()', ...fromDouble(() => performance.now()) },
+  'performance.now': { counts: 'wall', ofThread: true, call: 'performance.now()', ...fromDouble(() => performance.now()) },
   hrtime: { counts: 'wall', call: 'process.hrtime()', ns: 1, ticks: ([s, ns]) => BigInt(s) * 1000000000n + BigInt(ns) },
-  'Date.now': { counts: 'wall', call: 'Date.now()', ns: 1e6, ticks: BigInt },
+  'Date.now': { counts: 'wall', call: 'Date.now()', ns: 1e6, ticks: (value) => BigInt(value) },
   cpuUsage: { counts: 'process-cpu', call: 'process.cpuUsage()', ns: 1e3, ticks: ({ user, system }) => BigInt(user + system) },
   null: { counts: null, call: '0', ns: null, ticks: BigInt },
 };
@@ -72,6 +74,16 @@ const LOOPS = `
     },
     readings(first) {
       for (let at = 0; at < first.length; at++) first[at] = CALL;
+    },
+    comparisons(work, before, first, after) {
+      let worked = state;
+      for (let at = 0; at < first.length; at++) {
+        before[at] = REFERENCE;
+        first[at] = CALL;
+        after[at] = REFERENCE;
+        for (let left = work; left > 0; left--) worked = Math.imul(worked, 1664525) + left | 0;
+      }
+      state = worked;
     },
   };`;
 
@@ -165,6 +177,55 @@ function readings(request, disturbed) {
   return { readings: first.map(ticks) };
 }
 
+// Not compiled beforehand: both readings of the reference tell how long the one between them took.
+function comparisons(request) {
+  const [timer, reference] = [clock(request.timer), clock(request.reference)];
+  const [work, count] = [amount(request, 'work'), amount(request, 'count')];
+  affordable(3 * count);
+  const [before, first, after] = [blank(count), blank(count), blank(count)];
+  pair(request.timer, request.reference).comparisons(work, before, first, after);
+  return { comparisons: first.map((value, at) => [reference.ticks(before[at]), timer.ticks(value), reference.ticks(after[at])]) };
+}
+
+// Two threads take turns: one reads and hands over, the other one reads. The roles alternate: thread 0 takes the turns 0, 3, 4, 7 …
+const TAKE = `({ turn, places }, thread) => {
+  for (let at = 0; at < places.length; at++) {
+    if ((at + 1 >> 1) % 2 !== thread) continue;
+    for (let spins = 0, seen; (seen = Atomics.load(turn, 0)) !== at; spins++) {
+      // On one CPU the other thread has to be let in.
+      if (spins > 1000) Atomics.wait(turn, 0, seen, 1);
+    }
+    const value = CALL;
+    places[at] = (TICKS)(value);
+    Atomics.store(turn, 0, at + 1);
+    Atomics.notify(turn, 0);
+  }
+}`;
+
+function handoffs(request) {
+  const { call, ticks, ofThread } = clock(request.timer);
+  if (ofThread) throw new Refusal(`${call} counts from the start of its thread: readings of two cannot be compared`);
+  const count = affordable(amount(request, 'count'));
+  const shared = { turn: new Int32Array(new SharedArrayBuffer(4)), places: new BigInt64Array(new SharedArrayBuffer(16 * count)) };
+  const take = TAKE.replace('CALL', call).replace('TICKS', String(ticks));
+  thread(`(${take})(workerData, 1)`, shared);
+  new Function(`return ${take}`)()(shared, 0);
+  for (let seen; (seen = Atomics.load(shared.turn, 0)) < shared.places.length;) Atomics.wait(shared.turn, 0, seen, 1);
+  return { handoffs: Array.from({ length: count }, (_, at) => [shared.places[2 * at], shared.places[2 * at + 1]]) };
+}
+
+function thread(text, workerData) {
+  return new Worker(`const { workerData } = require('worker_threads'); ${text}`, { eval: true, workerData });
+}
+
+// Returns once it runs.
+function busyThread() {
+  const state = new Int32Array(new SharedArrayBuffer(8));
+  thread('Atomics.store(workerData, 0, 1); Atomics.notify(workerData, 0); while (Atomics.load(workerData, 1) === 0);', state);
+  Atomics.wait(state, 0, 0);
+  return { end: () => Atomics.store(state, 1, 1) };
+}
+
 function advance(request) {
   const [timer, reference] = [request.timer, request.reference].map((id) => {
     const { call, ticks } = clock(id);
@@ -172,17 +233,18 @@ function advance(request) {
     return () => ticks(read());
   });
   const ms = amount(request, 'ms');
+  if (!['spin', 'sleep', 'other-spin'].includes(request.during)) throw new Refusal(`\`${request.during}\` is none of spin, sleep, other-spin`);
+  const busy = request.during === 'other-spin' ? busyThread() : { end: () => {} };
   reference();
   timer();
   const [startReference, start] = [reference(), timer()];
   if (request.during === 'spin') {
     for (const end = performance.now() + ms; performance.now() < end;);
-  } else if (request.during === 'sleep') {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
   } else {
-    throw new Refusal('only one thread runs here: it can spin or sleep');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
   }
   const [endReference, end] = [reference(), timer()];
+  busy.end();
   return { timer: end - start, reference: endReference - startReference };
 }
 
@@ -210,7 +272,7 @@ function affordable(values) {
   return values;
 }
 
-const ANSWERS = { hello, intervals, batches, readings, advance };
+const ANSWERS = { hello, intervals, batches, readings, handoffs, comparisons, advance };
 
 function answer(line, disturbed) {
   try {

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import repeat
 
 MOST_VALUES = 1_000_000
-OPS = ["intervals", "batches", "readings", "handoffs", "advance"]
+OPS = ["intervals", "batches", "readings", "handoffs", "comparisons", "advance"]
 REFERENCE = "perf_counter_ns"
 FLOOR = "null"
 
@@ -41,6 +41,15 @@ def batches(calls, first, second, call=call, reference=reference):
 def readings(first, call=call):
     for at in range(len(first)):
         first[at] = CALL
+
+def comparisons(amount, before, first, after, call=call, reference=reference):
+    state = 1
+    for at in range(len(first)):
+        before[at] = reference()
+        first[at] = CALL
+        after[at] = reference()
+        for _ in repeat(None, amount):
+            state = state * 5 & 255
 """
 
 
@@ -265,7 +274,15 @@ def answer(request):
         return {"readings": fitting([asked.ticks(reading) for reading in first]), **disturbed}
     if op == "handoffs":
         return handoffs(asked, affordable(amount(request["count"])))
-    return advance(asked, clock(request["reference"]), request["during"], amount(request["ms"]))
+    timed_by = clock(request["reference"])
+    if op == "comparisons":
+        count = amount(request["count"])
+        affordable(3 * count)
+        before, first, after = [0] * count, [0] * count, [0] * count
+        pair(name, request["reference"])["comparisons"](amount(request["work"]), before, first, after)
+        rows = [map(timed_by.ticks, before), map(asked.ticks, first), map(timed_by.ticks, after)]
+        return {"comparisons": [fitting(row) for row in zip(*rows)]}
+    return advance(asked, timed_by, request["during"], amount(request["ms"]))
 
 
 def words(why):
