@@ -226,8 +226,27 @@ impl<'a> Looks<'a> {
             kinds.into_iter().chain(other_pace.as_ref().and_then(pair)).collect();
         let shifts = [found.by_singles, -found.model, found.model];
         instead.extend(shifts.map(|shift| (here.0 + shift, here.1)));
+        instead.extend(self.rounded(kind, pace, accuracy_ns, here));
         let samples = self.runs.iter().map(|run| self.view.samples(run).len() as f64).sum();
         Found::from(found, instead, following, samples)
+    }
+
+    /// What cost and spread may be where the timer shows its own invocations by whole units of time: it may move in finer steps that are
+    /// rounded to them, and then a single cost shows as two, a finer step apart.
+    fn rounded(&self, kind: Kind, pace: Pace, accuracy_ns: Option<f64>, here: (f64, f64)) -> Vec<(f64, f64)> {
+        if !self.view.of_intervals || !self.trace.declared || self.view.step.round() != 1.0 {
+            return Vec::new();
+        }
+        let beyond = |share: f64| accuracy_ns.map(|accuracy| accuracy * share);
+        let spread = |reach: Option<f64>| {
+            let figures = self.figures(kind, pace, reach);
+            midmean(&figures.iter().filter_map(|(_, spread)| *spread).collect::<Vec<_>>()).unwrap_or(here.1)
+        };
+        let shift = ROUNDED_COST * self.view.step * self.view.ns_per_tick;
+        vec![
+            (here.0 - shift, spread(beyond(1.0 - ROUNDED_REACH))),
+            (here.0 + shift, spread(beyond(1.0 + ROUNDED_REACH))),
+        ]
     }
 
     /// Of all processes, calm or not: intervals vary as the costs of all of them do.
@@ -256,6 +275,12 @@ impl<'a> Looks<'a> {
         }
     }
 }
+
+/// What rounding to whole units may move a median by, in units: 1.96 times the deviation of a median that lies anywhere between
+/// two costs a finer step apart, which is anything up to a unit.
+const ROUNDED_COST: f64 = 0.2;
+/// What rounding may add to the reach of the spread, or take away, in units.
+const ROUNDED_REACH: f64 = 0.25;
 
 /// Of what may be instead, what lies farthest below and above in cost, and in spread.
 fn farthest(others: Vec<(f64, f64)>, here: (f64, f64)) -> Vec<(f64, f64)> {

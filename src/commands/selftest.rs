@@ -188,7 +188,8 @@ fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> 
         for (group, summary) in groups.chain([("all", &judged.all)]) {
             let figures = [summary.accuracy, summary.cost, summary.spread, summary.quality];
             let cells = [group.to_owned(), summary.timers.to_string()].into_iter().chain(figures.map(cell));
-            table.add_row(cells.chain([format!("{:.1} %", 100.0 * summary.misses)]));
+            let misses = format!("{:.1} ({:.1}) %", 100.0 * summary.misses, 100.0 * summary.unavoidable);
+            table.add_row(cells.chain([misses]));
         }
         writeln!(output, "{table}")?;
     }
@@ -206,7 +207,8 @@ fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> 
 }
 
 const LEGEND: &str = "right % · covered % · median half-width (± median error) of the interval, in % of accuracy and cost, in points of \
-spread and Quality\nmisses: truth outside the interval, and off by more than 1 % of cost or 0.1 points of Quality";
+spread and Quality\nmisses: truth outside the interval, and off by more than 1 % of cost or 0.1 points of Quality \
+(how often exact 95 % intervals of these widths would miss so)";
 
 /// Right, covered, half-width and error of a figure.
 fn cell(figure: FigureSummary) -> String {

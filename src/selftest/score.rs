@@ -69,6 +69,7 @@ pub struct Score {
     order: u32,
     all: u32,
     misses: u32,
+    unavoidable: f64,
 }
 
 /// The same as shares.
@@ -90,6 +91,8 @@ pub struct Summary {
     pub all: f64,
     /// Share on which the truth lay outside the interval of cost or Quality, and off by more than 1 % or 0.1 points.
     pub misses: f64,
+    /// The share of such misses that intervals of these widths have at least if each holds the truth 95 times in 100.
+    pub unavoidable: f64,
 }
 
 /// Names of the figures, in their order.
@@ -107,6 +110,7 @@ impl Score {
         self.order += u32::from(verdict.order_holds());
         self.all += u32::from(verdict.holds());
         self.misses += u32::from(verdict.misses());
+        self.unavoidable += verdict.unavoidable();
     }
 
     /// As shares.
@@ -115,7 +119,8 @@ impl Score {
         let share = |part: u32| f64::from(part) / f64::from(self.timers.max(1));
         let [accuracy, cost, spread, quality] = self.figures.each_ref().map(FigureScore::summary);
         let (order, all, misses) = (share(self.order), share(self.all), share(self.misses));
-        Summary { timers: self.timers, accuracy, cost, spread, quality, order, all, misses }
+        let unavoidable = self.unavoidable / f64::from(self.timers.max(1));
+        Summary { timers: self.timers, accuracy, cost, spread, quality, order, all, misses, unavoidable }
     }
 }
 

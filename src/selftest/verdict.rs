@@ -1,11 +1,19 @@
 //! What a report says of a simulated timer, beside what is true.
 
+use statrs::distribution::{ContinuousCDF, Normal};
+
 use super::{Case, FREQUENCY, Truth};
+use crate::analysis::interval::Z;
 use crate::model::{AccuracyKind, Cycles, Estimate, Hertz, Nanos, TimerRow};
 use crate::quality::quality;
 use crate::recording::Observed;
 use crate::trace::Trace;
 use crate::trust::Yardsticks;
+
+/// An error of cost that matters, as a share of it.
+const COST_MATTERS: f64 = 0.01;
+/// An error of Quality that matters: 0.1 points.
+const QUALITY_MATTERS: f64 = 0.001;
 
 /// A figure as it should be and as it was found; nothing where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,6 +52,13 @@ impl Found {
     /// Right to within `tolerance`; none where there is none.
     fn holds(&self, tolerance: f64) -> bool {
         self.error().map_or(self.truth.is_none() && self.value.is_none(), |error| error <= tolerance)
+    }
+
+    /// How often a normal law with just this 95 % interval is off by more than that and by more than matters: what no exact
+    /// interval can avoid where it is wider than what matters.
+    fn unavoidable(&self, matters: f64) -> f64 {
+        let half = self.half_width().filter(|half| half.is_finite() && *half > 0.0);
+        half.map_or(0.0, |half| 2.0 * Normal::standard().sf(Z * (matters / half).max(1.0)))
     }
 
     /// Outside of its interval, and off by more than matters.
@@ -174,6 +189,16 @@ impl Verdict {
     /// The truth lies outside an interval, and is off by what matters: 1 % of cost or 0.1 points of Quality.
     #[must_use]
     pub fn misses(&self) -> bool {
-        self.cost.misses(0.01 * self.cost.truth.unwrap_or(0.0)) || self.quality.misses(0.001)
+        self.cost.misses(self.matters()) || self.quality.misses(QUALITY_MATTERS)
+    }
+
+    /// How often that happens at least where intervals of this width hold the truth 95 times in 100.
+    #[must_use]
+    pub fn unavoidable(&self) -> f64 {
+        self.cost.unavoidable(self.matters()).max(self.quality.unavoidable(QUALITY_MATTERS))
+    }
+
+    fn matters(&self) -> f64 {
+        COST_MATTERS * self.cost.truth.unwrap_or(0.0)
     }
 }
