@@ -62,6 +62,9 @@ pub trait Calls {
     /// So many calls, with fences that keep each apart from what stands around it.
     fn apart(&mut self, calls: u64);
 
+    /// The fences of so many calls that are kept apart, without the calls.
+    fn fences(&self, calls: u64);
+
     /// Whether each call needs a set-up, so that no two calls fit between two reads.
     fn needs_set_up(&self) -> bool;
 
@@ -85,6 +88,16 @@ impl<O: Operation> Calls for O {
         while left != 0 {
             timers::fence();
             black_box(self.call());
+            timers::fence();
+            left -= 1;
+        }
+    }
+
+    #[inline(always)]
+    fn fences(&self, calls: u64) {
+        let mut left = calls;
+        while left != 0 {
+            timers::fence();
             timers::fence();
             left -= 1;
         }
@@ -145,7 +158,7 @@ impl<C: Clock, O: Calls + ?Sized> Timed for Pair<'_, C, O> {
 
     fn apart(&mut self, calls: u64) -> f64 {
         let with_calls = timed_region(&self.clock, calls, |calls| self.operation.apart(calls));
-        with_calls - timed_region(&self.clock, calls, fences)
+        with_calls - timed_region(&self.clock, calls, |calls| self.operation.fences(calls))
     }
 
     fn needs_set_up(&self) -> bool {
@@ -155,11 +168,6 @@ impl<C: Clock, O: Calls + ?Sized> Timed for Pair<'_, C, O> {
     fn set_up(&mut self) {
         self.operation.put_back();
     }
-}
-
-/// What stands around calls that are kept apart.
-fn fences(calls: u64) {
-    (|| ()).apart(calls);
 }
 
 /// Read, call, read. Fences keep the operation from beginning before the first read and from ending after the second,
