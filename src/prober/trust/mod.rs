@@ -122,7 +122,10 @@ impl Session {
             }
             let claims_wall = evidence.claims.counts.is_none_or(|counts| counts == Counted::Wall);
             if !self.compares() && claims_wall {
-                self.advance(Meanwhile::Sleep, RATE_MS, evidence)?;
+                // Twice, as one answer alone condemns nobody.
+                for _ in 0..2 {
+                    self.advance(Meanwhile::Sleep, RATE_MS, evidence)?;
+                }
             }
         }
         Ok(())

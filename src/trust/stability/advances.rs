@@ -66,13 +66,13 @@ pub(super) fn judge(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
         longest_window_s: Some(best.window * 1e-9),
         ..stable
     };
-    let off = |answers: &[Answer]| case.trace.declared && are_off(answers, case.trace.reference.rate_doubt);
-    let (outcome, finding) = if answers.len() > 1 && off(&answers) {
+    let off = if case.trace.declared { off(&answers, case.trace.reference.rate_doubt) } else { 0 };
+    let (outcome, finding) = if off > 1 {
         (
             Outcome::Fail,
             format!("it runs {offset_ppm} ± {doubt_ppm} ppm faster than its reference (over {window})"),
         )
-    } else if off(&[*best]) {
+    } else if off == 1 {
         let finding = format!(
             "by one answer of its host it runs {offset_ppm} ± {doubt_ppm} ppm faster than its reference, but one alone may have been \
              interrupted"
@@ -118,11 +118,12 @@ fn agree(answers: &[Answer]) -> bool {
     answers.iter().enumerate().all(|(at, a)| answers[at + 1..].iter().all(|b| explained(a, b)))
 }
 
-/// Whether all of them run too fast, or all too slow.
-fn are_off(answers: &[Answer], rate_doubt: f64) -> bool {
-    let by = |answer: &Answer| answer.doubt + rate_doubt + SLEW;
-    answers.iter().all(|answer| answer.offset > by(answer))
-        || answers.iter().all(|answer| -answer.offset > by(answer))
+/// How many of them, which agree, say that it runs too fast, or too slow. Others may be too short to say.
+fn off(answers: &[Answer], rate_doubt: f64) -> usize {
+    let says = |offset: f64, answer: &Answer| offset > answer.doubt + rate_doubt + SLEW;
+    let fast = answers.iter().filter(|answer| says(answer.offset, answer)).count();
+    let slow = answers.iter().filter(|answer| says(-answer.offset, answer)).count();
+    fast.max(slow)
 }
 
 /// Whether they agree, or all but some one do.

@@ -59,6 +59,9 @@ fn all_answers_together_condemn_a_rate_and_one_alone_does_not() {
         assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
         let found = stable(answering(&[ppm], 6.0));
         assert_eq!(found.outcome, Outcome::NotTested, "{}", found.finding);
+        let short = answering(&[ppm], 1.0);
+        let found = stable([short, answering(&[ppm, ppm], 250.0)].concat());
+        assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
     }
 }
 
