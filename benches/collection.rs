@@ -18,7 +18,7 @@ const REPORTS: u32 = 10_000;
 const TIMERS: usize = 40;
 
 /// A kept run of this program: with all that a report holds.
-const KEPT: &str = "reports/intel-xeon-kvm-debian-12/2026-11-21/report.json";
+const KEPT: &str = "tests/data/xeon-2026-11-21.json";
 
 /// Report `number` of a fleet: platforms differ in a few ways, figures a little. It is as large as that of a real run of
 /// forty timers.

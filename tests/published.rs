@@ -278,3 +278,30 @@ fn published_reports_read_back_and_say_what_they_are() {
         assert!(page.contains("not measured by timermeter") && page.contains("(printed: "), "{page}");
     }
 }
+
+#[test]
+fn no_kept_cost_lies_above_the_tail_of_its_single_calls() {
+    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/reports");
+    let mut costs = 0;
+    let mut folders = vec![std::path::PathBuf::from(kept)];
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.ends_with("report.json") {
+                for row in Report::read(&path).unwrap().timers {
+                    let Some(cost) = row.cost else { continue };
+                    let Some((median, p99)) = cost.median_ns.zip(cost.p99_ns) else { continue };
+                    costs += 1;
+                    assert!(
+                        median <= p99,
+                        "{}: {} costs {median} ns, its p99 is {p99}",
+                        path.display(),
+                        row.id
+                    );
+                }
+            }
+        }
+    }
+    assert!(costs > 20, "{costs} costs were compared");
+}

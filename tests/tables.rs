@@ -215,8 +215,7 @@ fn latex_stays_within_what_tex_can_set() {
 
 #[test]
 fn trust_and_the_reason_of_a_quality_of_nothing_have_columns() {
-    let kept =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/reports/intel-xeon-kvm-debian-12/2026-11-21/report.json");
+    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json");
     let mut report = Report::read(kept.as_ref()).unwrap();
     let row = &mut report.timers[0];
     let verdicts = row.verdicts.as_mut().expect("a run of this program has verdicts");

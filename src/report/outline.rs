@@ -181,8 +181,7 @@ mod tests {
     use crate::model::Report;
 
     /// A kept run of this program, with all that a report can hold.
-    const KEPT: &str =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/reports/intel-xeon-kvm-debian-12/2026-11-21/report.json");
+    const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json");
 
     #[test]
     fn an_outline_says_what_the_report_says() {

@@ -13,8 +13,7 @@ use super::run::Run;
 const SOON: Duration = Duration::from_secs(5);
 /// As shells report an interrupt.
 const INTERRUPTED: Option<i32> = Some(130);
-const REPORT: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-kvm-debian-12/2026-11-21/report.json");
+const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-11-21.json");
 
 /// An agent in the language of the shell, as a file that can be run.
 fn agent(folder: &Folder, body: &str) -> String {

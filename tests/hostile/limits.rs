@@ -10,8 +10,7 @@ use super::run::{PROGRAM, Run};
 use super::skipping::skipped;
 
 const REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports");
-const REPORT: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-kvm-debian-12/2026-11-21/report.json");
+const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-11-21.json");
 
 /// The program under `ulimit`.
 fn limited(limits: &str, args: &[&str]) -> Output {

@@ -6,8 +6,7 @@ use std::process::{Command, Output};
 use super::folder::Folder;
 use super::run::PROGRAM;
 
-const REPORT: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-kvm-debian-12/2026-11-21/report.json");
+const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-11-21.json");
 
 fn run(args: &[&str]) -> Output {
     Command::new(PROGRAM).args(args).output().expect("it runs")

@@ -3,7 +3,7 @@ use crate::method::{Counts, Need};
 use crate::model::{Counted, Nanos, Outcome};
 
 fn report() -> Report {
-    let text = include_str!("../../../reports/intel-xeon-kvm-debian-12/2026-11-21/report.json");
+    let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
     Report::parse(text, "the report").expect("it reads")
 }
 
