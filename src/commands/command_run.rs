@@ -4,7 +4,7 @@ use super::CommandError;
 use super::measurement::{Measurement, Outcome};
 use super::run_of_command::Runner;
 use crate::cli::measure::MeasureArgs;
-use crate::measure::clock::timed_by;
+use crate::measure::window::timed_by;
 use crate::measure::worker::Row;
 use crate::measure::{ClockError, Goal, instruments};
 use crate::method::{ClockFigures, Counts};

@@ -2,8 +2,6 @@
 
 use timers::{Timer, Unavailable};
 
-use super::window::{Calls, Pair, Timed};
-
 /// A clock as a measurement reads it. All calls are static: a measurement is compiled for its clock.
 pub trait Clock {
     /// What a read returns, as it comes.
@@ -82,29 +80,5 @@ impl<C: Clock> Clock for &C {
 
     fn elapsed_ns(&self, first: C::Reading, second: C::Reading) -> f64 {
         C::elapsed_ns(self, first, second)
-    }
-}
-
-/// The timer of that id, opened and put together with an operation; `None` when nobody is called so. What is done with them is
-/// compiled once, and not for each timer and operation.
-///
-/// # Errors
-/// When the timer cannot be read, or has no rate.
-pub fn timed_by<'a>(
-    id: &str,
-    operation: &'a mut dyn Calls,
-) -> Option<Result<Box<dyn Timed + 'a>, ClockError>> {
-    let entry = timers::find(id)?;
-    let unavailable = |why| Err(ClockError::Unavailable { id: entry.info.id, why });
-    Some(timers::visit(id, Together(operation))?.unwrap_or_else(unavailable))
-}
-
-struct Together<'a>(&'a mut dyn Calls);
-
-impl<'a> timers::Visitor for Together<'a> {
-    type Output = Result<Box<dyn Timed + 'a>, ClockError>;
-
-    fn visit<T: Timer>(self, timer: T) -> Self::Output {
-        Ok(Box::new(Pair { clock: Registered::of(timer)?, operation: self.0 }))
     }
 }

@@ -2,7 +2,9 @@
 
 use std::hint::black_box;
 
-use super::clock::Clock;
+use timers::Timer;
+
+use super::clock::{Clock, ClockError, Registered};
 
 /// Something whose duration is measured. Any closure is one.
 pub trait Operation {
@@ -167,6 +169,30 @@ impl<C: Clock, O: Calls + ?Sized> Timed for Pair<'_, C, O> {
 
     fn set_up(&mut self) {
         self.operation.put_back();
+    }
+}
+
+/// The timer of that id, opened and put together with an operation; `None` when nobody is called so. What is done with them is
+/// compiled once, and not for each timer and operation.
+///
+/// # Errors
+/// When the timer cannot be read, or has no rate.
+pub fn timed_by<'a>(
+    id: &str,
+    operation: &'a mut dyn Calls,
+) -> Option<Result<Box<dyn Timed + 'a>, ClockError>> {
+    let entry = timers::find(id)?;
+    let unavailable = |why| Err(ClockError::Unavailable { id: entry.info.id, why });
+    Some(timers::visit(id, Together(operation))?.unwrap_or_else(unavailable))
+}
+
+struct Together<'a>(&'a mut dyn Calls);
+
+impl<'a> timers::Visitor for Together<'a> {
+    type Output = Result<Box<dyn Timed + 'a>, ClockError>;
+
+    fn visit<T: Timer>(self, timer: T) -> Self::Output {
+        Ok(Box::new(Pair { clock: Registered::of(timer)?, operation: self.0 }))
     }
 }
 

@@ -5,13 +5,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use timers::clocks::Monotonic;
 
-use super::clock::{Registered, timed_by};
+use super::clock::Registered;
 use super::instruments;
 use super::operations;
 use super::rehearsal::{Kind, Rehearsed, Truth, rehearse};
 use super::summary::{Sample, Summary};
 use super::trial::{Goal, Measured, TrialError};
-use super::window::Pair;
+use super::window::{Pair, timed_by};
 use crate::method::ClockFigures;
 
 /// How to measure.
