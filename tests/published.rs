@@ -283,9 +283,9 @@ fn published_reports_read_back_and_say_what_they_are() {
 fn no_kept_cost_lies_above_the_tail_of_its_single_calls() {
     let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/reports");
     let mut costs = 0;
-    let mut folders = vec![std::path::PathBuf::from(kept)];
+    let mut folders = vec![PathBuf::from(kept)];
     while let Some(folder) = folders.pop() {
-        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {
                 folders.push(path);
             } else if path.ends_with("report.json") {

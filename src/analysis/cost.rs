@@ -5,9 +5,10 @@
 //! batch is long. The two differ by what calls in a row share: a call alone waits for the read before it, and the read after
 //! it waits for the call.
 
+use crate::analysis::cells::{rare_among, without_rare};
 use crate::analysis::moments;
 use crate::analysis::pace::Pace;
-use crate::analysis::shape::{Shape, rare_among, without_rare};
+use crate::analysis::shape::Shape;
 use crate::analysis::singles::View;
 use crate::analysis::statistics::{mean, median, midmean, midmean_but};
 use crate::trace::{Batches, Reference, Run};

@@ -2,6 +2,7 @@
 //! file or the terminal.
 
 pub mod allan;
+pub mod cells;
 pub mod cost;
 pub mod distribution;
 pub mod figures;

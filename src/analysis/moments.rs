@@ -3,7 +3,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use crate::analysis::shape::{rare_among, without_rare};
+use crate::analysis::cells::{rare_among, without_rare};
 use crate::analysis::statistics::mean;
 use crate::trace::{Batches, Reference, Run};
 

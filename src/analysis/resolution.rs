@@ -7,9 +7,9 @@ pub mod agreement;
 
 use std::borrow::Cow;
 
+use crate::analysis::cells::core_variance;
 use crate::analysis::interval::Z;
 use crate::analysis::jump::{Jump, by_amount};
-use crate::analysis::shape::core_variance;
 use crate::analysis::statistics::{quantile, sorted};
 use crate::analysis::{lattice, spectrum};
 use crate::model::Estimate;

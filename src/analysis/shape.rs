@@ -7,15 +7,14 @@
 //! explains all cells: one cost that varies, or two. Where neither does, `F` is interpolated between the middles of the cells.
 //! Which laws explain them too is told beside: what cannot be told belongs into the interval.
 
-mod cells;
 mod fit;
 mod law;
 
 use std::rc::Rc;
 
-use self::cells::{Cells, Cluster};
 use self::fit::{Data, Fit};
 use self::law::Law;
+use crate::analysis::cells::{Cells, Cluster, core_moments};
 use crate::analysis::moments::Moments;
 use crate::analysis::statistics::mean;
 
@@ -295,35 +294,4 @@ impl Shape {
         let cluster = &self.cells.others[*cluster];
         Some(cluster.below + cluster.mass() * law.cumulative(level))
     }
-}
-
-/// The second and third central moments of all but the rare interruptions, in steps squared and cubed.
-fn core_moments(cells: &Cells) -> [f64; 2] {
-    let core = cells.core();
-    let centre = mean(core).unwrap_or(0.0);
-    let moment = |order: i32| {
-        core.iter().map(|level| (level - centre).powi(order)).sum::<f64>() / core.len().max(1) as f64
-    };
-    [moment(2), moment(3)]
-}
-
-/// The variance of all but the rare interruptions among samples, in ticks squared. `None` without samples.
-#[must_use]
-pub fn core_variance(samples: &[i64], step: f64) -> Option<f64> {
-    Some(core_moments(&Cells::of(samples, step)?)[0] * step * step)
-}
-
-/// The share of rare interruptions among samples. `None` without samples.
-#[must_use]
-pub fn rare_among(samples: &[i64], step: f64) -> Option<f64> {
-    let cells = Cells::of(samples, step)?;
-    Some(1.0 - cells.core().len() as f64 / cells.samples())
-}
-
-/// All samples but the rare interruptions, in their order, in steps.
-#[must_use]
-pub fn without_rare(samples: &[i64], step: f64) -> Vec<f64> {
-    let in_order: Vec<f64> = samples.iter().map(|&ticks| (ticks as f64 / step).round()).collect();
-    let Some(cut) = cells::cut(&crate::analysis::statistics::sorted(&in_order)) else { return Vec::new() };
-    in_order.into_iter().filter(|&level| level <= cut).collect()
 }

@@ -1,7 +1,7 @@
 //! Fitting laws to the shares of samples by level, and to what batches know of how much a call varies.
 
-use super::cells::{Cells, Cluster};
 use super::law::Law;
+use crate::analysis::cells::{Cells, Cluster};
 use crate::analysis::moments::Moments;
 
 /// What the shares by level may be off by beyond chance: phases are never quite random, and no law is quite true.

@@ -15,29 +15,29 @@ const BLOCK: usize = 50;
 
 /// Neighbouring levels that hold samples, with an empty one on either side.
 #[derive(Clone, Debug)]
-pub(super) struct Cluster {
+pub(crate) struct Cluster {
     /// The first level.
-    pub(super) first: f64,
+    pub(crate) first: f64,
     /// Shares of what lies in it, by level.
-    pub(super) shares: Vec<f64>,
+    pub(crate) shares: Vec<f64>,
     /// Shares of all samples below it, and up to its end.
-    pub(super) below: f64,
-    pub(super) above: f64,
+    pub(crate) below: f64,
+    pub(crate) above: f64,
 }
 
 impl Cluster {
     /// The share of all samples that it holds.
-    pub(super) fn mass(&self) -> f64 {
+    pub(crate) fn mass(&self) -> f64 {
         self.above - self.below
     }
 
     /// How far it reaches, as costs.
-    pub(super) fn window(&self) -> std::ops::RangeInclusive<f64> {
+    pub(crate) fn window(&self) -> std::ops::RangeInclusive<f64> {
         self.first - 1.0..=self.first + self.shares.len() as f64
     }
 
     /// Mean, variance and third central moment of its levels, in steps.
-    pub(super) fn moments(&self) -> [f64; 3] {
+    pub(crate) fn moments(&self) -> [f64; 3] {
         let of = |order: i32, centre: f64| {
             let each = self.shares.iter().enumerate();
             each.map(|(number, share)| share * (self.first + number as f64 - centre).powi(order)).sum::<f64>()
@@ -49,20 +49,20 @@ impl Cluster {
 
 /// The levels of samples.
 #[derive(Clone, Debug)]
-pub(super) struct Cells {
+pub(crate) struct Cells {
     /// The level of every sample, sorted.
-    pub(super) levels: Vec<f64>,
+    pub(crate) levels: Vec<f64>,
     /// The cluster that holds the median; `None` where it is too wide or too poor for a law.
-    pub(super) main: Option<Cluster>,
+    pub(crate) main: Option<Cluster>,
     /// The others that are worth telling.
-    pub(super) others: Vec<Cluster>,
+    pub(crate) others: Vec<Cluster>,
     /// How much more counts scatter than those of independent samples would: 1 or more.
-    pub(super) dispersion: f64,
+    pub(crate) dispersion: f64,
 }
 
 impl Cells {
     /// From samples in ticks of whoever moves in steps of `step` ticks. `None` without samples.
-    pub(super) fn of(samples: &[i64], step: f64) -> Option<Self> {
+    pub(crate) fn of(samples: &[i64], step: f64) -> Option<Self> {
         let in_order: Vec<f64> = samples.iter().map(|&ticks| (ticks as f64 / step).round()).collect();
         let levels = sorted(&in_order);
         let middle = quantile(&levels, 0.5)?.floor();
@@ -103,37 +103,37 @@ impl Cells {
         runs.into_iter().filter(|(first, last)| last - first < MOST_LEVELS).map(of).collect()
     }
 
-    pub(super) fn samples(&self) -> f64 {
+    pub(crate) fn samples(&self) -> f64 {
         self.levels.len() as f64
     }
 
     /// The share of samples at or below a level.
-    pub(super) fn share(&self, level: f64) -> f64 {
+    pub(crate) fn share(&self, level: f64) -> f64 {
         self.levels.partition_point(|&other| other <= level) as f64 / self.levels.len() as f64
     }
 
     /// The cumulative distribution, linear between the middles of the cells.
-    pub(super) fn interpolated(&self, level: f64) -> f64 {
+    pub(crate) fn interpolated(&self, level: f64) -> f64 {
         let below = (level - 0.5).floor();
         let share = self.share(below);
         share + (self.share(below + 1.0) - share) * (level - 0.5 - below)
     }
 
     /// All but the rare interruptions, which lie too far above the others to be the timer's own way of being slow.
-    pub(super) fn core(&self) -> &[f64] {
+    pub(crate) fn core(&self) -> &[f64] {
         let Some(cut) = cut(&self.levels) else { return &[] };
         &self.levels[..self.levels.partition_point(|&level| level <= cut)]
     }
 
     /// The levels of the main cluster that hold a share worth telling.
-    pub(super) fn telling(&self) -> usize {
+    pub(crate) fn telling(&self) -> usize {
         const WORTH: f64 = 2.0 * EMPTY;
         self.main.iter().flat_map(|main| &main.shares).filter(|share| **share > WORTH).count()
     }
 }
 
 /// Where rare interruptions begin among sorted levels.
-pub(super) fn cut(levels: &[f64]) -> Option<f64> {
+pub(crate) fn cut(levels: &[f64]) -> Option<f64> {
     /// Up to this share samples are the timer's own: no more are expected to be interrupted.
     const ORDINARY: f64 = 0.98;
     /// Beyond that, so many times as far from it as it lies from the middle, and so many levels.
@@ -161,4 +161,35 @@ fn dispersion(in_order: &[f64], middle: f64) -> f64 {
     }
     let squares: f64 = counts.iter().map(|count| (count - centre).powi(2)).sum();
     (squares / (counts.len() - 1) as f64 / by_chance).max(1.0)
+}
+
+/// The second and third central moments of all but the rare interruptions, in steps squared and cubed.
+pub(crate) fn core_moments(cells: &Cells) -> [f64; 2] {
+    let core = cells.core();
+    let centre = mean(core).unwrap_or(0.0);
+    let moment = |order: i32| {
+        core.iter().map(|level| (level - centre).powi(order)).sum::<f64>() / core.len().max(1) as f64
+    };
+    [moment(2), moment(3)]
+}
+
+/// The variance of all but the rare interruptions among samples, in ticks squared. `None` without samples.
+#[must_use]
+pub fn core_variance(samples: &[i64], step: f64) -> Option<f64> {
+    Some(core_moments(&Cells::of(samples, step)?)[0] * step * step)
+}
+
+/// The share of rare interruptions among samples. `None` without samples.
+#[must_use]
+pub fn rare_among(samples: &[i64], step: f64) -> Option<f64> {
+    let cells = Cells::of(samples, step)?;
+    Some(1.0 - cells.core().len() as f64 / cells.samples())
+}
+
+/// All samples but the rare interruptions, in their order, in steps.
+#[must_use]
+pub fn without_rare(samples: &[i64], step: f64) -> Vec<f64> {
+    let in_order: Vec<f64> = samples.iter().map(|&ticks| (ticks as f64 / step).round()).collect();
+    let Some(cut) = cut(&sorted(&in_order)) else { return Vec::new() };
+    in_order.into_iter().filter(|&level| level <= cut).collect()
 }
