@@ -33,7 +33,7 @@ pub mod text;
 pub mod trace;
 pub mod trust;
 
-/// The examples of README.md, which are compiled with the tests.
+/// The examples of docs/library.md, which are compiled with the tests.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+#[doc = include_str!("../docs/library.md")]
+struct Library;
