@@ -11,8 +11,11 @@ pub struct ReportArgs {
     #[arg(value_name = "REPORT", required = true)]
     pub reports: Vec<PathBuf>,
     /// The page
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
+    #[arg(short, long, value_name = "FILE", required_unless_present = "svg")]
+    pub output: Option<PathBuf>,
+    /// The figure of all timers of one report, cost over step, on its own
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
 }
 
 /// Arguments of `publish`.

@@ -1,10 +1,13 @@
-//! `report`: one page of some reports.
+//! `report`: one page of some reports, or the figure of one.
 
 use std::io::Write;
+use std::path::Path;
 
 use super::{CommandError, failed, tell};
 use crate::cli::ReportArgs;
+use crate::model::Report;
 use crate::page;
+use crate::report::plot::ranking;
 use crate::report::{Collection, WholeFile};
 use crate::text::plain;
 
@@ -14,9 +17,10 @@ const MOST: u64 = 24 << 20;
 /// Runs the command. Returns whether all reports could be read.
 ///
 /// # Errors
-/// When none could be read, or the page cannot be written.
+/// When none could be read, or what was asked for cannot be written.
 pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let file = WholeFile::prepare(&args.output).map_err(failed)?;
+    let page = args.output.as_deref().map(prepared).transpose()?;
+    let figure = args.svg.as_deref().map(prepared).transpose()?;
     let Some(read) = Collection::read_whole(&args.reports, MOST) else {
         return Err(CommandError::Failed(format!(
             "the reports are longer than {} MiB together, too much for one page: make a site of them with `timermeter publish`",
@@ -31,13 +35,41 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     if reports.is_empty() {
         return Err(CommandError::Failed("there is no report to show".to_owned()));
     }
-    let text = page::render(&reports, &left_out).map_err(failed)?;
+    if let Some((file, name)) = figure {
+        commit(file, name, &drawn(&reports)?, 1, output)?;
+    }
+    if let Some((file, name)) = page {
+        commit(file, name, &page::render(&reports, &left_out).map_err(failed)?, reports.len(), output)?;
+    }
+    Ok(left_out.is_empty())
+}
+
+fn prepared(file: &Path) -> Result<(WholeFile, &Path), CommandError> {
+    Ok((WholeFile::prepare(file).map_err(failed)?, file))
+}
+
+fn drawn(reports: &[Report]) -> Result<String, CommandError> {
+    let [report] = reports else {
+        return Err(CommandError::Failed("--svg draws one report; name one".to_owned()));
+    };
+    let figure = ranking::svg(report).map_err(failed)?;
+    figure.ok_or_else(|| {
+        CommandError::Failed("no timer of the report has both a step and a cost in cycles".to_owned())
+    })
+}
+
+fn commit(
+    file: WholeFile,
+    name: &Path,
+    text: &str,
+    reports: usize,
+    output: &mut dyn Write,
+) -> Result<(), CommandError> {
     file.commit(text.as_bytes()).map_err(failed)?;
-    let size = text.len().div_ceil(1000);
-    let written = args.output.display();
-    match reports.len() {
+    let (written, size) = (name.display(), text.len().div_ceil(1000));
+    match reports {
         1 => writeln!(output, "{written}: 1 report, {size} kB")?,
         count => writeln!(output, "{written}: {count} reports, {size} kB")?,
     }
-    Ok(left_out.is_empty())
+    Ok(())
 }

@@ -6,8 +6,8 @@ use super::{Figures, tone};
 use crate::model::{ProvenanceKind, Report, Status, TimerRow, Warning};
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::facts_of;
-use crate::report::plot::Plot;
-use crate::report::plot::svg::DrawError;
+use crate::report::plot::svg::{DrawError, marks};
+use crate::report::plot::{Plot, ranking};
 use crate::report::{Fact, ranks, written_rank};
 use crate::text::numbers::{accuracy, count, percent, plus_minus, share, time};
 use crate::text::{clipped, plain};
@@ -23,7 +23,17 @@ pub(super) struct ReportView {
     pub provenance: Option<String>,
     pub facts: Vec<Fact>,
     pub warnings: Vec<Warning>,
+    /// All timers at a glance.
+    pub ranking: Option<RankingView>,
     pub timers: Vec<TimerView>,
+}
+
+/// Cost over step of all timers.
+pub(super) struct RankingView {
+    pub width: u32,
+    pub height: u32,
+    pub caption: String,
+    pub marks: String,
 }
 
 pub(super) struct TimerView {
@@ -128,6 +138,7 @@ impl ReportView {
             }),
             facts: facts_of(report),
             warnings: report.warnings.iter().map(plain_warning).collect(),
+            ranking: RankingView::of(report)?,
             timers: timers?,
         })
     }
@@ -164,6 +175,13 @@ impl TimerView {
             warnings: row.warnings.iter().map(plain_warning).collect(),
             figures: drawn?,
         })
+    }
+}
+
+impl RankingView {
+    fn of(report: &Report) -> Result<Option<Self>, DrawError> {
+        let ((width, height), caption) = (ranking::SIZE, ranking::caption(report));
+        Ok(ranking::svg(report)?.map(|whole| Self { width, height, caption, marks: marks(&whole) }))
     }
 }
 

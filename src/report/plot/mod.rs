@@ -1,6 +1,7 @@
 //! The three figures of a timer: what is drawn, apart from how. [`svg`] draws it for papers and pages, [`terminal`] with
 //! characters.
 
+pub mod ranking;
 pub mod svg;
 pub mod terminal;
 

@@ -13,21 +13,22 @@ use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle};
 use super::{Axis, Data, Plot};
 
 /// Points, and bars. The page knows these colours (`templates/page.css`).
-const DATA: RGBColor = RGBColor(0x1b, 0x4f, 0x8a);
+pub(super) const DATA: RGBColor = RGBColor(0x1b, 0x4f, 0x8a);
 /// Multiples of the step.
-const LEVEL: RGBColor = RGBColor(0x9a, 0x9a, 0x9a);
+pub(super) const LEVEL: RGBColor = RGBColor(0x9a, 0x9a, 0x9a);
 /// Within one accuracy of the median.
 const BAND: RGBColor = RGBColor(0xe3, 0xe3, 0xe3);
 /// The median.
 const MEDIAN: RGBColor = RGBColor(0xb4, 0x2b, 0x1e);
 /// Text and axes.
-const INK: RGBColor = RGBColor(0, 0, 0);
+pub(super) const INK: RGBColor = RGBColor(0, 0, 0);
 
 const SIZE: (u32, u32) = (480, 290);
-const FONT: &str = "sans-serif";
+pub(super) const FONT: &str = "sans-serif";
 const FONT_SIZE: u32 = 16;
 
-type Error<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as plotters::prelude::DrawingBackend>::ErrorType>;
+pub(super) type Error<'a> =
+    DrawingAreaErrorKind<<SVGBackend<'a> as plotters::prelude::DrawingBackend>::ErrorType>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// The figure could not be drawn.
@@ -57,17 +58,19 @@ impl Plot {
     /// # Errors
     /// As [`svg`](Self::svg).
     pub fn svg_marks(&self) -> Result<String, DrawError> {
-        let whole = self.svg()?;
-        let from = whole.find("<svg").and_then(|start| Some(start + whole[start..].find('>')? + 1));
-        let inner = from.and_then(|from| {
-            whole[from..].strip_suffix("</svg>\n").or_else(|| whole[from..].strip_suffix("</svg>"))
-        });
-        // Said once for the whole figure by the page.
-        Ok(inner
-            .unwrap_or_default()
-            .replace(r#" opacity="1""#, "")
-            .replace(" font-family=\"sans-serif\"", ""))
+        Ok(marks(&self.svg()?))
     }
+}
+
+/// The marks of a whole document, to be put into an `svg` element of its size.
+#[must_use]
+pub fn marks(whole: &str) -> String {
+    let from = whole.find("<svg").and_then(|start| Some(start + whole[start..].find('>')? + 1));
+    let inner = from.and_then(|from| {
+        whole[from..].strip_suffix("</svg>\n").or_else(|| whole[from..].strip_suffix("</svg>"))
+    });
+    // Said once for the whole figure by the page.
+    inner.unwrap_or_default().replace(r#" opacity="1""#, "").replace(" font-family=\"sans-serif\"", "")
 }
 
 fn draw<'a>(plot: &Plot, area: &DrawingArea<SVGBackend<'a>, Shift>) -> Result<(), Error<'a>> {

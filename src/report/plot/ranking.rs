@@ -1,0 +1,197 @@
+//! All timers of a report at a glance: what a read costs over the step, both in cycles, with lines of equal Quality.
+
+use std::ops::Range;
+
+use plotters::backend::SVGBackend;
+use plotters::chart::ChartBuilder;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::element::{Circle, EmptyElement, PathElement, Text};
+use plotters::prelude::IntoLogRange;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, IntoFont, TextStyle};
+
+use super::svg::{DATA, DrawError, Error, FONT, INK, LEVEL};
+use crate::model::{AccuracyKind, Report, TimerRow};
+use crate::quality::{ACCURACY_EXPONENT, COST_EXPONENT};
+use crate::text::clipped;
+use crate::text::numbers::count;
+
+/// The name of the figure, as in file names.
+const NAME: &str = "ranking";
+/// Its width and height, in pixels.
+pub const SIZE: (u32, u32) = (760, 430);
+const FONT_SIZE: u32 = 15;
+/// The Qualities whose lines are drawn, in percent: those of timers whose single calls all cost the same.
+const LINES: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 75.0];
+/// Timers whose steps and whose costs differ by less than this factor share a mark.
+const ONE_MARK: f64 = 1.35;
+/// Pixels between a mark or a line and what is written beside it.
+const BESIDE: i32 = 8;
+const LONGEST_ID: usize = 24;
+
+/// Timers that lie at one place, the best first.
+#[derive(Clone, Debug, PartialEq)]
+struct Mark {
+    accuracy: f64,
+    cost: f64,
+    ids: Vec<String>,
+}
+
+impl Mark {
+    /// The best of them, and how many more there are.
+    fn label(&self) -> String {
+        match self.ids.as_slice() {
+            [only] => only.clone(),
+            [first, others @ ..] => format!("{first} +{}", others.len()),
+            [] => String::new(),
+        }
+    }
+}
+
+/// The figure of a report as a document of its own. `None` where no timer has an accuracy and a cost in cycles.
+///
+/// # Errors
+/// Where its numbers are beyond what can be drawn.
+pub fn svg(report: &Report) -> Result<Option<String>, DrawError> {
+    let marks = marks(&report.timers);
+    if marks.is_empty() {
+        return Ok(None);
+    }
+    let mut text = String::new();
+    let drawn = draw(&marks, &SVGBackend::with_string(&mut text, SIZE).into_drawing_area());
+    drawn.map_err(|error| DrawError { figure: NAME, reason: error.to_string() })?;
+    Ok(Some(text))
+}
+
+/// What is to be seen on it, for those who look and for those who cannot.
+#[must_use]
+pub fn caption(report: &Report) -> String {
+    let named = |marks: &[Mark]| marks.iter().map(|mark| mark.ids.len()).sum::<usize>();
+    let marks = marks(&report.timers);
+    format!(
+        "{} timers by their step and by the cost of a read. Lines join equal Quality of timers whose calls all cost the same; \
+         lower left is better. A mark may stand for several timers: it bears the name of the best.",
+        named(&marks)
+    )
+}
+
+fn marks(timers: &[TimerRow]) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = Vec::new();
+    for row in timers {
+        let step = row.accuracy.filter(|step| step.kind == AccuracyKind::Resolved);
+        let pair =
+            step.and_then(|step| step.cycles).zip(row.cost.as_ref().and_then(|cost| cost.median_cycles));
+        // Formula (1) takes less than a cycle for one.
+        let Some((accuracy, cost)) = pair.map(|(accuracy, cost)| (accuracy.max(1.0), cost.max(1.0))) else {
+            continue;
+        };
+        if !(accuracy.is_finite() && cost.is_finite()) {
+            continue;
+        }
+        let near = |a: f64, b: f64| a < ONE_MARK * b && b < ONE_MARK * a;
+        let id = clipped(&row.id, LONGEST_ID);
+        match marks.iter_mut().find(|mark| near(mark.accuracy, accuracy) && near(mark.cost, cost)) {
+            Some(mark) => mark.ids.push(id),
+            None => marks.push(Mark { accuracy, cost, ids: vec![id] }),
+        }
+    }
+    marks
+}
+
+/// From a whole power of ten to another, with room for all figures.
+fn range(figures: impl Iterator<Item = f64> + Clone) -> Range<f64> {
+    let (least, most) = (figures.clone().fold(f64::INFINITY, f64::min), figures.fold(1.0, f64::max));
+    let power = |figure: f64| 10.0_f64.powf(figure.clamp(0.0, 300.0));
+    power((least / 1.3).log10().floor())..power((most * 1.3).log10().ceil().max(1.0))
+}
+
+fn draw<'a>(marks: &[Mark], area: &DrawingArea<SVGBackend<'a>, Shift>) -> Result<(), Error<'a>> {
+    let across = range(marks.iter().map(|mark| mark.accuracy));
+    let up = range(marks.iter().map(|mark| mark.cost));
+    let mut chart = ChartBuilder::on(area)
+        .margin(8)
+        .margin_right(34)
+        .x_label_area_size(46)
+        .y_label_area_size(62)
+        .build_cartesian_2d(across.clone().log_scale(), up.clone().log_scale())?;
+    let small = |colour: &'static plotters::style::RGBColor| (FONT, FONT_SIZE - 2).into_font().color(colour);
+    for percent in LINES {
+        let Some([from, to]) = line(percent, &across, &up) else { continue };
+        chart.draw_series([PathElement::new(vec![from, to], LEVEL.stroke_width(1))])?;
+        let style: TextStyle = small(&LEVEL).pos(Pos::new(HPos::Left, VPos::Bottom));
+        let end = EmptyElement::at(to) + Text::new(format!("{percent:.0} %"), (2 - BESIDE, -BESIDE), style);
+        chart.draw_series([end])?;
+    }
+    chart
+        .configure_mesh()
+        .disable_mesh()
+        .x_desc("step (CPU cycles)")
+        .y_desc("cost of a read (CPU cycles)")
+        .x_label_formatter(&|at| power(*at))
+        .y_label_formatter(&|at| power(*at))
+        .axis_style(INK)
+        .label_style((FONT, FONT_SIZE).into_font().color(&INK))
+        .axis_desc_style((FONT, FONT_SIZE).into_font().color(&INK))
+        .draw()?;
+    let middle = (across.start * across.end).sqrt();
+    for mark in marks {
+        let (side, beside) =
+            if mark.accuracy < middle { (HPos::Left, BESIDE) } else { (HPos::Right, -BESIDE) };
+        let style: TextStyle = small(&INK).pos(Pos::new(side, VPos::Center));
+        let place = EmptyElement::at((mark.accuracy, mark.cost));
+        chart.draw_series([place
+            + Circle::new((0, 0), 4, DATA.filled())
+            + Text::new(mark.label(), (beside, 0), style)])?;
+    }
+    area.present()
+}
+
+/// A power of ten on an axis, as in `10k`.
+fn power(number: f64) -> String {
+    let text = count(Some(number));
+    let (digits, unit) = text.split_at(text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len()));
+    let digits =
+        if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
+    format!("{digits}{unit}")
+}
+
+/// Where the line of a Quality enters and leaves the figure: the product of accuracy and cost is the same on all of it.
+fn line(percent: f64, across: &Range<f64>, up: &Range<f64>) -> Option<[(f64, f64); 2]> {
+    // Both exponents are the same, or it were no straight line.
+    const { assert!(ACCURACY_EXPONENT == COST_EXPONENT) };
+    let product = (percent / 100.0).powf(1.0 / ACCURACY_EXPONENT);
+    let from = across.start.max(product / up.end);
+    let to = across.end.min(product / up.start);
+    (from < to).then(|| [(from, product / from), (to, product / to)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Cycles;
+    use crate::quality::quality;
+
+    #[test]
+    fn lines_join_equal_quality() {
+        let (across, up) = (1.0..1e6, 1.0..1e6);
+        for percent in LINES {
+            for (accuracy, cost) in line(percent, &across, &up).unwrap() {
+                let found = quality(Cycles(accuracy), Cycles(cost), 1.0).unwrap();
+                assert!((found - percent / 100.0).abs() < 1e-9, "{percent} % at {accuracy}, {cost}: {found}");
+            }
+        }
+        assert_eq!(line(1.0, &across, &up), None, "beyond the figure");
+    }
+
+    #[test]
+    fn timers_at_one_place_share_a_mark() {
+        let mark = |ids: &[&str]| Mark {
+            accuracy: 1.0,
+            cost: 1.0,
+            ids: ids.iter().map(|id| (*id).to_owned()).collect(),
+        };
+        assert_eq!(mark(&["a"]).label(), "a");
+        assert_eq!(mark(&["a", "b", "c", "d"]).label(), "a +3");
+    }
+}
