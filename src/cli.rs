@@ -3,12 +3,15 @@
 mod agent_check;
 mod analyse;
 mod compare;
+mod completions;
 mod inspect;
 pub mod measure;
 mod pick;
 mod report;
 mod runtimes;
+mod status;
 mod table;
+mod values;
 
 use std::path::PathBuf;
 
@@ -28,18 +31,11 @@ pub use agent_check::AgentCheckArgs;
 pub use analyse::AnalyseArgs;
 pub use check::CheckArgs;
 pub use compare::{CompareArgs, CompareFormat};
+pub use completions::CompletionsArgs;
 pub use inspect::InspectArgs;
 pub use report::{FiguresWanted, PublishArgs, ReportArgs};
 pub use runtimes::{RuntimeArgs, RuntimeName};
 pub use table::TableArgs;
-
-const EXIT_STATUS: &str = "\
-Exit status:
-  0  done
-  1  the command failed
-  2  wrong usage
-  3  done, but a timer that was asked for by name could not be characterised,
-     some of the given reports could not be read, or a condition of compare holds";
 
 const PROBE_EXAMPLES: &str = "\
 Examples:
@@ -60,7 +56,7 @@ Examples:
 ///
 /// Measures accuracy, invocation cost, spread and Quality of every timer method, with intervals and caveats.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "timermeter", version, after_help = EXIT_STATUS, max_term_width = 100)]
+#[command(name = "timermeter", version, after_help = status::ALL, max_term_width = 100)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -71,56 +67,59 @@ pub struct Cli {
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Characterise the timers of this machine and print them, best Quality first
-    #[command(after_help = EXIT_STATUS, after_long_help = const_str(PROBE_EXAMPLES))]
+    #[command(after_help = status::TIMERS, after_long_help = with_examples(PROBE_EXAMPLES, status::TIMERS))]
     Probe(ProbeArgs),
     /// Compute the report again from a trace that `probe --trace` kept
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = status::PLAIN)]
     Analyse(AnalyseArgs),
     /// Show everything about one timer, with its figures
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = status::TIMERS)]
     Inspect(InspectArgs),
     /// Make one page of some reports, which needs no network and nothing beside it
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = status::REPORTS)]
     Report(ReportArgs),
     /// Make a static site over a folder of reports
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = status::REPORTS)]
     Publish(PublishArgs),
     /// Print one or many reports as a table: Markdown, CSV, LaTeX, HTML, JSON
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = status::REPORTS)]
     Table(TableArgs),
     /// Tell what changed from one report to another, and whether it is more than noise
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = status::COMPARED)]
     Compare(CompareArgs),
     /// List every timer this build knows, whether it can be read here, and if not why
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = status::LISTED)]
     List(ListArgs),
     /// Identify the machine: CPU, frequencies, hypervisor, kernel, clock source, OS
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = status::PLAIN)]
     Platform(PlatformArgs),
     /// Judge whether the machine is fit to be measured: each finding with its cause and what to do; changes nothing
-    #[command(after_help = check::EXIT_STATUS)]
+    #[command(after_help = status::CHECKED)]
     Check(CheckArgs),
     /// Compute the Quality that follows from given figures
-    #[command(after_help = EXIT_STATUS, after_long_help = const_str(SCORE_EXAMPLES))]
+    #[command(after_help = status::PLAIN, after_long_help = with_examples(SCORE_EXAMPLES, status::PLAIN))]
     Score(ScoreArgs),
     /// Serve the native timers over the agent protocol (what probe starts as its worker)
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = status::PLAIN)]
     Agent(AgentArgs),
     /// Tell the author of an agent whether it speaks the protocol, question by question
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = status::AGENT)]
     AgentCheck(AgentCheckArgs),
     /// Probe simulated timers of known truth and print declared against found
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = status::PLAIN)]
     Selftest(SelftestArgs),
     /// Pick the clock to measure with, and how: the cheapest that keeps the wanted error
-    #[command(after_help = EXIT_STATUS, after_long_help = const_str(pick::EXAMPLES))]
+    #[command(after_help = status::PICKED, after_long_help = with_examples(pick::EXAMPLES, status::PICKED))]
     Pick(PickArgs),
     /// Measure operations or a command, with any clock, each operation in a fresh process
-    #[command(after_help = EXIT_STATUS, after_long_help = const_str(measure::MEASURE_EXAMPLES))]
+    #[command(after_help = status::MEASURED, after_long_help = with_examples(measure::MEASURE_EXAMPLES, status::MEASURED))]
     Measure(MeasureArgs),
     /// Promised error against found error, for every clock and method
-    #[command(after_help = EXIT_STATUS, after_long_help = const_str(measure::REHEARSE_EXAMPLES))]
+    #[command(after_help = status::REHEARSED, after_long_help = with_examples(measure::REHEARSE_EXAMPLES, status::REHEARSED))]
     Rehearse(RehearseArgs),
+    /// Print what a shell needs to complete commands and flags
+    #[command(after_help = status::PLAIN)]
+    Completions(CompletionsArgs),
     /// Measure one operation in this process (what measure and rehearse start)
     #[command(hide = true)]
     MeasureWorker(MeasureWorkerArgs),
@@ -129,8 +128,8 @@ pub enum Command {
     Guard,
 }
 
-fn const_str(examples: &str) -> String {
-    format!("{examples}\n\n{EXIT_STATUS}")
+fn with_examples(examples: &str, statuses: &str) -> String {
+    format!("{examples}\n\n{statuses}")
 }
 
 /// Arguments of `probe`.
@@ -152,7 +151,7 @@ pub struct ProbeArgs {
     #[command(flatten)]
     pub runtimes: RuntimeArgs,
     /// Measure on this CPU
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
     /// Frequency that turns time into cycles: effective, nominal, or a figure as in 2.8GHz
     #[arg(long, value_name = "FREQUENCY", default_value = "effective", allow_hyphen_values = true)]
@@ -170,35 +169,22 @@ pub struct ProbeArgs {
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "reports")]
     pub save: Option<PathBuf>,
     /// Seed of all random choices
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: Option<u64>,
     /// Start further processes for the timers with the widest intervals until the Quality of each is known to ± so many points, as
     /// far as that can be had [default: 0.5; with --thorough 0.1]
-    #[arg(long, value_name = "POINTS", allow_negative_numbers = true, value_parser = points)]
+    #[arg(long, value_name = "POINTS", allow_negative_numbers = true, value_parser = values::points)]
     pub precision: Option<f64>,
-    /// Seconds that the run should take at most; it takes longer only where its first rounds and the verdicts do
+    /// Seconds, or a time as in 30s, that the run should take at most; it takes longer only where its first rounds and the verdicts do
     /// [default: 20; with --quick 10, with --thorough 120]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = values::seconds)]
     pub budget: Option<f64>,
-    /// Seconds that the answers of one process of a timer may take together [default: 30]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Seconds, or a time as in 500ms (rounded up), that the answers of one process of a timer may take together [default: 30]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = values::whole_seconds)]
     pub timeout: Option<u64>,
     /// No progress, no hints
     #[arg(long)]
     pub quiet: bool,
-}
-
-/// Half the width of an interval of Quality, in points.
-fn points(text: &str) -> Result<f64, String> {
-    positive(text, 100.0).ok_or_else(|| "give points of Quality, more than 0 and up to 100, as in 0.5".into())
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    positive(text, 1e6).ok_or_else(|| "give seconds, more than 0 and up to 1000000, as in 60".into())
-}
-
-fn positive(text: &str, most: f64) -> Option<f64> {
-    text.parse().ok().filter(|value| *value > 0.0 && *value <= most)
 }
 
 /// Arguments of `list`.
@@ -235,8 +221,8 @@ pub struct ScoreArgs {
     /// Median cost of an invocation, in the same units
     #[arg(long, value_name = "V", allow_hyphen_values = true)]
     pub cost: Quantity,
-    /// Share of invocations within ±1 accuracy of the median cost, above 0 and at most 1
-    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    /// Share of invocations within ±1 accuracy of the median cost, above 0 and at most 1, as in 0.993 or 99.3%
+    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::spread)]
     pub spread: f64,
     /// Frequency of the CPU, as in 2.8GHz; needed unless all is given in cycles
     #[arg(long, value_name = "F", allow_hyphen_values = true, value_parser = quantity::frequency)]
@@ -256,7 +242,7 @@ pub struct AgentArgs {
     #[arg(value_name = "TIMER")]
     pub timers: Vec<String>,
     /// Run on this CPU
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
 }
 
@@ -267,10 +253,10 @@ pub struct SelftestArgs {
     #[arg(long)]
     pub quick: bool,
     /// Seed of the simulated timers
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: Option<u64>,
     /// How many timers to simulate
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(1..=u64::MAX))]
     pub count: Option<u32>,
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]

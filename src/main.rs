@@ -12,8 +12,8 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
-    CommandError, agent, agent_check, analyse, check, compare, inspect, list, measure, pick, platform, probe,
-    publish, rehearse, report, score, selftest, table, tell, trial,
+    CommandError, agent, agent_check, analyse, check, compare, completions, inspect, list, measure, pick,
+    platform, probe, publish, rehearse, report, score, selftest, table, tell, trial,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::{limits, scratch};
@@ -155,6 +155,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Pick(args) => pick::run(args, &mut output)?,
         Command::Measure(args) => measure::run(args, &mut output)?,
         Command::Rehearse(args) => rehearse::run(args, &mut output)?,
+        Command::Completions(args) => completions::run(args, &mut output).map(|()| true)?,
         Command::MeasureWorker(args) => trial::serve(&args.request, &mut output).map(|()| true)?,
         Command::Agent(args) => {
             drop(output);

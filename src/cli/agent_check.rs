@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::values;
+
 /// Arguments of `agent-check`.
 #[derive(Clone, Debug, Args)]
 pub struct AgentCheckArgs {
@@ -9,6 +11,6 @@ pub struct AgentCheckArgs {
     #[arg(value_name = "COMMAND", value_parser = super::AgentSpec::parse)]
     pub agent: super::AgentSpec,
     /// Seconds that an answer may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = values::whole_seconds)]
     pub timeout: u64,
 }

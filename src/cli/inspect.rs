@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::AgentSpec;
+use super::{AgentSpec, values};
 
 /// Arguments of `inspect`.
 #[derive(Clone, Debug, Args)]
@@ -22,6 +22,6 @@ pub struct InspectArgs {
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
     pub agents: Vec<AgentSpec>,
     /// Measure on this CPU
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
 }

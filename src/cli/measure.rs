@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::AgentSpec;
+use super::{AgentSpec, values};
 use crate::method::wish::share;
 use crate::model::Nanos;
 use crate::quantity;
@@ -48,16 +48,16 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
     pub confidence: f64,
     /// Sizes of the problem, as in 100,1000
-    #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = values::whole::<u64>(1..=100_000_000))]
     pub sizes: Vec<u64>,
     /// Samples that have to be valid
-    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = values::whole::<u32>(2..=100_000))]
     pub samples: u32,
     /// How long a run of the throughput instrument takes
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::time, allow_hyphen_values = true)]
     pub time: Nanos,
     /// Seconds after which a trial has failed
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, allow_negative_numbers = true, value_parser = values::whole::<u64>(1..=86_400))]
     pub limit: u64,
     /// Draw the mean time a call against the size into this SVG file
     #[arg(long, value_name = "FILE")]
@@ -66,10 +66,10 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "REPORT")]
     pub from: Option<PathBuf>,
     /// Measure on this CPU
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
     /// Seed of all random choices
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: u64,
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]
@@ -95,16 +95,16 @@ pub struct RehearseArgs {
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
     pub confidence: f64,
     /// Samples a clock and method
-    #[arg(long, value_name = "N", default_value_t = 12, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(5..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = 12, allow_negative_numbers = true, value_parser = values::whole::<u32>(5..=1_000))]
     pub samples: u32,
     /// Milliseconds that a clock and method may take; what does not fit promises less
-    #[arg(long, value_name = "MS", default_value_t = 600, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(10..=3_600_000))]
+    #[arg(long, value_name = "MS", default_value_t = 600, allow_negative_numbers = true, value_parser = values::whole::<u64>(10..=3_600_000))]
     pub budget: u64,
     /// Take the figures of the clocks from this report (JSON) instead of probing
     #[arg(long, value_name = "REPORT")]
     pub from: Option<PathBuf>,
     /// Measure on this CPU
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]

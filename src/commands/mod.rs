@@ -6,6 +6,7 @@ pub mod analyse;
 pub mod check;
 mod command_run;
 pub mod compare;
+pub mod completions;
 mod first_look;
 mod hosts;
 pub mod inspect;

@@ -35,13 +35,6 @@ pub fn run(args: &ScoreArgs, out: &mut dyn Write) -> Result<(), CommandError> {
 }
 
 fn score(args: &ScoreArgs) -> Result<Score, String> {
-    if args.spread.is_nan() || args.spread <= 0.0 || args.spread > 1.0 {
-        return Err(format!(
-            "--spread {} is no share: give the share of invocations within ±1 accuracy of the median cost, \
-             above 0 and at most 1, as in --spread 0.993",
-            args.spread
-        ));
-    }
     let accuracy = cycles("accuracy", args.accuracy, args)?;
     if accuracy.0 == 0.0 {
         return Err(

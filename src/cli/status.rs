@@ -1,0 +1,25 @@
+//! What a command ends with, as its help says it.
+
+macro_rules! statuses {
+    ($($name:ident: $but:literal),* $(,)?) => {$(
+        pub(super) const $name: &str = concat!(
+            "Exit status:\n  0  done\n  1  the command failed\n  2  wrong usage\n  3  ", $but
+        );
+    )*};
+}
+
+/// Of commands that never end with 3.
+pub(super) const PLAIN: &str = "Exit status:\n  0  done\n  1  the command failed\n  2  wrong usage";
+
+statuses! {
+    ALL: "done, but not all of it, or a condition holds; the help of each command says which",
+    TIMERS: "done, but a timer that was asked for by name could not be characterised",
+    LISTED: "done, but what was named could not be asked for its timers",
+    REPORTS: "done, but some of the reports could not be read",
+    COMPARED: "done, but a condition of --fail-if holds, or a report could not be read",
+    CHECKED: "done, and something is a problem",
+    AGENT: "done, and the agent does not keep to the protocol",
+    PICKED: "no clock suffices; the nearest that is possible is shown",
+    MEASURED: "done, but something that was asked for could not be measured",
+    REHEARSED: "done, but less than 95 % of what was promised was kept",
+}
