@@ -13,8 +13,9 @@ use crate::recording::Recording;
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::facts_of;
 use crate::report::plot::Plot;
-use crate::report::{Fact, Format, Style, WholeFile};
+use crate::report::{Fact, Format, WholeFile};
 use crate::selection::select;
+use crate::table::Style;
 use crate::text::{clipped, hang, plain};
 
 /// Lines wider than this are hard to read; figures are not drawn wider.

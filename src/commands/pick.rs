@@ -10,7 +10,7 @@ use crate::method::plan::Method;
 use crate::method::runtime::host;
 use crate::method::{Choice, Wish, choose};
 use crate::model::Report;
-use crate::report::Style;
+use crate::table::Style;
 use crate::text::hang;
 use crate::text::numbers::{percent, significant, time};
 
