@@ -2,6 +2,7 @@
 
 use super::rows::{figures, in_words, one_sided, platform_change, shown, smallest, summary, verdict};
 use super::{Change, Comparison, Verdict};
+use crate::report::terminal::listed;
 use crate::table::Style;
 use crate::text::{clipped, hang};
 
@@ -24,12 +25,9 @@ pub fn render(comparison: &Comparison, all: bool, style: Style) -> String {
         out += &style.paint(alarm, &line);
         out.push('\n');
     }
-    let width = quiet.iter().map(|change| change.what.len()).max().unwrap_or(0);
-    for change in quiet {
-        let first = format!("{:width$}  ", change.what);
-        let next = " ".repeat(width + 2);
-        hang(&mut out, &first, &next, &clipped(&platform_change(change), LONGEST), style.columns());
-    }
+    let quiet: Vec<_> =
+        quiet.into_iter().map(|change| (change.what, clipped(&platform_change(change), LONGEST))).collect();
+    out += &listed("", &quiet, style);
     out += &format!("\n{}\n", summary(comparison));
     hang(&mut out, "", "", &smallest(), style.columns());
     let shown = shown(comparison, all);

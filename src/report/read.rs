@@ -1,10 +1,10 @@
 //! Reads a report that was written as JSON, and says so when it is not one.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::range::Impossible;
@@ -161,35 +161,17 @@ fn refuse_excess(text: &str, name: &str) -> Result<(), ReadError> {
 
 /// The schema that a JSON document names, whatever it is; nothing else of it is kept.
 fn schema_of(text: &str) -> serde_json::Result<Option<String>> {
-    struct Document;
-
-    impl<'de> Visitor<'de> for Document {
-        type Value = Option<String>;
-
-        fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-            formatter.write_str("a document")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<String>, A::Error> {
-            let mut schema = None;
-            while let Some(key) = map.next_key::<String>()? {
-                if key == "schema" {
-                    schema = serde_json::from_str(map.next_value::<&RawValue>()?.get()).ok();
-                } else {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-            Ok(schema)
-        }
+    #[derive(Deserialize)]
+    struct Document<'a> {
+        #[serde(borrow)]
+        schema: Option<&'a RawValue>,
     }
-
-    let mut reader = serde_json::Deserializer::from_str(text);
-    if text.trim_start().starts_with('{') {
-        let schema = reader.deserialize_map(Document)?;
-        return reader.end().map(|()| schema);
+    match serde_json::from_str::<Document>(text) {
+        Ok(Document { schema }) => Ok(schema.and_then(|schema| serde_json::from_str(schema.get()).ok())),
+        // It is JSON, and no document.
+        Err(error) if error.is_data() => Ok(None),
+        Err(error) => Err(error),
     }
-    IgnoredAny::deserialize(&mut reader)?;
-    reader.end().map(|()| None)
 }
 
 /// The text of a file, in a buffer that can be used again.

@@ -5,7 +5,7 @@ use super::machine::facts_of;
 use super::sections::{Notes, Page, reasons, timers};
 use crate::model::{Report, Status};
 use crate::table::Style;
-use crate::text::hang;
+use crate::text::{hang, plain};
 
 const DIM: &str = "2";
 const RED: &str = "31";
@@ -32,14 +32,20 @@ pub fn render(report: &Report, style: Style) -> String {
 /// Lines that begin with `#` and say who the machine is.
 #[must_use]
 pub fn machine(facts: &[Fact], style: Style) -> String {
-    let name_width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    listed("# ", facts, style).lines().map(|line| style.paint(DIM, line) + "\n").collect()
+}
+
+/// A line a fact, folded, the values below each other.
+#[must_use]
+pub fn listed<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style: Style) -> String {
+    let width = facts.iter().map(|(name, _)| name.as_ref().chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (name, value) in facts {
-        let first = format!("# {name:name_width$}  ");
-        let next = format!("# {:name_width$}  ", "");
-        hang(&mut text, &first, &next, value, style.columns());
+        let first = format!("{lead}{:width$}  ", name.as_ref());
+        let next = format!("{lead}{:width$}  ", "");
+        hang(&mut text, &first, &next, &plain(value.as_ref()), style.columns());
     }
-    text.lines().map(|line| style.paint(DIM, line.trim_end()) + "\n").collect()
+    text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
 /// As for a terminal of 120 columns where there is none, with the names of the paper beside the ids where there is room for all of
