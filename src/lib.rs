@@ -28,6 +28,7 @@ pub mod scratch;
 pub mod selection;
 pub mod selftest;
 pub mod suitability;
+pub mod table;
 pub mod tabulation;
 pub mod text;
 pub mod trace;

@@ -4,7 +4,8 @@ mod sample;
 
 use sample::{nothing_determined, report};
 use timermeter::model::Report;
-use timermeter::report::{Format, Style, schema};
+use timermeter::report::{Format, schema};
+use timermeter::table::Style;
 
 fn table(width: Option<u16>, colour: bool) -> String {
     Format::Table.render(&report(), Style { width, colour })

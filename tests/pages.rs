@@ -10,8 +10,9 @@ use std::process::{Command, Stdio};
 use sample::{nothing_determined, report};
 use timermeter::model::Report;
 use timermeter::page::{render, site};
+use timermeter::report::Format;
 use timermeter::report::plot::Plot;
-use timermeter::report::{Format, Style};
+use timermeter::table::Style;
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")

@@ -9,7 +9,8 @@ use timermeter::model::{
     ProvenanceKind, Report, SCHEMA, Settings, Status, TimerRow, Tool, Warning,
 };
 use timermeter::quality::quality;
-use timermeter::report::{Format, Style};
+use timermeter::report::Format;
+use timermeter::table::Style;
 
 const TABLES: &str = include_str!("data/paper-tables.csv");
 const SOURCE: &str = "M. Kuperberg, M. Krogmann, R. Reussner, Metric-based Selection of Timer Methods for Accurate \

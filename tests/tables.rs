@@ -9,8 +9,9 @@ use std::process::Command;
 use clap::ValueEnum;
 use sample::report;
 use timermeter::model::{Outcome, Report};
-use timermeter::report::{Format as Written, Style};
-use timermeter::tabulation::{Choice, Column, Format, Layout, Tabulation};
+use timermeter::report::Format as Written;
+use timermeter::table::{Format, Style};
+use timermeter::tabulation::{Choice, Column, Layout, Tabulation};
 
 const COLUMNS: [Column; 6] =
     [Column::Platform, Column::Timer, Column::Label, Column::Accuracy, Column::Cost, Column::Quality];

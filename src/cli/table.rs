@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::tabulation::{Choice, Column, Format, Layout};
+use crate::table::Format;
+use crate::tabulation::{Choice, Column, Layout};
 
 /// Arguments of `table`.
 #[derive(Clone, Debug, Args)]

@@ -7,6 +7,7 @@ use super::{CommandError, hosts, terminal_style};
 use crate::cli::AgentCheckArgs;
 use crate::prober::children;
 use crate::prober::conformance::{Finding, Verdict, check};
+use crate::table::Style;
 use crate::text::plain;
 
 /// Runs the command. Returns whether the agent passed.
@@ -18,9 +19,9 @@ pub fn run(args: &AgentCheckArgs, output: &mut dyn Write) -> Result<bool, Comman
     if children::interrupted() {
         return Err(CommandError::Interrupted);
     }
-    let colour = terminal_style().colour;
+    let style = terminal_style();
     for finding in &findings {
-        writeln!(output, "{}", line(finding, colour))?;
+        writeln!(output, "{}", line(finding, style))?;
     }
     let failed = findings.iter().filter(|finding| matches!(finding.verdict, Verdict::Fail { .. })).count();
     match failed {
@@ -30,15 +31,15 @@ pub fn run(args: &AgentCheckArgs, output: &mut dyn Write) -> Result<bool, Comman
     Ok(failed == 0)
 }
 
-fn line(finding: &Finding, colour: bool) -> String {
-    let paint =
-        |code: &str, word: &str| if colour { format!("\x1b[{code}m{word}\x1b[0m") } else { word.to_owned() };
+fn line(finding: &Finding, style: Style) -> String {
     let question = plain(&finding.question);
     match &finding.verdict {
-        Verdict::Pass => format!("{}  {question}", paint("32", "pass")),
-        Verdict::NotOffered => format!("{}  {question}: not offered, and need not be", paint("2", "  – ")),
+        Verdict::Pass => format!("{}  {question}", style.paint("32", "pass")),
+        Verdict::NotOffered => {
+            format!("{}  {question}: not offered, and need not be", style.paint("2", "  – "))
+        }
         Verdict::Fail { cause, remedy } => {
-            format!("{}  {question}: {} → {remedy}", paint("31", "FAIL"), plain(cause))
+            format!("{}  {question}: {} → {remedy}", style.paint("31", "FAIL"), plain(cause))
         }
     }
 }

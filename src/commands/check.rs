@@ -8,8 +8,8 @@ use super::{CommandError, terminal_style};
 use crate::cli::{CheckArgs, ShortFormat};
 use crate::model::Platform;
 use crate::platform;
-use crate::report::Style;
 use crate::suitability::{self, Finding, Severity};
+use crate::table::Style;
 use crate::text::{hang, plain};
 
 #[derive(Serialize)]

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::{CommandError, failed, tell, tell_refused, terminal_style};
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::comparison::{self, Comparison, Verdict};
-use crate::model::Report;
-use crate::report::{Collection, Kept, Outline};
-use crate::text::escape::markdown as escape;
+use crate::model::BriefReport;
+use crate::report::{Collection, Kept, read};
+use crate::table::{Column, Format, Table, escape_markdown as escape};
 use crate::text::{clipped, plain};
 
 /// A comparison with one of many reports, in one line and as JSON.
@@ -30,13 +30,13 @@ struct Pair {
 /// # Errors
 /// When nothing can be compared, or the output cannot be written.
 pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let new = Report::read(&args.new).map_err(failed)?;
+    let new = read(&args.new).map_err(failed)?;
     if args.old.is_dir() { with_many(args, &new, output) } else { with_one(args, &new, output) }
 }
 
-fn with_one(args: &CompareArgs, new: &Report, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let old = Report::read(&args.old).map_err(failed)?;
-    let comparison = Comparison::of(&Outline::from(&old), &Outline::from(new))
+fn with_one(args: &CompareArgs, new: &BriefReport, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let old = read(&args.old).map_err(failed)?;
+    let comparison = Comparison::of(&old, new)
         .map_err(|error| failed(format!("'{}' and '{}': {error}", args.old.display(), args.new.display())))?;
     let held = held(args, &comparison);
     match args.format {
@@ -62,10 +62,9 @@ fn with_one(args: &CompareArgs, new: &Report, output: &mut dyn Write) -> Result<
 }
 
 /// One line a report: what a folder of thousands changed from is a list, not thousands of tables.
-fn with_many(args: &CompareArgs, new: &Report, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let new = Outline::from(new);
+fn with_many(args: &CompareArgs, new: &BriefReport, output: &mut dyn Write) -> Result<bool, CommandError> {
     let collection =
-        Collection::read_outlines(&[&args.old], |_, old| Comparison::of(old, &new).map(|c| pair(args, &c)));
+        Collection::read(&[&args.old], |_, old| Comparison::of(&old, new).map(|c| pair(args, &c)));
     let mut complete = tell_refused(&collection.refused, collection.reports.len())?;
     let mut pairs: Vec<(&Path, &Pair)> = Vec::with_capacity(collection.reports.len());
     for Kept { path, content } in &collection.reports {
@@ -112,19 +111,25 @@ fn many_as_markdown(pairs: &[(&Path, &Pair)], output: &mut dyn Write) -> io::Res
     if let Some(fallen) = fallen(pairs) {
         writeln!(output, "**{}**\n", escape(&fallen))?;
     }
-    writeln!(
-        output,
-        "| old report | clock source fell | worse | better | noise | platform changes | lost | questions newly failed | \
-         conditions |"
-    )?;
-    writeln!(output, "|:--|:--|--:|--:|--:|--:|--:|--:|:--|")?;
+    let number = |heading| Column { right: true, ..Column::left(heading) };
+    let mut table = Table::new(vec![
+        Column::left("old report"),
+        Column::left("clock source fell"),
+        number("worse"),
+        number("better"),
+        number("noise"),
+        number("platform changes"),
+        number("lost"),
+        number("questions newly failed"),
+        Column::left("conditions"),
+    ]);
     for (path, Pair { counts: [worse, better, noise], platform, fell, lost, failed, held, .. }) in pairs {
-        let path = escape(&path.display().to_string());
-        let (fell, held) = (escape(fell.as_deref().unwrap_or_default()), escape(&held.join("; ")));
-        let figures = format!("{worse} | {better} | {noise} | {platform} | {lost} | {failed}");
-        writeln!(output, "| {path} | {fell} | {figures} | {held} |")?;
+        let mut row = vec![path.display().to_string().into(), fell.as_deref().unwrap_or_default().into()];
+        row.extend([worse, better, noise, platform, lost, failed].map(|count| count.to_string().into()));
+        row.push(held.join("; ").into());
+        table.push(row);
     }
-    Ok(())
+    table.write(Format::Markdown, output)
 }
 
 fn as_json(pairs: &[(&Path, &Pair)]) -> Value {

@@ -13,9 +13,11 @@ use crate::recording::Recording;
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::facts_of;
 use crate::report::plot::Plot;
-use crate::report::{Fact, Format, Style, WholeFile};
+use crate::report::terminal::{listed, machine};
+use crate::report::{Format, WholeFile};
 use crate::selection::select;
-use crate::text::{clipped, hang, plain};
+use crate::table::Style;
+use crate::text::{clipped, hang};
 
 /// Lines wider than this are hard to read; figures are not drawn wider.
 const WIDEST: u16 = 100;
@@ -51,7 +53,7 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     for row in &rows {
         describe(&mut text, row, style);
     }
-    text.push_str(&lines("# ", &facts_of(&report), style, DIM));
+    text += &machine(&facts_of(&report), style);
     for path in written {
         text += &format!("# written: {}\n", path.display());
     }
@@ -131,14 +133,13 @@ fn file_name(id: &str) -> String {
 }
 
 const BOLD: &str = "1";
-const DIM: &str = "2";
 const YELLOW: &str = "33";
 
 fn describe(out: &mut String, row: &TimerRow, style: Style) {
     let width = usize::from(style.width.unwrap_or(WIDEST));
     *out += &style.paint(BOLD, &clipped(&row.id, 200));
     *out += &format!("  {}\n\n", clipped(&row.label, 200));
-    out.push_str(&lines("", &facts_of_timer(row), style, ""));
+    *out += &listed("", &facts_of_timer(row), style);
     let plots = Plot::all_of(row);
     if plots.is_empty() {
         *out += if row.observations.is_some() {
@@ -161,18 +162,6 @@ fn describe(out: &mut String, row: &TimerRow, style: Style) {
         hang(out, "    → ", "      ", &advice, width);
     }
     out.push('\n');
-}
-
-fn lines(lead: &str, facts: &[Fact], style: Style, codes: &str) -> String {
-    let widest = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (name, value) in facts {
-        let first = format!("{lead}{name:widest$}  ");
-        let next = format!("{lead}{:widest$}  ", "");
-        hang(&mut text, &first, &next, &plain(value), usize::from(style.width.unwrap_or(WIDEST)));
-    }
-    let paint = |line: &str| if codes.is_empty() { line.to_owned() } else { style.paint(codes, line) };
-    text.lines().map(|line| paint(line.trim_end()) + "\n").collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::time::Duration;
 
-use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use super::hosts::gather;
@@ -12,7 +11,8 @@ use crate::cli::{ListArgs, ShortFormat};
 use crate::model::Status;
 use crate::prober::campaign::Settings;
 use crate::prober::plan::Plan;
-use crate::text::{numbers, plain};
+use crate::table::{Column, Table};
+use crate::text::numbers;
 
 /// How long an agent may take to say what it has.
 const AGENT_SECONDS: u64 = 30;
@@ -64,20 +64,17 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
     let listed: Vec<Listed> = hosted.chain(others).collect();
     match args.format {
         ShortFormat::Json => writeln!(output, "{}", super::pretty(&listed)?)?,
-        ShortFormat::Table => writeln!(output, "{}", table(&listed))?,
+        ShortFormat::Table => {
+            output.write_all(table(&listed).on_terminal(terminal_style(), |_| "").as_bytes())?
+        }
     }
     Ok(!lost)
 }
 
-fn table(listed: &[Listed]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    if let Some(width) = terminal_style().width {
-        table.set_width(width);
-    }
-    table.set_header(["timer", "call", "unit", "here"]);
+fn table(listed: &[Listed]) -> Table<'static> {
+    let folds = |heading| Column { longest: Some(600), folds: true, ..Column::left(heading) };
+    let mut table = Table::new(vec![folds("timer"), folds("call"), Column::left("unit"), folds("here")]);
     for timer in listed {
-        let unit = timer.ns_per_tick.map_or("raw counts".into(), |ns| numbers::time(Some(ns)));
         let here = match (&timer.reason, &timer.remedy) {
             _ if timer.available => "yes".into(),
             (Some(reason), Some(remedy)) => format!("no: {reason} → {remedy}"),
@@ -87,7 +84,8 @@ fn table(listed: &[Listed]) -> Table {
             Some(legend) => format!("{} = {legend}", timer.label),
             None => timer.label.clone(),
         };
-        table.add_row([plain(&timer.id), plain(&call), unit, plain(&here)]);
+        let unit = timer.ns_per_tick.map_or("raw counts".into(), |ns| numbers::time(Some(ns)));
+        table.push(vec![timer.id.as_str().into(), call.into(), unit.into(), here.into()]);
     }
     table
 }

@@ -30,7 +30,8 @@ use std::time::Duration;
 
 use crate::cli::Output;
 use crate::model::Report;
-use crate::report::{Format, OutputFile, ReadError, Style};
+use crate::report::{Format, OutputFile, ReadError};
+use crate::table::Style;
 use crate::text::plain;
 
 /// Longer than it takes to end all children.
@@ -111,16 +112,6 @@ fn usable(cpu: u32) -> Result<(), CommandError> {
 /// Indented JSON.
 fn pretty(value: &impl serde::Serialize) -> Result<String, CommandError> {
     serde_json::to_string_pretty(value).map_err(|error| CommandError::Failed(error.to_string()))
-}
-
-/// A table without lines whose first `left` columns are aligned left.
-fn plain_table(header: &[&str], left: usize) -> comfy_table::Table {
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::NOTHING).set_header(header);
-    for column in table.column_iter_mut().skip(left) {
-        column.set_cell_alignment(comfy_table::CellAlignment::Right);
-    }
-    table
 }
 
 fn failed(error: impl std::fmt::Display) -> CommandError {

@@ -10,9 +10,10 @@ use crate::method::plan::Method;
 use crate::method::runtime::host;
 use crate::method::{Choice, Wish, choose};
 use crate::model::Report;
-use crate::report::Style;
-use crate::text::hang;
+use crate::report::terminal::listed;
+use crate::table::Style;
 use crate::text::numbers::{percent, significant, time};
+use crate::text::{clipped, hang};
 
 /// Runs the command. Returns whether a clock suffices.
 ///
@@ -43,7 +44,7 @@ fn probed(args: &PickArgs) -> Result<Report, CommandError> {
         return first_look(&hosted, &args.agents, None);
     }
     let host = host(name).ok_or_else(|| {
-        let shown = crate::text::clipped(name, 40);
+        let shown = clipped(name, 40);
         CommandError::Usage(format!(
             "--runtime `{shown}`: this program brings no host for it along, only for java, dotnet, mono, python and node; \
              give one with --agent, or a report with --from"
@@ -95,11 +96,8 @@ fn page(choice: &Choice, style: Style) -> String {
         _ => {}
     }
     out += "\nthe others\n";
-    let width = choice.others.iter().map(|other| other.id.chars().count()).max().unwrap_or(0);
-    for other in &choice.others {
-        let id = crate::text::clipped(&other.id, 60);
-        hang(&mut out, &format!("  {id:width$}  "), &" ".repeat(width + 4), &other.reason, style.columns());
-    }
+    let others: Vec<_> = choice.others.iter().map(|other| (clipped(&other.id, 60), &other.reason)).collect();
+    out += &listed("  ", &others, style);
     out += "\nharnesses\n";
     for advice in &choice.harnesses {
         let clock = advice.clock.as_deref().map_or_else(String::new, |clock| format!(" (here {clock})"));
@@ -135,7 +133,7 @@ fn short(share: f64) -> String {
 
 fn candidate(out: &mut String, title: &str, candidate: &Candidate, style: Style) {
     let plan = &candidate.plan;
-    *out += &format!("{title} {} — {}\n\n", candidate.id, crate::text::clipped(&candidate.label, 80));
+    *out += &format!("{title} {} — {}\n\n", candidate.id, clipped(&candidate.label, 80));
     let method = match plan.method {
         Method::Single => "single: one call between two reads".to_owned(),
         Method::Batch { calls } => format!("batch: {calls} calls between two reads"),
@@ -160,9 +158,7 @@ fn candidate(out: &mut String, title: &str, candidate: &Candidate, style: Style)
         ),
         ("campaign", time(Some(plan.campaign_ns))),
     ];
-    for (name, value) in lines {
-        hang(out, &format!("  {name:<18}"), &" ".repeat(20), &value, style.columns());
-    }
+    *out += &listed("  ", &lines, style);
     for note in &candidate.notes {
         hang(out, "  → ", "    ", note, style.columns());
     }

@@ -8,7 +8,7 @@ use super::{CommandError, terminal_style};
 use crate::cli::{PlatformArgs, ShortFormat};
 use crate::model::{Frequency, Platform};
 use crate::platform::{self, frequency};
-use crate::report::{conditions, machine, table};
+use crate::report::{conditions, machine, terminal};
 
 #[derive(Serialize)]
 struct Identified {
@@ -43,7 +43,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
             let mut facts = machine::facts(&platform, &frequency);
             facts.extend(conditions::details(&platform));
             facts.push(("date", date));
-            write!(output, "{}", table::machine(&facts, terminal_style()))?;
+            write!(output, "{}", terminal::machine(&facts, terminal_style()))?;
         }
     }
     Ok(())

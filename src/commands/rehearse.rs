@@ -10,10 +10,10 @@ use crate::measure::operations;
 use crate::measure::rehearsal::{Kind, Rehearsed};
 use crate::measure::worker::{Instrument, Reply, Request};
 use crate::method::ClockFigures;
-use crate::report::Style;
 use crate::report::machine::facts;
-use crate::report::table::machine;
-use crate::text::numbers::{NOTHING, percent, time};
+use crate::report::terminal::machine;
+use crate::table::{Cell, Column, Format, Notation, Style, Table};
+use crate::text::numbers::{NOTHING, percent};
 
 /// The schema of the document.
 const SCHEMA: &str = "timermeter.rehearsal.v1";
@@ -206,8 +206,18 @@ fn page(outcome: &Outcome, style: Style) -> String {
         outcome.confidence * 100.0,
         outcome.operation
     );
-    let header = ["clock", "method", "calls", "truth", "found", "error %", "promised %", "of it clock %", ""];
-    let mut table = super::plain_table(&header, 2);
+    let percents = |heading| Column::right(heading, Notation::Fixed(2));
+    let mut table = Table::new(vec![
+        Column::left("clock"),
+        Column::left("method"),
+        Column::written("calls"),
+        Column::right("truth", Notation::Time),
+        Column::right("found", Notation::Time),
+        percents("error %"),
+        percents("promised %"),
+        percents("of it clock %"),
+        Column::left(""),
+    ]);
     let (mut failed, mut refused) = (Vec::new(), Vec::new());
     for promise in &outcome.promises {
         let Some(found) = &promise.outcome else {
@@ -216,22 +226,19 @@ fn page(outcome: &Outcome, style: Style) -> String {
             reasons.push((who, promise.reason.clone().unwrap_or_default()));
             continue;
         };
-        table.add_row([
-            promise.clock.clone(),
+        table.push(vec![
+            promise.clock.as_str().into(),
             promise.method.into(),
-            found.calls.to_string(),
-            time(Some(found.truth_ns)),
-            time(Some(found.found_ns)),
-            percent(Some(found.error)),
-            percent(Some(found.promised)),
-            percent(Some(found.clock_error)),
-            if found.kept() { String::new() } else { "BROKEN".to_owned() },
+            found.calls.to_string().into(),
+            found.truth_ns.into(),
+            found.found_ns.into(),
+            Cell::percent(Some(found.error)),
+            Cell::percent(Some(found.promised)),
+            Cell::percent(Some(found.clock_error)),
+            if found.kept() { "" } else { "BROKEN" }.into(),
         ]);
     }
-    for line in table.lines() {
-        out += line.trim_end();
-        out.push('\n');
-    }
+    out += &table.render(Format::Table);
     let total = outcome.kept + outcome.broken;
     let share =
         if total == 0 { NOTHING.to_owned() } else { percent(Some(outcome.kept as f64 / total as f64)) };

@@ -10,6 +10,7 @@ use crate::model::{Cycles, Hertz, Nanos};
 use crate::quality::quality;
 use crate::quantity::Quantity;
 use crate::report::Format;
+use crate::table::{Column, Table};
 use crate::text::numbers;
 
 /// What was given, in cycles, and what follows from it.
@@ -87,41 +88,33 @@ fn cycles(name: &str, quantity: Quantity, args: &ScoreArgs) -> Result<Cycles, St
 
 fn render(score: &Score, format: Format) -> String {
     match format {
-        Format::Table => table(score),
+        Format::Table => {
+            let lines = shown(score).into_iter().map(|(name, value)| format!("{name:<9} {value}\n"));
+            lines.collect()
+        }
         Format::Json => serde_json::to_string_pretty(score).expect("all keys are strings") + "\n",
         Format::Csv => csv(score),
-        Format::Markdown => markdown(score),
+        Format::Markdown => {
+            let mut table = Table::new(vec![Column::left(""), Column::left("")]);
+            shown(score).into_iter().for_each(|(name, value)| table.push(vec![name.into(), value.into()]));
+            table.render(crate::table::Format::Markdown)
+        }
     }
 }
 
-fn table(score: &Score) -> String {
-    let mut out = format!("Quality   {} %\n", numbers::percent(Some(score.quality)));
-    for (name, value) in inputs(score) {
-        out += &format!("{name:<9} {value}\n");
-    }
-    out
-}
-
-fn markdown(score: &Score) -> String {
-    let mut out = format!("| | |\n|:--|:--|\n| Quality | {} % |\n", numbers::percent(Some(score.quality)));
-    for (name, value) in inputs(score) {
-        out += &format!("| {name} | {value} |\n");
-    }
-    out
-}
-
-fn inputs(score: &Score) -> Vec<(&'static str, String)> {
+fn shown(score: &Score) -> Vec<(&'static str, String)> {
     let length = |cycles: f64, ns: Option<f64>| match ns {
         Some(_) => format!("{} cycles ({})", exact(cycles), numbers::time(ns)),
         None => format!("{} cycles", exact(cycles)),
     };
-    let mut inputs = vec![
+    let mut shown = vec![
+        ("Quality", format!("{} %", numbers::percent(Some(score.quality)))),
         ("accuracy", length(score.accuracy_cycles, score.accuracy_ns)),
         ("cost", length(score.cost_cycles, score.cost_ns)),
         ("spread", score.spread.to_string()),
     ];
-    inputs.extend(score.frequency_hz.map(|hz| ("frequency", numbers::rate(Some(hz)))));
-    inputs
+    shown.extend(score.frequency_hz.map(|hz| ("frequency", numbers::rate(Some(hz)))));
+    shown
 }
 
 /// All digits of a count of cycles that a person would want to see.
@@ -130,7 +123,6 @@ fn exact(cycles: f64) -> String {
 }
 
 fn csv(score: &Score) -> String {
-    let number = |figure: Option<f64>| figure.map(|figure| figure.to_string()).unwrap_or_default();
     let figures = [
         ("quality", Some(score.quality)),
         ("accuracy_cycles", Some(score.accuracy_cycles)),
@@ -140,8 +132,9 @@ fn csv(score: &Score) -> String {
         ("spread", Some(score.spread)),
         ("frequency_hz", score.frequency_hz),
     ];
-    let names = figures.map(|(name, _)| name.to_owned()).join(",");
-    format!("{names}\n{}\n", figures.map(|(_, figure)| number(figure)).join(","))
+    let mut table = Table::new(figures.map(|(name, _)| Column::left(name)).to_vec());
+    table.push(figures.map(|(_, figure)| figure.into()).to_vec());
+    table.render(crate::table::Format::Csv)
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use comfy_table::{CellAlignment, Table, presets};
 use indexmap::IndexMap;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -13,6 +12,7 @@ use crate::cli::{SelftestArgs, ShortFormat};
 use crate::prober::plan::Plan;
 use crate::selftest::score::{ALIKE, FIGURES, FigureSummary, Score, Scores, Summary, kind};
 use crate::selftest::{Case, Found, Verdict, population};
+use crate::table::{Cell, Column, Format, Table};
 use crate::text::numbers;
 
 /// Simulated timers, unless told otherwise.
@@ -187,11 +187,13 @@ fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> 
         let groups = judged.groups.iter().map(|(group, summary)| (group.as_str(), summary));
         for (group, summary) in groups.chain([("all", &judged.all)]) {
             let figures = [summary.accuracy, summary.cost, summary.spread, summary.quality];
-            let cells = [group.to_owned(), summary.timers.to_string()].into_iter().chain(figures.map(cell));
             let misses = format!("{:.1} ({:.1}) %", 100.0 * summary.misses, 100.0 * summary.unavoidable);
-            table.add_row(cells.chain([misses]));
+            let mut row = vec![Cell::from(group), summary.timers.to_string().into()];
+            row.extend(figures.map(|figure| cell(figure).into()));
+            row.push(misses.into());
+            table.push(row);
         }
-        writeln!(output, "{table}")?;
+        write!(output, "{}", table.render(Format::Table))?;
     }
     writeln!(output, "\n{LEGEND}")?;
     writeln!(
@@ -201,7 +203,7 @@ fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> 
     )?;
     if !outcome.misses.is_empty() {
         writeln!(output, "\nwrong (declared → found)")?;
-        writeln!(output, "{}", misses(&outcome.misses))?;
+        write!(output, "{}", misses(&outcome.misses))?;
     }
     Ok(())
 }
@@ -234,33 +236,30 @@ fn failure(outcome: &Outcome) -> String {
     format!("the estimators are not as good as they have to be: {}", outcome.failures.join("; "))
 }
 
-fn misses(misses: &[Miss]) -> Table {
+fn misses(misses: &[Miss]) -> String {
     let mut table = table(&["kind", "reference", "accuracy", "cost", "spread", "Quality %"]);
     let time = |pair: [Option<f64>; 2]| format!("{} → {}", numbers::time(pair[0]), numbers::time(pair[1]));
     let share = |pair: [Option<f64>; 2]| format!("{} → {}", numbers::share(pair[0]), numbers::share(pair[1]));
     let percent =
         |pair: [Option<f64>; 2]| format!("{} → {}", numbers::percent(pair[0]), numbers::percent(pair[1]));
     for miss in misses.iter().take(MOST_SHOWN) {
-        table.add_row([
-            miss.timer.clone(),
-            miss.reference.clone(),
-            time(miss.accuracy_ns),
-            time(miss.cost_ns),
-            share(miss.spread),
-            percent(miss.quality),
+        table.push(vec![
+            miss.timer.as_str().into(),
+            miss.reference.as_str().into(),
+            time(miss.accuracy_ns).into(),
+            time(miss.cost_ns).into(),
+            share(miss.spread).into(),
+            percent(miss.quality).into(),
         ]);
     }
+    let mut text = table.render(Format::Table);
     if misses.len() > MOST_SHOWN {
-        table.add_row([format!("… and {} more", misses.len() - MOST_SHOWN)]);
+        text += &format!("… and {} more\n", misses.len() - MOST_SHOWN);
     }
-    table
+    text
 }
 
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+fn table(headings: &[&'static str]) -> Table<'static> {
+    let column = |(at, heading): (usize, &&'static str)| Column { right: at > 0, ..Column::left(heading) };
+    Table::new(headings.iter().enumerate().map(column).collect())
 }

@@ -1,10 +1,8 @@
 //! What changed, as Markdown.
 
 use super::Comparison;
-use super::rows::{
-    ANSWER_HEADS, HEADS, answer_cells, cells, one_sided, platform_change, shown, smallest, summary,
-};
-use crate::text::escape::markdown as escape;
+use super::rows::{answers, figures, one_sided, platform_change, shown, smallest, summary};
+use crate::table::{Format, escape_markdown as escape};
 
 /// The comparison, a changed clock source in the first line.
 #[must_use]
@@ -21,19 +19,10 @@ pub fn render(comparison: &Comparison, all: bool) -> String {
         out += "Same platform and settings.\n";
     }
     out += &format!("\n{}; {}.\n", escape(&summary(comparison)), escape(&smallest()));
-    let shown = shown(comparison, all);
-    if !shown.is_empty() {
-        out += &format!("\n| {} |\n|:--|:--|--:|--:|:--|:--|\n", HEADS.map(escape).join(" | "));
-        for compared in shown {
-            out += &format!("| {} |\n", cells(compared).map(|cell| escape(&cell)).join(" | "));
+    for table in [figures(&shown(comparison, all)), answers(comparison)] {
+        if !table.rows.is_empty() {
+            out += &format!("\n{}", table.render(Format::Markdown));
         }
-    }
-    if !comparison.answers.is_empty() {
-        out += &format!("\n| {} | finding |\n|:--|:--|:--|:--|:--|\n", ANSWER_HEADS.join(" | "));
-    }
-    for answer in &comparison.answers {
-        let cells = answer_cells(answer).map(|cell| escape(&cell)).join(" | ");
-        out += &format!("| {cells} | {} |\n", escape(&answer.finding));
     }
     for (name, timers) in one_sided(comparison) {
         out += &format!("\n{name}: {}\n", escape(&timers.join(", ")));

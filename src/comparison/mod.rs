@@ -7,22 +7,21 @@ mod json;
 mod markdown;
 mod platform;
 mod rows;
-mod table;
+mod terminal;
 mod trust;
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::model::{AccuracyKind, Status};
-use crate::report::{Outline, OutlineRow};
+use crate::model::{AccuracyKind, Report, Status, TimerRow};
 
 pub use condition::{BadCondition, Condition};
 pub use interval::{Difference, Figure};
 pub use json::render as render_json;
 pub use markdown::render as render_markdown;
 pub use platform::Change;
-pub use table::{render as render_table, summary_line};
+pub use terminal::{render as render_table, summary_line};
 pub use trust::Answer;
 
 /// The kernel may let its clock run faster or slower by this share to set it (adjtimex(2): 500 ppm), and nanoseconds are
@@ -132,13 +131,13 @@ impl Comparison {
     ///
     /// # Errors
     /// When no timer is in both.
-    pub fn of(old: &Outline<'_>, new: &Outline<'_>) -> Result<Self, NothingInCommon> {
-        let known: HashMap<&str, &OutlineRow<'_>> =
-            old.timers.iter().map(|row| (row.id.as_ref(), row)).collect();
+    pub fn of<F>(old: &Report<F>, new: &Report<F>) -> Result<Self, NothingInCommon> {
+        let known: HashMap<&str, &TimerRow<F>> =
+            old.timers.iter().map(|row| (row.id.as_str(), row)).collect();
         let (mut figures, mut one_sided, mut answers) = (Vec::new(), Vec::new(), Vec::new());
         let mut common = false;
         for row in &new.timers {
-            let before = known.get(row.id.as_ref()).copied();
+            let before = known.get(row.id.as_str()).copied();
             if let Some(before) = before {
                 common = true;
                 answers.extend(trust::changed(before, row));
@@ -146,8 +145,8 @@ impl Comparison {
             }
             one_sided.extend(fate(before, Some(row)));
         }
-        let still: HashMap<&str, ()> = new.timers.iter().map(|row| (row.id.as_ref(), ())).collect();
-        let gone = old.timers.iter().filter(|row| !still.contains_key(row.id.as_ref()));
+        let still: HashMap<&str, ()> = new.timers.iter().map(|row| (row.id.as_str(), ())).collect();
+        let gone = old.timers.iter().filter(|row| !still.contains_key(row.id.as_str()));
         one_sided.extend(gone.filter_map(|row| fate(Some(row), None)));
         if !common {
             return Err(NothingInCommon { old: old.timers.len(), new: new.timers.len() });
@@ -183,7 +182,7 @@ impl Quantity {
     }
 
     /// Its value and interval in a row, times with what a nanosecond itself may be off by; nothing where it was not determined.
-    fn of(self, row: &OutlineRow<'_>) -> Option<Figure> {
+    fn of<F>(self, row: &TimerRow<F>) -> Option<Figure> {
         let percent = |share: Option<f64>| share.map(|share| share * 100.0);
         let lower = |ns: Option<f64>| ns.map(|ns| ns * (1.0 - SLEW));
         let upper = |ns: Option<f64>| ns.map(|ns| ns * (1.0 + SLEW));
@@ -202,7 +201,7 @@ impl Quantity {
         Figure::new(value?, low, high)
     }
 
-    fn compared(self, old: &OutlineRow<'_>, new: &OutlineRow<'_>) -> Option<Compared> {
+    fn compared<F>(self, old: &TimerRow<F>, new: &TimerRow<F>) -> Option<Compared> {
         let difference = Difference::between(self.of(old)?, self.of(new)?, self.is_relative());
         let better = match self {
             Self::Quality | Self::Spread => difference.absolute > 0.0,
@@ -242,12 +241,12 @@ impl Quantity {
 }
 
 /// Its report says so.
-fn is_of_single_process(row: &OutlineRow<'_>) -> bool {
+fn is_of_single_process<F>(row: &TimerRow<F>) -> bool {
     row.warnings.iter().any(|warning| warning.code == "single-process")
 }
 
-fn fate(old: Option<&OutlineRow<'_>>, new: Option<&OutlineRow<'_>>) -> Option<OneSided> {
-    let has_figures = |row: &OutlineRow<'_>| row.status == Status::Ok;
+fn fate<F>(old: Option<&TimerRow<F>>, new: Option<&TimerRow<F>>) -> Option<OneSided> {
+    let has_figures = |row: &TimerRow<F>| row.status == Status::Ok;
     let (row, fate) = match (old, new) {
         (Some(old), Some(new)) if has_figures(old) && !has_figures(new) => (new, Fate::Lost),
         (Some(old), Some(new)) if !has_figures(old) && has_figures(new) => (old, Fate::Gained),

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{Frequency, ProvenanceKind};
-use crate::report::Outline;
+use crate::model::{Frequency, ProvenanceKind, Report};
 
 /// Something that differs between two platforms or two settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,7 +35,7 @@ const CLOCK_SOURCE: &str = "clock source";
 const SAME_FREQUENCY: f64 = 0.01;
 
 /// All that differs, a change of the clock source first, another CPU next.
-pub(super) fn changes(old: &Outline<'_>, new: &Outline<'_>) -> Vec<Change> {
+pub(super) fn changes<F>(old: &Report<F>, new: &Report<F>) -> Vec<Change> {
     let (before, after) = (&old.platform, &new.platform);
     let text = |what, old: &Option<String>, new: &Option<String>| change(what, old.clone(), new.clone());
     let list = |sources: &[String]| (!sources.is_empty()).then(|| sources.join(", "));
@@ -125,7 +124,7 @@ fn frequency(old: &Frequency, new: &Frequency) -> Option<Change> {
     Some(change)
 }
 
-fn provenance(report: &Outline<'_>) -> &'static str {
+fn provenance<F>(report: &Report<F>) -> &'static str {
     match report.provenance.kind {
         ProvenanceKind::Measured => "measured",
         ProvenanceKind::Published => "published",

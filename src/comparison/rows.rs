@@ -1,12 +1,10 @@
-//! What changed, as lines of text cells: the table and the Markdown page differ in how they set them only.
+//! What changed, as tables and sentences: the terminal and the Markdown page differ in how they set them only.
 
 use indexmap::IndexMap;
 
 use super::{Answer, Compared, Comparison, Fate, Quantity, SMALLEST, SMALLEST_QUALITY, Verdict};
+use crate::table::{Column, Table};
 use crate::text::numbers::{NOTHING, significant, time};
-
-pub(super) const HEADS: [&str; 6] =
-    ["timer", "figure", "old", "new", "difference [95 % interval]", "verdict"];
 
 /// The figures to be shown, the worst first: those that differ by more than noise, or could not be judged and differ by what
 /// matters; or `all` of them. A spread without an interval is shown with all others only: older reports have none, and
@@ -31,30 +29,54 @@ pub(super) fn shown(comparison: &Comparison, all: bool) -> Vec<&Compared> {
     shown
 }
 
-/// The cells of a line; text in them is as it was found.
-pub(super) fn cells(compared: &Compared) -> [String; 6] {
-    let difference = &compared.difference;
-    let figure = |value: f64| match compared.quantity {
-        Quantity::Quality => format!("{value:.2} %"),
-        Quantity::Spread => format!("{value:.3}"),
-        Quantity::Cost | Quantity::Accuracy => time(Some(value)),
-    };
-    [
-        compared.timer.clone(),
-        compared.quantity.name().to_owned(),
-        figure(difference.old.value),
-        figure(difference.new.value),
-        change(compared),
-        verdict(compared.verdict).to_owned(),
-    ]
+/// A row a figure. Units differ from row to row, so that figures are text.
+pub(super) fn figures(shown: &[&Compared]) -> Table<'static> {
+    let right = |heading| Column { right: true, ..Column::left(heading) };
+    let mut table = Table::new(vec![
+        Column { longest: Some(60), ..Column::left("timer") },
+        Column::left("figure"),
+        right("old"),
+        right("new"),
+        Column::left("difference [95 % interval]"),
+        Column::left("verdict"),
+    ]);
+    for compared in shown {
+        let figure = |value: f64| match compared.quantity {
+            Quantity::Quality => format!("{value:.2} %"),
+            Quantity::Spread => format!("{value:.3}"),
+            Quantity::Cost | Quantity::Accuracy => time(Some(value)),
+        };
+        table.push(vec![
+            compared.timer.as_str().into(),
+            compared.quantity.name().into(),
+            figure(compared.difference.old.value).into(),
+            figure(compared.difference.new.value).into(),
+            change(compared).into(),
+            verdict(compared.verdict).into(),
+        ]);
+    }
+    table
 }
 
-pub(super) const ANSWER_HEADS: [&str; 4] = ["timer", "question", "answer", "verdict"];
+/// A row an answer that changed.
+pub(super) fn answers(comparison: &Comparison) -> Table<'static> {
+    let mut table =
+        Table::new(["timer", "question", "answer", "verdict", "finding"].map(Column::left).to_vec());
+    for answer in &comparison.answers {
+        table.push(vec![
+            answer.timer.as_str().into(),
+            answer.question.into(),
+            in_words(answer).into(),
+            verdict(answer.verdict).into(),
+            answer.finding.as_str().into(),
+        ]);
+    }
+    table
+}
 
-/// The cells of an answer that changed, without its finding.
-pub(super) fn answer_cells(answer: &Answer) -> [String; 4] {
-    let change = format!("{} → {}", answer.old.in_words(), answer.new.in_words());
-    [answer.timer.clone(), answer.question.to_owned(), change, verdict(answer.verdict).to_owned()]
+/// An answer that changed.
+pub(super) fn in_words(answer: &Answer) -> String {
+    format!("{} → {}", answer.old.in_words(), answer.new.in_words())
 }
 
 fn change(compared: &Compared) -> String {

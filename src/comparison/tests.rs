@@ -5,7 +5,7 @@ use super::{
     summary_line,
 };
 use crate::model::{Accuracy, AccuracyKind, Cost, Outcome, Report, Status, TimerRow, Verdicts, Warning};
-use crate::report::{Outline, Style};
+use crate::table::Style;
 
 const EMPTY: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
     "created":"2026-11-20T12:00:00Z",
@@ -47,7 +47,7 @@ fn report(timers: Vec<TimerRow>) -> Report {
 }
 
 fn compared(old: &Report, new: &Report) -> Result<Comparison, NothingInCommon> {
-    Comparison::of(&Outline::from(old), &Outline::from(new))
+    Comparison::of(old, new)
 }
 
 fn failed(id: &str) -> TimerRow {

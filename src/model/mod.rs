@@ -26,12 +26,11 @@ pub use platform::{
     ClockSource, Cpu, CpuQuota, Kernel, Limits, Load, MemoryLimit, Ntp, Os, Platform, Tickless, Tsc,
 };
 pub use plot_data::{CostHistogram, Figures, IntervalHistogram, Staircase};
-pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Tool};
+pub use report::{BriefReport, Provenance, ProvenanceKind, Report, SCHEMA, Tool};
 pub use settings::Settings;
-pub use timer::{Observations, Status, TimerRow};
+pub use timer::{BriefRow, Observations, Status, TimerRow};
 pub use units::{Cycles, Hertz, Nanos};
 pub use verdict::{
-    AllanPoint, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, ReadPath, Stable, ThreadSafe,
-    Verdicts, in_short,
+    AllanPoint, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, ReadPath, Stable, ThreadSafe, Verdicts,
 };
 pub use warning::Warning;

@@ -4,16 +4,18 @@
 //! Names carry their unit. What was not determined is `null`, never 0.
 
 use schemars::JsonSchema;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::{Frequency, Platform, Settings, TimerRow, Warning};
+use super::{Figures, Frequency, Platform, Settings, TimerRow, Warning};
 
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v1";
 
-/// A whole report.
+/// A whole report; `F` is what the figures of its timers are drawn from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Report {
+#[schemars(rename = "Report")]
+pub struct Report<F = Figures> {
     /// Always `timermeter.report.v1`.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
@@ -33,8 +35,11 @@ pub struct Report {
     /// What concerns the whole run.
     pub warnings: Vec<Warning>,
     /// One row a timer: those with a Quality first, best first.
-    pub timers: Vec<TimerRow>,
+    pub timers: Vec<TimerRow<F>>,
 }
+
+/// A report whose bulk was passed over: what figures are drawn from is half of a report, and no table shows it.
+pub type BriefReport = Report<IgnoredAny>;
 
 /// Where figures come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::{Accuracy, Cost, Distribution, Figures, Verdicts, Warning};
@@ -35,9 +36,10 @@ impl Status {
     }
 }
 
-/// One timer.
+/// One timer; `F` is what its figures are drawn from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TimerRow {
+#[schemars(rename = "TimerRow")]
+pub struct TimerRow<F = Figures> {
     /// Unique in the report.
     pub id: String,
     /// The call itself.
@@ -91,10 +93,13 @@ pub struct TimerRow {
     /// What the figures rest on.
     pub observations: Option<Observations>,
     /// What its figures are drawn from; null where nothing was observed, and in reports of older versions.
-    pub figures: Option<Figures>,
+    pub figures: Option<F>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }
+
+/// A timer of a report whose bulk was passed over.
+pub type BriefRow = TimerRow<IgnoredAny>;
 
 impl TimerRow {
     /// A row that holds nothing yet but the name of its timer.

@@ -76,19 +76,14 @@ impl Verdicts {
     /// otherwise.
     #[must_use]
     pub fn in_short(&self) -> &'static str {
-        in_short([self.monotonic.outcome, self.thread_safe.outcome, self.stable.outcome])
-    }
-}
-
-/// The three questions that matter for Quality, in one word.
-#[must_use]
-pub fn in_short(three: [Outcome; 3]) -> &'static str {
-    if three.contains(&Outcome::Fail) {
-        "no"
-    } else if three.contains(&Outcome::NotTested) {
-        "?"
-    } else {
-        "yes"
+        let three = [self.monotonic.outcome, self.thread_safe.outcome, self.stable.outcome];
+        if three.contains(&Outcome::Fail) {
+            "no"
+        } else if three.contains(&Outcome::NotTested) {
+            "?"
+        } else {
+            "yes"
+        }
     }
 }
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use super::table::Style;
-use super::{csv, json, markdown, table};
+use super::{csv, json, markdown, terminal};
 use crate::model::Report;
+use crate::table::Style;
 
 /// The formats a report can be written in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -50,7 +50,7 @@ impl Format {
     #[must_use]
     pub fn render(self, report: &Report, style: Style) -> String {
         match self {
-            Self::Table => table::render(report, style),
+            Self::Table => terminal::render(report, style),
             Self::Json => json::render(report),
             Self::Csv => csv::render(report),
             Self::Markdown => markdown::render(report),

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
-use crate::model::{Distribution, Report};
+use crate::model::{CostHistogram, Distribution, Report};
 
 /// The document, indented, with a newline at its end. Figures that are not finite become null.
 #[must_use]
@@ -76,71 +76,22 @@ impl Formatter for Lines {
     }
 }
 
-/// JSON has no NaN and no infinity; such a figure was not determined.
+/// JSON has no NaN and no infinity: what may be null is written so. What always has numbers is none without them.
 fn finite(mut report: Report) -> Report {
-    let frequency = &mut report.frequency;
-    for hz in [
-        &mut frequency.nominal_hz,
-        &mut frequency.tsc_hz,
-        &mut frequency.effective_hz,
-        &mut frequency.effective_hz_low,
-        &mut frequency.effective_hz_high,
-        &mut frequency.effective_hz_before,
-        &mut frequency.effective_hz_after,
-        &mut frequency.cycles_hz,
-        &mut frequency.cycles_hz_low,
-        &mut frequency.cycles_hz_high,
-    ] {
-        drop_unless_finite(hz);
-    }
     for row in &mut report.timers {
-        // An accuracy always has its ticks; without them there is none.
         row.accuracy = row.accuracy.filter(|accuracy| accuracy.ticks.is_finite());
-        if let Some(accuracy) = &mut row.accuracy {
-            [&mut accuracy.ns, &mut accuracy.low_ns, &mut accuracy.high_ns, &mut accuracy.cycles]
-                .into_iter()
-                .for_each(drop_unless_finite);
-        }
-        if let Some(cost) = &mut row.cost {
-            [&mut cost.median_ns, &mut cost.low_ns, &mut cost.high_ns]
-                .into_iter()
-                .for_each(drop_unless_finite);
-            [&mut cost.median_cycles, &mut cost.amortised_ns, &mut cost.single_median_ns, &mut cost.p99_ns]
-                .into_iter()
-                .for_each(drop_unless_finite);
-        }
-        // Its shares and deviations always have values; without them there is no distribution.
         row.distribution = row.distribution.take().filter(Distribution::is_finite);
-        if let Some(distribution) = &mut row.distribution {
-            drop_unless_finite(&mut distribution.between_ns);
-        }
-        if let Some(observations) = &mut row.observations {
-            drop_unless_finite(&mut observations.reference_accuracy_ns);
-        }
         if let Some(figures) = &mut row.figures {
-            // What cannot be drawn is none.
             figures.staircase = figures.staircase.take().filter(|stairs| stairs.ns_per_work.is_finite());
-            figures.singles = figures
-                .singles
-                .take()
-                .filter(|costs| costs.first_ns.is_finite() && costs.width_ns.is_finite());
+            let sound = |costs: &CostHistogram| costs.first_ns.is_finite() && costs.width_ns.is_finite();
+            figures.singles = figures.singles.take().filter(sound);
         }
         if let Some(verdicts) = &mut row.verdicts {
             verdicts.thread_safe.offsets.retain(|offset| (offset.ns + offset.uncertainty_ns).is_finite());
             verdicts.stable.allan.retain(|point| (point.window_s + point.deviation).is_finite());
         }
-        [&mut row.ns_per_tick, &mut row.spread, &mut row.spread_low, &mut row.spread_high]
-            .into_iter()
-            .for_each(drop_unless_finite);
-        [&mut row.quality, &mut row.quality_low, &mut row.quality_high, &mut row.printed_quality]
-            .into_iter()
-            .for_each(drop_unless_finite);
     }
     report
-}
-
-fn drop_unless_finite(figure: &mut Option<f64>) {
-    *figure = figure.filter(|figure| figure.is_finite());
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::outline::{Outline, OutlineRow};
-use crate::model::{Accuracy, Cost, Distribution, Frequency, Report, TimerRow};
+use crate::model::{Accuracy, Cost, Distribution, Report, TimerRow};
 use crate::text::clipped;
 
 /// What cannot be in a report, with its place.
@@ -50,90 +49,38 @@ const LENGTH: Range = Range { least: 0.0, most: 1e18, more: false, name: "0 to 1
 const STEP: Range = Range { more: true, name: "more than 0, up to 1e18", ..LENGTH };
 const RATE: Range = Range { least: 0.0, most: 1e12, more: true, name: "more than 0, up to 1e12" };
 
-/// The figures of a row that have a range.
-struct Figures<'a> {
-    id: &'a str,
-    ns_per_tick: Option<f64>,
-    accuracy: Option<&'a Accuracy>,
-    cost: Option<&'a Cost>,
-    /// The value and its interval.
-    spread: [Option<f64>; 3],
-    /// The value, its interval, and the printed one.
-    quality: [Option<f64>; 4],
-    /// An outline passes over it.
-    distribution: Option<&'a Distribution>,
-}
-
-impl Report {
+impl<F> Report<F> {
     /// The first thing in it that cannot be.
     #[must_use]
     pub fn impossible(&self) -> Option<Impossible> {
-        impossible(&self.frequency, self.timers.iter().map(Figures::from))
-    }
-}
-
-impl Outline<'_> {
-    /// The first thing in it that cannot be.
-    pub(super) fn impossible(&self) -> Option<Impossible> {
-        impossible(&self.frequency, self.timers.iter().map(Figures::from))
-    }
-}
-
-impl<'a> From<&'a TimerRow> for Figures<'a> {
-    fn from(row: &'a TimerRow) -> Self {
-        Self {
-            id: &row.id,
-            ns_per_tick: row.ns_per_tick,
-            accuracy: row.accuracy.as_ref(),
-            cost: row.cost.as_ref(),
-            spread: [row.spread, row.spread_low, row.spread_high],
-            quality: [row.quality, row.quality_low, row.quality_high, row.printed_quality],
-            distribution: row.distribution.as_ref(),
+        let frequency = &self.frequency;
+        let rates = [
+            ("nominal_hz", frequency.nominal_hz),
+            ("tsc_hz", frequency.tsc_hz),
+            ("effective_hz", frequency.effective_hz),
+            ("effective_hz_low", frequency.effective_hz_low),
+            ("effective_hz_high", frequency.effective_hz_high),
+            ("cycles_hz", frequency.cycles_hz),
+            ("cycles_hz_low", frequency.cycles_hz_low),
+            ("cycles_hz_high", frequency.cycles_hz_high),
+        ];
+        let wrong = rates.into_iter().find_map(|(name, rate)| outside(name, rate, RATE));
+        if let Some((name, value, range)) = wrong {
+            return Some(Impossible::Figure { place: format!("frequency.{name}"), value, range });
         }
+        let mut seen = HashSet::new();
+        self.timers.iter().enumerate().find_map(|(at, row)| {
+            if !seen.insert(row.id.as_str()) {
+                return Some(Impossible::DuplicateId(clipped(&row.id, 80)));
+            }
+            let place = |name: &str| format!("timers[{at}] ('{}'): {name}", clipped(&row.id, 80));
+            if let Some((name, value, range)) = row.outside() {
+                return Some(Impossible::Figure { place: place(name), value, range });
+            }
+            let (name, low, high) = row.crossed()?;
+            Some(Impossible::Interval { place: place(name), low, high })
+        })
     }
-}
-
-impl<'a> From<&'a OutlineRow<'_>> for Figures<'a> {
-    fn from(row: &'a OutlineRow<'_>) -> Self {
-        Self {
-            id: &row.id,
-            ns_per_tick: row.ns_per_tick,
-            accuracy: row.accuracy.as_ref(),
-            cost: row.cost.as_ref(),
-            spread: [row.spread, row.spread_low, row.spread_high],
-            quality: [row.quality, row.quality_low, row.quality_high, row.printed_quality],
-            distribution: None,
-        }
-    }
-}
-
-fn impossible<'a>(frequency: &Frequency, rows: impl Iterator<Item = Figures<'a>>) -> Option<Impossible> {
-    let rates = [
-        ("nominal_hz", frequency.nominal_hz),
-        ("tsc_hz", frequency.tsc_hz),
-        ("effective_hz", frequency.effective_hz),
-        ("effective_hz_low", frequency.effective_hz_low),
-        ("effective_hz_high", frequency.effective_hz_high),
-        ("cycles_hz", frequency.cycles_hz),
-        ("cycles_hz_low", frequency.cycles_hz_low),
-        ("cycles_hz_high", frequency.cycles_hz_high),
-    ];
-    let wrong = rates.into_iter().find_map(|(name, rate)| outside(name, rate, RATE));
-    if let Some((name, value, range)) = wrong {
-        return Some(Impossible::Figure { place: format!("frequency.{name}"), value, range });
-    }
-    let mut seen = HashSet::new();
-    rows.enumerate().find_map(|(at, row)| {
-        if !seen.insert(row.id) {
-            return Some(Impossible::DuplicateId(clipped(row.id, 80)));
-        }
-        let place = |name: &str| format!("timers[{at}] ('{}'): {name}", clipped(row.id, 80));
-        if let Some((name, value, range)) = row.outside() {
-            return Some(Impossible::Figure { place: place(name), value, range });
-        }
-        let (name, low, high) = row.crossed()?;
-        Some(Impossible::Interval { place: place(name), low, high })
-    })
 }
 
 type Outside = (&'static str, f64, &'static str);
@@ -159,22 +106,19 @@ fn of_distribution(costs: &Distribution) -> impl Iterator<Item = (&'static str, 
     whole.into_iter().chain(modes)
 }
 
-impl Figures<'_> {
+impl<F> TimerRow<F> {
     fn outside(&self) -> Option<Outside> {
-        let [quality, low, high, printed] = self.quality;
-        let [spread, spread_low, spread_high] = self.spread;
-        let accuracy = self.accuracy;
-        let step = |part: fn(&Accuracy) -> Option<f64>| accuracy.and_then(part);
-        let cost = |part: fn(&Cost) -> Option<f64>| self.cost.and_then(part);
+        let step = |part: fn(&Accuracy) -> Option<f64>| self.accuracy.as_ref().and_then(part);
+        let cost = |part: fn(&Cost) -> Option<f64>| self.cost.as_ref().and_then(part);
         [
             ("ns_per_tick", self.ns_per_tick, STEP),
-            ("spread", spread, SHARE),
-            ("spread_low", spread_low, SHARE),
-            ("spread_high", spread_high, SHARE),
-            ("quality", quality, SHARE),
-            ("quality_low", low, SHARE),
-            ("quality_high", high, SHARE),
-            ("printed_quality", printed, SHARE),
+            ("spread", self.spread, SHARE),
+            ("spread_low", self.spread_low, SHARE),
+            ("spread_high", self.spread_high, SHARE),
+            ("quality", self.quality, SHARE),
+            ("quality_low", self.quality_low, SHARE),
+            ("quality_high", self.quality_high, SHARE),
+            ("printed_quality", self.printed_quality, SHARE),
             ("accuracy.ns", step(|step| step.ns), STEP),
             ("accuracy.low_ns", step(|step| step.low_ns), LENGTH),
             ("accuracy.high_ns", step(|step| step.high_ns), STEP),
@@ -189,18 +133,18 @@ impl Figures<'_> {
             ("cost.p99_ns", cost(|cost| cost.p99_ns), LENGTH),
         ]
         .into_iter()
-        .chain(self.distribution.into_iter().flat_map(of_distribution))
+        .chain(self.distribution.iter().flat_map(of_distribution))
         .find_map(|(name, figure, range)| outside(name, figure, range))
     }
 
     /// An interval that ends before it begins.
     fn crossed(&self) -> Option<(&'static str, f64, f64)> {
-        let [_, low, high, _] = self.quality;
+        let (accuracy, cost) = (self.accuracy.as_ref(), self.cost.as_ref());
         let intervals = [
-            ("quality", low, high),
-            ("spread", self.spread[1], self.spread[2]),
-            ("accuracy", self.accuracy.and_then(|a| a.low_ns), self.accuracy.and_then(|a| a.high_ns)),
-            ("cost", self.cost.and_then(|cost| cost.low_ns), self.cost.and_then(|cost| cost.high_ns)),
+            ("quality", self.quality_low, self.quality_high),
+            ("spread", self.spread_low, self.spread_high),
+            ("accuracy", accuracy.and_then(|a| a.low_ns), accuracy.and_then(|a| a.high_ns)),
+            ("cost", cost.and_then(|cost| cost.low_ns), cost.and_then(|cost| cost.high_ns)),
         ];
         let both = intervals.into_iter().filter_map(|(name, low, high)| Some((name, low?, high?)));
         both.into_iter().find(|(_, low, high)| low > high)

@@ -1,13 +1,12 @@
 //! Reads a report that was written as JSON, and says so when it is not one.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::outline::Outline;
 use super::range::Impossible;
 use super::size::{has_too_many_timers, has_too_many_values};
 use crate::input::LONGEST_REPORT;
@@ -98,8 +97,7 @@ impl Report {
     /// # Errors
     /// When the file cannot be read or does not hold a report of this version.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
-        let mut buffer = Vec::new();
-        Self::parse(text_of(path, &mut buffer)?, &path.display().to_string())
+        read(path)
     }
 
     /// Reads a report from `text`; `name` says in errors where it came from.
@@ -107,31 +105,47 @@ impl Report {
     /// # Errors
     /// When it is not a report of this version.
     pub fn parse(text: &str, name: &str) -> Result<Self, ReadError> {
-        let text = unmarked(text);
-        let name = || name.to_owned();
-        refuse_excess(text, &name())?;
-        let broken = |error: serde_json::Error| ReadError::Json {
-            name: name(),
-            message: json_error(&error),
-            line: error.line(),
-            column: error.column(),
-        };
-        let report = match serde_json::from_str::<Self>(text) {
-            Ok(report) if report.schema == SCHEMA => report,
-            other => {
-                // The version first: a document of another version fails to fit in ways that explain nothing.
-                let any = schema_of(text).map_err(broken)?;
-                return Err(match (any.as_deref(), other) {
-                    (None, _) => ReadError::NoSchema { name: name() },
-                    (Some(SCHEMA), Err(error)) => broken(error),
-                    (Some(found), _) => ReadError::OtherSchema { name: name(), found: clipped(found, 80) },
-                });
-            }
-        };
-        match report.impossible() {
-            Some(what) => Err(ReadError::Impossible { name: name(), what }),
-            None => Ok(report),
+        parse(text, name)
+    }
+}
+
+/// As [`Report::read`]; what figures are drawn from is passed over where a [`BriefReport`](crate::model::BriefReport) is asked for.
+///
+/// # Errors
+/// When the file cannot be read or does not hold a report of this version.
+pub fn read<F: DeserializeOwned>(path: &Path) -> Result<Report<F>, ReadError> {
+    parse(text_of(path, &mut Vec::new())?, &path.display().to_string())
+}
+
+/// As [`Report::parse`], of either kind.
+///
+/// # Errors
+/// When it is not a report of this version.
+pub fn parse<F: DeserializeOwned>(text: &str, name: &str) -> Result<Report<F>, ReadError> {
+    let text = unmarked(text);
+    let name = || name.to_owned();
+    refuse_excess(text, &name())?;
+    let broken = |error: serde_json::Error| ReadError::Json {
+        name: name(),
+        message: json_error(&error),
+        line: error.line(),
+        column: error.column(),
+    };
+    let report = match serde_json::from_str::<Report<F>>(text) {
+        Ok(report) if report.schema == SCHEMA => report,
+        other => {
+            // The version first: a document of another version fails to fit in ways that explain nothing.
+            let any = schema_of(text).map_err(broken)?;
+            return Err(match (any.as_deref(), other) {
+                (None, _) => ReadError::NoSchema { name: name() },
+                (Some(SCHEMA), Err(error)) => broken(error),
+                (Some(found), _) => ReadError::OtherSchema { name: name(), found: clipped(found, 80) },
+            });
         }
+    };
+    match report.impossible() {
+        Some(what) => Err(ReadError::Impossible { name: name(), what }),
+        None => Ok(report),
     }
 }
 
@@ -145,64 +159,19 @@ fn refuse_excess(text: &str, name: &str) -> Result<(), ReadError> {
     }
 }
 
-impl<'a> Outline<'a> {
-    /// Reads an outline from `text`; `name` says in errors where it came from.
-    ///
-    /// # Errors
-    /// When it is not a report of this version, as far as it is read.
-    pub fn parse(text: &'a str, name: &str) -> Result<Self, ReadError> {
-        refuse_excess(unmarked(text), name)?;
-        match serde_json::from_str::<Self>(unmarked(text)) {
-            Ok(outline) if outline.schema == SCHEMA => match outline.impossible() {
-                Some(what) => Err(ReadError::Impossible { name: name.to_owned(), what }),
-                None => Ok(outline),
-            },
-            // What is wrong is told the same, whoever reads it.
-            other => Err(match (Report::parse(text, name), other) {
-                (Err(error), _) => error,
-                (Ok(_), Err(error)) => ReadError::Json {
-                    name: name.to_owned(),
-                    message: json_error(&error),
-                    line: error.line(),
-                    column: error.column(),
-                },
-                (Ok(_), Ok(_)) => ReadError::NoSchema { name: name.to_owned() },
-            }),
-        }
-    }
-}
-
 /// The schema that a JSON document names, whatever it is; nothing else of it is kept.
 fn schema_of(text: &str) -> serde_json::Result<Option<String>> {
-    struct Document;
-
-    impl<'de> Visitor<'de> for Document {
-        type Value = Option<String>;
-
-        fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-            formatter.write_str("a document")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<String>, A::Error> {
-            let mut schema = None;
-            while let Some(key) = map.next_key::<String>()? {
-                if key == "schema" {
-                    schema = serde_json::from_str(map.next_value::<&RawValue>()?.get()).ok();
-                } else {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-            Ok(schema)
-        }
+    #[derive(Deserialize)]
+    struct Document<'a> {
+        #[serde(borrow)]
+        schema: Option<&'a RawValue>,
     }
-
-    let mut reader = serde_json::Deserializer::from_str(text);
-    if text.trim_start().starts_with('{') {
-        let schema = reader.deserialize_map(Document)?;
-        return reader.end().map(|()| schema);
+    match serde_json::from_str::<Document>(text) {
+        Ok(Document { schema }) => Ok(schema.and_then(|schema| serde_json::from_str(schema.get()).ok())),
+        // It is JSON, and no document.
+        Err(error) if error.is_data() => Ok(None),
+        Err(error) => Err(error),
     }
-    IgnoredAny::deserialize(&mut reader)?;
-    reader.end().map(|()| None)
 }
 
 /// The text of a file, in a buffer that can be used again.
@@ -223,7 +192,12 @@ fn unmarked(text: &str) -> &str {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::{Outline, ReadError, Report};
+    use super::{ReadError, Report, parse};
+    use crate::model::BriefReport;
+
+    fn brief(text: &str) -> Result<BriefReport, ReadError> {
+        parse(text, "r.json")
+    }
 
     /// A report with all that one has to hold.
     pub(in crate::report) const SMALL: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
@@ -301,9 +275,9 @@ pub(super) mod tests {
                 "frequency.cycles_hz is 0.0",
             ),
         ] {
-            let (report, outline) = (error(&text), Outline::parse(&text, "r.json").expect_err(words));
+            let (report, brief) = (error(&text), brief(&text).expect_err(words));
             assert!(report.to_string().contains(words), "{report}");
-            assert_eq!(report.to_string(), outline.to_string());
+            assert_eq!(report.to_string(), brief.to_string());
         }
         let distribution = |modes: &str, tail: &str| {
             row(&format!(
@@ -318,14 +292,13 @@ pub(super) mod tests {
         ] {
             let told = error(&text).to_string();
             assert!(told.contains(words), "{told}");
-            assert!(Outline::parse(&text, "r.json").is_ok(), "tables do not look at it");
         }
     }
 
     #[test]
     fn a_mark_before_utf_8_is_passed_over_and_utf_16_is_named() {
         assert!(Report::parse(&format!("\u{feff}{SMALL}"), "r.json").is_ok());
-        assert!(Outline::parse(&format!("\u{feff}{SMALL}"), "r.json").is_ok());
+        assert!(brief(&format!("\u{feff}{SMALL}")).is_ok());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
         let little = |mark: &[u16]| -> Vec<u8> {

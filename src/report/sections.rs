@@ -1,23 +1,19 @@
-//! What the table and the Markdown page share: which rows come when, their ranks, and the numbered notes.
+//! What the terminal and the Markdown page share: the table of timers, their ranks, and the numbered notes.
+
+use std::borrow::Cow;
 
 use super::rank::ranks;
-use crate::model::{Report, Status, TimerRow, Verdicts, Warning};
-use crate::text::numbers::{NOTHING, plus_minus};
+use crate::model::{AccuracyKind, Report, Status, TimerRow, Verdicts, Warning};
+use crate::table::{Cell, Column, Notation, Table};
+use crate::text::numbers::{NOTHING, percent, plus_minus};
 use crate::text::{clipped, plain};
 
 /// Longest text from elsewhere that is printed.
 const LONGEST: usize = 600;
 
 /// The rows that have figures: the `ok` ones in the order of the report, then the unresolved ones.
-pub fn rows(report: &Report) -> Vec<&TimerRow> {
+fn rows(report: &Report) -> Vec<&TimerRow> {
     with_status(report, Status::Ok).chain(with_status(report, Status::Unresolved)).collect()
-}
-
-/// The same rows, each with its rank as it is written.
-pub fn ranked(report: &Report) -> Vec<(String, &TimerRow)> {
-    let rows = rows(report);
-    let ranks = ranks(&rows);
-    ranks.into_iter().map(written_rank).zip(rows).collect()
 }
 
 /// A rank for people.
@@ -30,23 +26,79 @@ fn with_status(report: &Report, status: Status) -> impl Iterator<Item = &TimerRo
     report.timers.iter().filter(move |row| row.status == status)
 }
 
-/// Whether it can be trusted, in one word.
-#[must_use]
-pub fn trust(row: &TimerRow) -> &'static str {
-    row.verdicts.as_ref().map_or(NOTHING, Verdicts::in_short)
+/// Where the table of timers stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Page {
+    /// In Markdown.
+    Markdown,
+    /// On a terminal.
+    Terminal,
+    /// On a terminal, with what the paper calls the timers.
+    TerminalWithLegends,
+}
+
+/// A row a timer that has figures.
+pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
+    let wide = page == Page::Markdown;
+    let mut columns = vec![
+        Column::written(""),
+        // An id that is to be folded is plain already.
+        Column { folds: true, longest: None, ..Column::left("timer") },
+        Column::left("call"),
+        Column::right("accuracy", Notation::Time),
+        Column::right("cycles", Notation::Count),
+        Column::right("cost", Notation::Time),
+        Column::right("cycles", Notation::Count),
+        Column::right("spread", Notation::Fixed(3)),
+        Column::written(if wide { "Quality" } else { "Quality %" }),
+        Column { right: !wide, ..Column::written("trust") },
+        Column::left(if wide { "notes" } else { "see" }),
+    ];
+    let rows = rows(report);
+    let half = |row: &TimerRow| plus_minus(row.quality, row.quality_low, row.quality_high);
+    let interval_width = rows.iter().map(|row| half(row).chars().count()).max().unwrap_or(0);
+    let cells = |(rank, row): (Option<usize>, &&TimerRow)| -> Vec<Cell> {
+        let id = clipped(&row.id, if wide { 200 } else { 100 });
+        let (step, cost) = (row.accuracy.as_ref(), row.cost.as_ref());
+        let at_most = step.is_some_and(|step| step.kind == AccuracyKind::AtMost);
+        let quality = match (row.quality, wide) {
+            (Some(_), true) => format!("{} % {}", percent(row.quality), half(row)).trim_end().to_owned(),
+            (None, true) => NOTHING.to_owned(),
+            (Some(_), false) => format!("{} {:interval_width$}", percent(row.quality), half(row)),
+            (None, false) => NOTHING.to_owned() + &" ".repeat(interval_width + 1),
+        };
+        let printed = row.printed_quality.filter(|_| wide);
+        let printed = printed.map_or_else(String::new, |q| format!(" (printed: {} %)", percent(Some(q))));
+        let marks = notes.marks(row);
+        vec![
+            written_rank(rank).into(),
+            if page == Page::TerminalWithLegends { with_legend(id, row) } else { id }.into(),
+            with_legend(clipped(&row.label, 200), row).into(),
+            Cell::bounded(step.and_then(|step| step.ns), at_most),
+            step.and_then(|step| step.cycles).into(),
+            cost.and_then(|cost| cost.median_ns).into(),
+            cost.and_then(|cost| cost.median_cycles).into(),
+            row.spread.into(),
+            (quality + &printed).into(),
+            row.verdicts.as_ref().map_or(NOTHING, Verdicts::in_short).into(),
+            if wide { marks.replace(',', ", ") } else { marks }.into(),
+        ]
+    };
+    let mut rows: Vec<Vec<Cell>> = ranks(&rows).into_iter().zip(&rows).map(cells).collect();
+    if !wide {
+        const CALL: usize = 2;
+        columns.remove(CALL);
+        rows.iter_mut().for_each(|row| drop(row.remove(CALL)));
+    }
+    Table { rows: rows.into_iter().map(Cow::Owned).collect(), widest_gap: 3, ..Table::new(columns) }
 }
 
 /// What is called `text` here, with what the paper calls it: `java:nanoTime = NANO`.
-pub fn with_legend(text: &str, row: &TimerRow) -> String {
+fn with_legend(text: String, row: &TimerRow) -> String {
     match row.legend.as_deref().map(plain) {
         Some(legend) if !legend.is_empty() => format!("{text} = {legend}"),
-        _ => text.to_owned(),
+        _ => text,
     }
-}
-
-/// Half the width of the interval of Quality, as in `±0.05`.
-pub fn half_width(row: &TimerRow) -> String {
-    plus_minus(row.quality, row.quality_low, row.quality_high)
 }
 
 /// Why some timers are not `ok`: one entry a reason.

@@ -2,10 +2,9 @@
 
 use clap::ValueEnum;
 
-use super::Cell;
-use crate::model::AccuracyKind;
-use crate::report::{Answers, Outline, OutlineRow};
-use crate::text::numbers::{self, NOTHING, significant};
+use crate::model::{Accuracy, AccuracyKind, BriefReport, BriefRow, Verdicts};
+use crate::table::{Cell, Column as Heading, Notation};
+use crate::text::numbers::half_interval;
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -76,230 +75,147 @@ pub enum Column {
     Warnings,
 }
 
-/// How figures of a column are written for people.
-enum Digits {
-    Significant,
-    Fixed(usize),
+/// Where its cells come from.
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    /// What is the same for all timers of a report.
+    Report(fn(&BriefReport) -> Cell),
+    /// What differs from timer to timer.
+    Timer(fn(&BriefRow) -> Cell),
+}
+
+use Source::{Report, Timer};
+
+/// What a column is.
+pub(super) struct Spec {
+    /// What it is called, and how its figures are written.
+    pub heading: Heading,
+    pub source: Source,
+    /// Whether more is better, so that the largest come first.
+    pub largest_first: bool,
+}
+
+const PERCENT: Notation = Notation::Fixed(2);
+const SHARE: Notation = Notation::Fixed(3);
+
+fn text(heading: &'static str, key: &'static str, source: Source) -> Spec {
+    Spec { heading: Heading { key, ..Heading::left(heading) }, source, largest_first: false }
+}
+
+fn figure(heading: &'static str, key: &'static str, notation: Notation, source: Source) -> Spec {
+    Spec { heading: Heading { key, ..Heading::right(heading, notation) }, source, largest_first: false }
+}
+
+/// A time, or a number of cycles.
+fn length(heading: &'static str, key: &'static str, of: fn(&BriefRow) -> Cell) -> Spec {
+    figure(heading, key, Notation::Significant, Timer(of))
+}
+
+/// What is the better the larger it is.
+fn merit(heading: &'static str, key: &'static str, notation: Notation, of: fn(&BriefRow) -> Cell) -> Spec {
+    Spec { largest_first: true, ..figure(heading, key, notation, Timer(of)) }
+}
+
+macro_rules! cost {
+    ($figure:ident) => {
+        |row| row.cost.as_ref().and_then(|cost| cost.$figure).into()
+    };
 }
 
 impl Column {
-    /// What it is called, with its unit.
-    #[must_use]
-    pub fn heading(self) -> &'static str {
+    /// What it is called, with its unit; what stands in it. Platform and file are known to whoever read the report.
+    pub(super) fn spec(self) -> Spec {
+        // Names of files and platforms are what reports are told apart by, so they are not cut.
+        let whole = |mut spec: Spec| {
+            spec.heading.longest = Some(usize::MAX);
+            spec
+        };
         match self {
-            Self::Platform => "platform",
-            Self::Date => "date",
-            Self::File => "report",
-            Self::Cpu => "CPU",
-            Self::Hypervisor => "hypervisor",
-            Self::Os => "OS",
-            Self::Kernel => "kernel",
-            Self::ClockSource => "clock source",
-            Self::Frequency => "frequency (GHz)",
-            Self::Timer => "timer",
-            Self::Label => "call",
-            Self::Runtime => "runtime",
-            Self::Status => "status",
-            Self::Reason => "reason",
-            Self::Trust => "trust",
-            Self::Accuracy => "accuracy (ns)",
-            Self::AccuracyCycles => "accuracy (cycles)",
-            Self::Cost => "cost (ns)",
-            Self::CostLow => "cost, low (ns)",
-            Self::CostHigh => "cost, high (ns)",
-            Self::CostCycles => "cost (cycles)",
-            Self::Amortised => "cost in a row (ns)",
-            Self::P99 => "cost, p99 (ns)",
-            Self::Spread => "spread",
-            Self::SpreadLow => "spread, low",
-            Self::SpreadHigh => "spread, high",
-            Self::Quality => "Quality (%)",
-            Self::Interval => "± (points)",
-            Self::QualityLow => "Quality, low (%)",
-            Self::QualityHigh => "Quality, high (%)",
-            Self::Printed => "Quality, printed (%)",
-            Self::Warnings => "warnings",
+            Self::Platform => whole(text("platform", "platform", Report(|_| Cell::Nothing))),
+            Self::File => whole(text("report", "file", Report(|_| Cell::Nothing))),
+            Self::Date => Spec {
+                largest_first: true,
+                ..text("date", "date", Report(|r| r.created.get(..10).unwrap_or(&r.created).into()))
+            },
+            Self::Cpu => text("CPU", "cpu", Report(|r| (&r.platform.cpu.model).into())),
+            Self::Hypervisor => text("hypervisor", "hypervisor", Report(|r| (&r.platform.hypervisor).into())),
+            Self::Os => text("OS", "os", Report(|r| (&r.platform.os.name).into())),
+            Self::Kernel => text("kernel", "kernel", Report(|r| (&r.platform.kernel.release).into())),
+            Self::ClockSource => {
+                text("clock source", "clock_source", Report(|r| (&r.platform.clocksource.current).into()))
+            }
+            Self::Frequency => {
+                let of = Report(|r| r.frequency.cycles_hz.map(|hz| hz * 1e-9).into());
+                figure("frequency (GHz)", "frequency_ghz", SHARE, of)
+            }
+            Self::Timer => text("timer", "timer", Timer(|row| row.id.as_str().into())),
+            Self::Label => text("call", "label", Timer(|row| row.label.as_str().into())),
+            Self::Runtime => text("runtime", "runtime", Timer(|row| row.runtime.as_str().into())),
+            Self::Status => text("status", "status", Timer(|row| row.status.name().into())),
+            Self::Reason => text("reason", "reason", Timer(reason)),
+            Self::Trust => text("trust", "trust", Timer(trust)),
+            Self::Accuracy => length("accuracy (ns)", "accuracy_ns", |row| accuracy(row, |a| a.ns)),
+            Self::AccuracyCycles => {
+                length("accuracy (cycles)", "accuracy_cycles", |row| accuracy(row, |a| a.cycles))
+            }
+            Self::Cost => length("cost (ns)", "cost_ns", cost!(median_ns)),
+            Self::CostLow => length("cost, low (ns)", "cost_low_ns", cost!(low_ns)),
+            Self::CostHigh => length("cost, high (ns)", "cost_high_ns", cost!(high_ns)),
+            Self::CostCycles => length("cost (cycles)", "cost_cycles", cost!(median_cycles)),
+            Self::Amortised => length("cost in a row (ns)", "cost_amortised_ns", cost!(amortised_ns)),
+            Self::P99 => length("cost, p99 (ns)", "cost_p99_ns", cost!(p99_ns)),
+            Self::Spread => merit("spread", "spread", SHARE, |row| row.spread.into()),
+            Self::SpreadLow => merit("spread, low", "spread_low", SHARE, |row| row.spread_low.into()),
+            Self::SpreadHigh => merit("spread, high", "spread_high", SHARE, |row| row.spread_high.into()),
+            Self::Quality => {
+                merit("Quality (%)", "quality_percent", PERCENT, |row| Cell::percent(row.quality))
+            }
+            // As the other tables print it: rounded up, so that the interval holds the one that was found.
+            Self::Interval => figure(
+                "± (points)",
+                "quality_half_interval_points",
+                PERCENT,
+                Timer(|row| half_interval(row.quality, row.quality_low, row.quality_high).into()),
+            ),
+            Self::QualityLow => merit("Quality, low (%)", "quality_low_percent", PERCENT, |row| {
+                Cell::percent(row.quality_low)
+            }),
+            Self::QualityHigh => merit("Quality, high (%)", "quality_high_percent", PERCENT, |row| {
+                Cell::percent(row.quality_high)
+            }),
+            Self::Printed => merit("Quality, printed (%)", "quality_printed_percent", PERCENT, |row| {
+                Cell::percent(row.printed_quality)
+            }),
+            Self::Warnings => text(
+                "warnings",
+                "warnings",
+                Timer(|row| joined(row.warnings.iter().map(|warning| warning.code.as_str()).collect(), " ")),
+            ),
         }
-    }
-
-    /// What it is called where scripts read it.
-    #[must_use]
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::ClockSource => "clock_source",
-            Self::Frequency => "frequency_ghz",
-            Self::Label => "label",
-            Self::Accuracy => "accuracy_ns",
-            Self::AccuracyCycles => "accuracy_cycles",
-            Self::Cost => "cost_ns",
-            Self::CostLow => "cost_low_ns",
-            Self::CostHigh => "cost_high_ns",
-            Self::CostCycles => "cost_cycles",
-            Self::Amortised => "cost_amortised_ns",
-            Self::P99 => "cost_p99_ns",
-            Self::SpreadLow => "spread_low",
-            Self::SpreadHigh => "spread_high",
-            Self::Quality => "quality_percent",
-            Self::Interval => "quality_half_interval_points",
-            Self::QualityLow => "quality_low_percent",
-            Self::QualityHigh => "quality_high_percent",
-            Self::Printed => "quality_printed_percent",
-            Self::Cpu => "cpu",
-            Self::Os => "os",
-            other => other.heading(),
-        }
-    }
-
-    /// Whether figures stand in it.
-    #[must_use]
-    pub fn is_figure(self) -> bool {
-        let names_timer = matches!(
-            self,
-            Self::Timer
-                | Self::Label
-                | Self::Runtime
-                | Self::Status
-                | Self::Reason
-                | Self::Trust
-                | Self::Warnings
-        );
-        self == Self::Frequency || !(names_timer || self.is_of_report())
     }
 
     /// Whether it is the same for all timers of a report.
-    #[must_use]
-    pub fn is_of_report(self) -> bool {
-        matches!(
-            self,
-            Self::Platform
-                | Self::Date
-                | Self::File
-                | Self::Cpu
-                | Self::Hypervisor
-                | Self::Os
-                | Self::Kernel
-                | Self::ClockSource
-                | Self::Frequency
-        )
+    pub(super) fn is_of_report(self) -> bool {
+        matches!(self.spec().source, Report(_))
     }
+}
 
-    /// Whether more is better, so that the largest come first.
-    #[must_use]
-    pub fn largest_first(self) -> bool {
-        matches!(
-            self,
-            Self::Quality
-                | Self::QualityLow
-                | Self::QualityHigh
-                | Self::Printed
-                | Self::Spread
-                | Self::SpreadLow
-                | Self::SpreadHigh
-                | Self::Date
-        )
-    }
+/// A step, or a bound of it.
+fn accuracy(row: &BriefRow, figure: fn(&Accuracy) -> Option<f64>) -> Cell {
+    let step = row.accuracy.as_ref();
+    Cell::bounded(step.and_then(figure), step.is_some_and(|step| step.kind == AccuracyKind::AtMost))
+}
 
-    /// What a report says in a column that is the same for all of its timers. Platform and file are known to whoever read it.
-    #[must_use]
-    pub fn of_report(self, report: &Outline<'_>) -> Cell {
-        let platform = &report.platform;
-        let told = |text: &Option<String>| text.as_deref().map_or(Cell::Nothing, Cell::text);
-        match self {
-            Self::Date => Cell::text(report.created.get(..10).unwrap_or(&report.created)),
-            Self::Cpu => told(&platform.cpu.model),
-            Self::Hypervisor => told(&platform.hypervisor),
-            Self::Os => told(&platform.os.name),
-            Self::Kernel => told(&platform.kernel.release),
-            Self::ClockSource => told(&platform.clocksource.current),
-            Self::Frequency => Cell::number(report.frequency.cycles_hz.map(|hz| hz * 1e-9)),
-            _ => Cell::Nothing,
-        }
-    }
-
-    /// What a row says in a column that differs from timer to timer.
-    #[must_use]
-    pub fn of_row(self, row: &OutlineRow<'_>) -> Cell {
-        let accuracy = row.accuracy.as_ref();
-        let cost = row.cost.as_ref();
-        let percent = |share: Option<f64>| Cell::number(share.map(|share| share * 100.0));
-        let bound = |figure: Option<f64>| match (Cell::number(figure), accuracy.map(|a| a.kind)) {
-            (Cell::Number(bound), Some(AccuracyKind::AtMost)) => Cell::AtMost(bound),
-            (cell, _) => cell,
-        };
-        match self {
-            Self::Timer => Cell::text(&row.id),
-            Self::Label => Cell::text(&row.label),
-            Self::Runtime => Cell::text(&row.runtime),
-            Self::Status => Cell::text(row.status.name()),
-            Self::Reason => reason(row),
-            Self::Trust => {
-                row.verdicts.as_ref().map_or(Cell::Nothing, |answers| Cell::text(answers.in_short()))
-            }
-            Self::Accuracy => bound(accuracy.and_then(|accuracy| accuracy.ns)),
-            Self::AccuracyCycles => bound(accuracy.and_then(|accuracy| accuracy.cycles)),
-            Self::Cost => Cell::number(cost.and_then(|cost| cost.median_ns)),
-            Self::CostLow => Cell::number(cost.and_then(|cost| cost.low_ns)),
-            Self::CostHigh => Cell::number(cost.and_then(|cost| cost.high_ns)),
-            Self::CostCycles => Cell::number(cost.and_then(|cost| cost.median_cycles)),
-            Self::Amortised => Cell::number(cost.and_then(|cost| cost.amortised_ns)),
-            Self::P99 => Cell::number(cost.and_then(|cost| cost.p99_ns)),
-            Self::Spread => Cell::number(row.spread),
-            Self::SpreadLow => Cell::number(row.spread_low),
-            Self::SpreadHigh => Cell::number(row.spread_high),
-            Self::Quality => percent(row.quality),
-            Self::Interval => {
-                // As the other tables print it: rounded up, so that the interval holds the one that was found.
-                Cell::number(numbers::half_interval(row.quality, row.quality_low, row.quality_high))
-            }
-            Self::QualityLow => percent(row.quality_low),
-            Self::QualityHigh => percent(row.quality_high),
-            Self::Printed => percent(row.printed_quality),
-            Self::Warnings => warnings(row),
-            _ => Cell::Nothing,
-        }
-    }
-
-    /// A cell of this column for people. Text is as it was found.
-    #[must_use]
-    pub fn shown(self, cell: &Cell) -> String {
-        match cell {
-            Cell::Nothing => NOTHING.to_owned(),
-            Cell::Number(figure) => self.figure(*figure),
-            Cell::AtMost(bound) => format!("≤ {}", self.figure(*bound)),
-            Cell::Text(text) => (**text).to_owned(),
-        }
-    }
-
-    fn figure(self, figure: f64) -> String {
-        match self.digits() {
-            Digits::Significant => significant(figure, 4),
-            Digits::Fixed(decimals) => format!("{figure:.decimals$}"),
-        }
-    }
-
-    fn digits(self) -> Digits {
-        match self {
-            Self::Quality | Self::QualityLow | Self::QualityHigh | Self::Printed | Self::Interval => {
-                Digits::Fixed(2)
-            }
-            Self::Spread | Self::SpreadLow | Self::SpreadHigh | Self::Frequency => Digits::Fixed(3),
-            _ => Digits::Significant,
-        }
-    }
+fn trust(row: &BriefRow) -> Cell {
+    row.verdicts.as_ref().map_or(Cell::Nothing, |verdicts| verdicts.in_short().into())
 }
 
 /// Why it has no Quality, or why that is 0.
-fn reason(row: &OutlineRow<'_>) -> Cell {
-    let condemned = row.verdicts.as_ref().and_then(Answers::condemning);
-    let reasons: Vec<&str> = [row.reason.as_deref(), condemned.as_deref()].into_iter().flatten().collect();
-    if reasons.is_empty() { Cell::Nothing } else { Cell::text(&reasons.join("; ")) }
+fn reason(row: &BriefRow) -> Cell {
+    let failed = row.verdicts.iter().flat_map(Verdicts::condemning).map(|(_, finding)| finding);
+    joined(row.reason.as_deref().into_iter().chain(failed).collect(), "; ")
 }
 
-fn warnings(row: &OutlineRow<'_>) -> Cell {
-    if row.warnings.is_empty() {
-        return Cell::Nothing;
-    }
-    let codes: Vec<&str> = row.warnings.iter().map(|warning| warning.code.as_ref()).collect();
-    Cell::text(&codes.join(" "))
+fn joined(parts: Vec<&str>, between: &str) -> Cell {
+    if parts.is_empty() { Cell::Nothing } else { parts.join(between).into() }
 }

@@ -1,13 +1,6 @@
 //! Tables of one or many reports: a row a timer, the platforms one below the other or side by side.
 
-mod cell;
 mod column;
-mod csv;
-mod html;
-mod json;
-mod latex;
-mod markdown;
-mod text;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,11 +11,12 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use indexmap::IndexMap;
 
-use crate::model::Status;
-use crate::report::{Collection, Outline, ReadError, slug};
+use crate::model::{BriefReport, BriefRow, Status};
+use crate::report::{Collection, ReadError, slug};
+use crate::table::{Cell, Column as Heading, Format, Table};
 
-pub use cell::Cell;
 pub use column::Column;
+use column::Source;
 
 /// How the platforms stand to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -32,24 +26,6 @@ pub enum Layout {
     Stacked,
     /// Side by side: a row a timer, and columns for each report
     Beside,
-}
-
-/// The formats of such a table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people
-    #[default]
-    Table,
-    /// A table in Markdown
-    Markdown,
-    /// For spreadsheets, all digits
-    Csv,
-    /// A document with a booktabs table, to be compiled as it is
-    Latex,
-    /// A page with a table
-    Html,
-    /// An array of objects, one a row; platforms are always stacked
-    Json,
 }
 
 /// What is to be shown.
@@ -79,24 +55,8 @@ pub struct Tabulation {
 #[derive(Debug)]
 struct Line {
     report: usize,
-    timer: Arc<str>,
     cells: Box<[Cell]>,
     key: Cell,
-}
-
-/// What a format shows.
-struct Grid<'a> {
-    heads: Vec<Head>,
-    /// The names of the platforms side by side; empty when they are stacked.
-    platforms: &'a [Arc<str>],
-    rows: Vec<Cow<'a, [Cell]>>,
-}
-
-/// A column of the grid; with the platform it is about where they stand side by side.
-#[derive(Clone, Copy)]
-struct Head {
-    column: Column,
-    platform: Option<usize>,
 }
 
 /// A report as it was kept: its name in two lengths, and its lines.
@@ -110,7 +70,7 @@ impl Tabulation {
     /// Reads the reports at `paths`, files and folders.
     #[must_use]
     pub fn read(paths: &[PathBuf], choice: Choice) -> Self {
-        let collection = Collection::read_outlines(paths, |path, report| sheet(path, report, &choice));
+        let collection = Collection::read(paths, |path, report| sheet(path, &report, &choice));
         let names = names(&collection);
         let mut lines =
             Vec::with_capacity(collection.reports.iter().map(|kept| kept.content.lines.len()).sum());
@@ -118,7 +78,7 @@ impl Tabulation {
             lines.extend(kept.content.lines.into_iter().map(|line| line.of(index, &names[index], &choice)));
         }
         if let Some((column, reverse)) = choice.sort {
-            let largest_first = column.largest_first() != reverse;
+            let largest_first = column.spec().largest_first != reverse;
             lines.sort_by(|a, b| a.key.order(&b.key, largest_first));
         }
         Self { choice, names, lines, refused: collection.refused }
@@ -135,52 +95,46 @@ impl Tabulation {
     /// # Errors
     /// When the output cannot be written.
     pub fn write(&self, format: Format, output: &mut dyn Write) -> io::Result<()> {
-        let grid = match (self.choice.layout, format) {
+        if format == Format::Csv {
+            // A byte order mark, without which spreadsheets take UTF-8 for something else.
+            output.write_all("\u{feff}".as_bytes())?;
+        }
+        match (self.choice.layout, format) {
             (Layout::Beside, Format::Json) | (Layout::Stacked, _) => self.stacked(),
             (Layout::Beside, _) => self.beside(),
-        };
-        match format {
-            Format::Table => text::write(&grid, output),
-            Format::Markdown => markdown::write(&grid, output),
-            Format::Csv => csv::write(&grid, output),
-            Format::Latex => latex::write(&grid, output),
-            Format::Html => html::write(&grid, output),
-            Format::Json => json::write(&grid, output),
         }
+        .write(format, output)
     }
 
-    fn stacked(&self) -> Grid<'_> {
-        let heads = self.choice.columns.iter().map(|&column| Head { column, platform: None }).collect();
-        let rows = self.lines.iter().map(|line| Cow::Borrowed(&*line.cells)).collect();
-        Grid { heads, platforms: &[], rows }
+    fn stacked(&self) -> Table<'_> {
+        let mut table = Table::new(self.choice.columns.iter().map(|column| column.spec().heading).collect());
+        table.rows = self.lines.iter().map(|line| Cow::Borrowed(&*line.cells)).collect();
+        table
     }
 
-    fn beside(&self) -> Grid<'_> {
-        let figures: Vec<(usize, Column)> = self
-            .choice
-            .columns
-            .iter()
-            .copied()
-            .enumerate()
-            .filter(|(_, column)| !column.is_of_report() && *column != Column::Timer)
-            .collect();
-        let mut heads = vec![Head { column: Column::Timer, platform: None }];
-        for platform in 0..self.names.len() {
-            heads.extend(figures.iter().map(|&(_, column)| Head { column, platform: Some(platform) }));
+    fn beside(&self) -> Table<'_> {
+        let columns = self.choice.columns.iter().copied().enumerate();
+        let figures: Vec<(usize, Column)> =
+            columns.filter(|(_, column)| !column.is_of_report() && *column != Column::Timer).collect();
+        let mut headings = vec![Column::Timer.spec().heading];
+        for group in (0..self.names.len()).map(Some) {
+            headings.extend(figures.iter().map(|(_, column)| Heading { group, ..column.spec().heading }));
         }
-        let timer = self.choice.columns.iter().position(|column| *column == Column::Timer).unwrap_or(0);
+        let timer = self.choice.columns.iter().position(|column| *column == Column::Timer);
         let mut rows: IndexMap<&str, Vec<Cell>> = IndexMap::new();
         for line in &self.lines {
-            let row = rows.entry(&line.timer).or_insert_with(|| {
-                let mut row = vec![Cell::Nothing; heads.len()];
-                row[0] = line.cells[timer].clone();
+            let name = timer.map_or(&Cell::Nothing, |at| &line.cells[at]);
+            let row = rows.entry(name.as_text()).or_insert_with(|| {
+                let mut row = vec![Cell::Nothing; headings.len()];
+                row[0] = name.clone();
                 row
             });
             for (place, &(index, _)) in figures.iter().enumerate() {
                 row[1 + line.report * figures.len() + place] = line.cells[index].clone();
             }
         }
-        Grid { heads, platforms: &self.names, rows: rows.into_values().map(Cow::Owned).collect() }
+        let rows = rows.into_values().map(Cow::Owned).collect();
+        Table { groups: self.names.iter().map(|name| &**name).collect(), rows, ..Table::new(headings) }
     }
 }
 
@@ -200,32 +154,36 @@ impl Line {
     }
 }
 
-fn sheet(path: &Path, report: &Outline<'_>, choice: &Choice) -> Sheet {
-    let file = Cell::text(&path.display().to_string());
-    let shared = |column: Column| match column {
-        Column::File => file.clone(),
-        column => column.of_report(report),
+/// What is known of a column once the report is.
+enum Known {
+    Cell(Cell),
+    Of(fn(&BriefRow) -> Cell),
+}
+
+impl Known {
+    fn cell(&self, row: &BriefRow) -> Cell {
+        match self {
+            Self::Cell(cell) => cell.clone(),
+            Self::Of(of) => of(row),
+        }
+    }
+}
+
+fn sheet(path: &Path, report: &BriefReport, choice: &Choice) -> Sheet {
+    let file = Cell::from(path.display().to_string());
+    // What is the same for all timers is made once.
+    let prepared = |column: Column| match column.spec().source {
+        Source::Report(_) if column == Column::File => Known::Cell(file.clone()),
+        Source::Report(of) => Known::Cell(of(report)),
+        Source::Timer(of) => Known::Of(of),
     };
-    let of_report: Vec<Cell> = choice.columns.iter().map(|&column| shared(column)).collect();
-    let key_of_report = choice.sort.map(|(column, _)| shared(column));
-    let rows = report
-        .timers
-        .iter()
-        .filter(|row| choice.all || matches!(row.status, Status::Ok | Status::Unresolved));
-    let lines = rows.map(|row| {
-        let timer: Arc<str> = row.id.as_ref().into();
-        let cell = |(&column, shared): (&Column, &Cell)| match column {
-            Column::Timer => Cell::Text(Arc::clone(&timer)),
-            column if column.is_of_report() => shared.clone(),
-            column => column.of_row(row),
-        };
-        let key = match (choice.sort, &key_of_report) {
-            (Some((column, _)), Some(shared)) if column.is_of_report() => shared.clone(),
-            (Some((column, _)), _) => column.of_row(row),
-            (None, _) => Cell::Nothing,
-        };
-        let cells = choice.columns.iter().zip(&of_report).map(cell).collect();
-        Line { report: 0, timer, cells, key }
+    let columns: Vec<Known> = choice.columns.iter().map(|&column| prepared(column)).collect();
+    let key = choice.sort.map(|(column, _)| prepared(column));
+    let shown = |row: &&BriefRow| choice.all || matches!(row.status, Status::Ok | Status::Unresolved);
+    let lines = report.timers.iter().filter(shown).map(|row| Line {
+        report: 0,
+        cells: columns.iter().map(|known| known.cell(row)).collect(),
+        key: key.as_ref().map_or(Cell::Nothing, |known| known.cell(row)),
     });
     let slug = slug(&report.platform);
     let dated = format!("{slug} {}", report.created);
@@ -250,32 +208,6 @@ fn names(collection: &Collection<Sheet>) -> Vec<Arc<str>> {
         }
     };
     collection.reports.iter().map(|kept| name(&kept.path, &kept.content)).collect()
-}
-
-impl Grid<'_> {
-    /// The heading of a column, with the name of its platform where they stand side by side.
-    fn heading(&self, head: Head) -> String {
-        match head.platform {
-            Some(platform) => format!("{}, {}", self.platforms[platform], head.column.heading()),
-            None => head.column.heading().to_owned(),
-        }
-    }
-
-    /// Runs of columns of one platform: how many, and which. The first one is that of the timers.
-    fn spans(&self) -> Vec<(usize, Option<usize>)> {
-        Self::spans_of(&self.heads)
-    }
-
-    fn spans_of(heads: &[Head]) -> Vec<(usize, Option<usize>)> {
-        let mut spans: Vec<(usize, Option<usize>)> = Vec::new();
-        for head in heads {
-            match spans.last_mut() {
-                Some((width, platform)) if *platform == head.platform => *width += 1,
-                _ => spans.push((1, head.platform)),
-            }
-        }
-        spans
-    }
 }
 
 #[cfg(test)]

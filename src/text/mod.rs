@@ -1,7 +1,6 @@
 //! How text is written, for whoever writes some: numbers with a unit that fits, text from elsewhere made harmless, text folded
 //! to a width, and characters that a format would take for its own.
 
-pub mod escape;
 mod json_error;
 pub mod numbers;
 mod plain;

@@ -16,6 +16,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use timermeter::comparison::{self, Comparison};
+use timermeter::model::BriefReport;
 use timermeter::model::{Cycles, Hertz, Nanos, Report};
 use timermeter::page;
 use timermeter::prober::protocol::{
@@ -23,7 +24,8 @@ use timermeter::prober::protocol::{
 };
 use timermeter::quality::quality;
 use timermeter::recording::Recording;
-use timermeter::report::{Format, Outline, Style};
+use timermeter::report::{Format, parse};
+use timermeter::table::Style;
 use timermeter::text::plain;
 
 const PLAIN: Style = Style { width: Some(100), colour: false };
@@ -81,7 +83,8 @@ fn reports() {
     fuzz("report", 20_000, |bytes| {
         let Ok(text) = str::from_utf8(bytes) else { return false };
         // As every message passes the gate, it may be anything but a panic; yet what quotes the text is plain at once.
-        let outline = Outline::parse(text, "r.json").map_err(|error| steers_nothing(&error.to_string()));
+        let brief: Result<BriefReport, _> =
+            parse(text, "r.json").map_err(|error| steers_nothing(&error.to_string()));
         let report = match Report::parse(text, "r.json") {
             Ok(report) => report,
             Err(error) => {
@@ -90,8 +93,8 @@ fn reports() {
             }
         };
         show(&report);
-        let outline = outline.expect("what a report is has an outline");
-        if let Ok(comparison) = Comparison::of(&outline, &Outline::from(&report)) {
+        let brief = brief.expect("what is passed over is sound");
+        if let Ok(comparison) = Comparison::of(&brief, &brief) {
             let table = comparison::render_table(&comparison, true, PLAIN);
             steers_nothing(&table);
             let _ = comparison::render_markdown(&comparison, true);

@@ -4,14 +4,13 @@ use serde::Serialize;
 
 use crate::cli::measure::MeasureArgs;
 use crate::commands::measurement::{Measurement, Outcome};
-use crate::commands::plain_table;
 use crate::measure::worker::Row;
 use crate::method::ClockFigures;
 use crate::model::Report;
-use crate::report::Style;
 use crate::report::machine::facts;
-use crate::report::table::machine;
-use crate::text::numbers::{NOTHING, count, percent, time};
+use crate::report::terminal::machine;
+use crate::table::{Cell, Column, Format, Notation, Style, Table};
+use crate::text::numbers::{NOTHING, time};
 use crate::text::{hang, plain};
 
 /// The schema of the document.
@@ -87,44 +86,38 @@ impl Shown<'_> {
         machine(&head, style)
     }
 
-    fn cells(measurement: &Measurement) -> [String; 16] {
-        let mut cells: [String; 16] = Default::default();
-        cells[0].clone_from(&measurement.operation);
-        cells[1] = measurement.size.map(|size| size.to_string()).unwrap_or_default();
-        match &measurement.outcome {
-            Outcome::Measured(row) => {
-                let summary = &row.summary;
-                cells[2].clone_from(&row.way);
-                cells[3] = row.calls.to_string();
-                cells[4] = summary.mean_ns.to_string();
-                cells[5] = summary.deviation_ns.map(|deviation| deviation.to_string()).unwrap_or_default();
-                let numbers =
-                    [summary.median_ns, summary.low_ns, summary.high_ns, summary.error, summary.clock_error];
-                for (cell, number) in cells[6..].iter_mut().zip(numbers) {
-                    *cell = number.to_string();
-                }
-                cells[11] = summary.variation.to_string();
-                cells[12] = (1e9 / summary.mean_ns).to_string();
-                cells[13] = summary.samples.to_string();
-                cells[14] = summary.disturbed.to_string();
-            }
-            Outcome::Allocated { instances, bytes } => {
-                cells[2] = format!("{instances} allocations of {bytes} bytes");
-            }
-            Outcome::Failed { reason } => cells[15] = plain(reason),
-        }
-        cells
-    }
-
     pub(super) fn csv(&self) -> String {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let rows =
-            std::iter::once(COLUMNS.map(str::to_owned)).chain(self.measurements.iter().map(Self::cells));
-        for row in rows {
-            writer.write_record(row).expect("a vector takes all records of one length");
+        let mut table = Table::new(COLUMNS.map(Column::left).to_vec());
+        for measurement in self.measurements {
+            let mut row = vec![measurement.operation.as_str().into(), whole(measurement.size)];
+            match &measurement.outcome {
+                Outcome::Measured(found) => {
+                    let summary = &found.summary;
+                    row.extend([found.way.as_str().into(), whole(Some(found.calls))]);
+                    row.extend([
+                        summary.mean_ns.into(),
+                        summary.deviation_ns.into(),
+                        summary.median_ns.into(),
+                        summary.low_ns.into(),
+                        summary.high_ns.into(),
+                        summary.error.into(),
+                        summary.clock_error.into(),
+                        summary.variation.into(),
+                        (1e9 / summary.mean_ns).into(),
+                    ]);
+                    row.extend([whole(Some(summary.samples)), whole(Some(summary.disturbed))]);
+                }
+                Outcome::Allocated { instances, bytes } => {
+                    row.push(format!("{instances} allocations of {bytes} bytes").into());
+                }
+                Outcome::Failed { reason } => {
+                    row.resize(COLUMNS.len() - 1, Cell::Nothing);
+                    row.push(reason.as_str().into());
+                }
+            }
+            table.push(row);
         }
-        let bytes = writer.into_inner().expect("a vector can be flushed");
-        self.head(Style::default()) + &String::from_utf8_lossy(&bytes)
+        self.head(Style::default()) + &table.render(Format::Csv)
     }
 
     /// A block of columns an operation and way (`index` in gnuplot), the size first: for plots with error bars.
@@ -133,9 +126,13 @@ impl Shown<'_> {
         let mut block = None;
         out += "# plot 'FILE' index 0 using 1:2:3 with errorlines\n";
         for measurement in self.measurements {
-            let Outcome::Measured(row) = &measurement.outcome else {
-                out += &format!("# {}: {}\n", measurement.operation, Self::cells(measurement)[15]);
-                continue;
+            let row = match &measurement.outcome {
+                Outcome::Measured(row) => row,
+                Outcome::Failed { reason } => {
+                    out += &format!("# {}: {}\n", measurement.operation, plain(reason));
+                    continue;
+                }
+                Outcome::Allocated { .. } => continue,
             };
             let name = format!("{} {}", measurement.operation, row.way);
             if block.as_ref() != Some(&name) {
@@ -156,43 +153,51 @@ impl Shown<'_> {
     }
 
     pub(super) fn table(&self, style: Style) -> String {
-        let mut table =
-            plain_table(&["operation", "size", "way", "calls", "mean", "±%", "SD", "median", "a second"], 3);
+        let mut table = Table::new(vec![
+            Column::left("operation"),
+            Column::left("size"),
+            Column::left("way"),
+            Column::written("calls"),
+            Column::right("mean", Notation::Time),
+            Column::right("±%", Notation::Fixed(2)),
+            Column::right("SD", Notation::Time),
+            Column::right("median", Notation::Time),
+            Column::right("a second", Notation::Count),
+        ]);
         let mut reasons = Vec::new();
         for measurement in self.measurements {
-            let size = measurement.size.map_or_else(|| NOTHING.to_owned(), |size| size.to_string());
-            let mut row = vec![measurement.operation.clone(), size];
+            let mut row = vec![measurement.operation.as_str().into(), whole(measurement.size)];
             match &measurement.outcome {
                 Outcome::Measured(found) => {
                     let summary = &found.summary;
+                    row.extend([found.way.as_str().into(), whole(Some(found.calls))]);
                     row.extend([
-                        found.way.clone(),
-                        found.calls.to_string(),
-                        time(Some(summary.mean_ns)),
-                        percent(Some(summary.error)),
-                        time(summary.deviation_ns),
-                        time(Some(summary.median_ns)),
-                        count(Some(1e9 / summary.mean_ns)),
+                        summary.mean_ns.into(),
+                        Cell::percent(Some(summary.error)),
+                        summary.deviation_ns.into(),
+                        summary.median_ns.into(),
+                        (1e9 / summary.mean_ns).into(),
                     ]);
                 }
                 Outcome::Allocated { instances, bytes } => {
-                    row.push(format!("{instances} allocations, {bytes} bytes a call"));
+                    row.push(format!("{instances} allocations, {bytes} bytes a call").into());
                 }
                 Outcome::Failed { reason } => {
-                    row.push(NOTHING.to_owned());
-                    reasons.push(format!("{} {}: {reason}", row[0], row[1]));
+                    let size = measurement.size.map_or_else(|| NOTHING.to_owned(), |size| size.to_string());
+                    reasons.push(format!("{} {size}: {reason}", measurement.operation));
                 }
             }
-            table.add_row(row);
+            table.push(row);
         }
-        let mut out = self.head(style) + "\n";
-        for line in table.lines() {
-            out += line.trim_end();
-            out.push('\n');
-        }
+        let mut out = self.head(style) + "\n" + &table.render(Format::Table);
         for reason in reasons {
             hang(&mut out, "", "  ", &reason, style.columns());
         }
         out
     }
+}
+
+/// A number with all its digits, in every format.
+fn whole(number: Option<impl ToString>) -> Cell {
+    number.map_or(Cell::Nothing, |number| number.to_string().into())
 }

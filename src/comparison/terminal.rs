@@ -1,8 +1,9 @@
 //! What changed, for people.
 
-use super::rows::{HEADS, answer_cells, cells, one_sided, platform_change, shown, smallest, summary};
+use super::rows::{figures, in_words, one_sided, platform_change, shown, smallest, summary, verdict};
 use super::{Change, Comparison, Verdict};
-use crate::report::Style;
+use crate::report::terminal::listed;
+use crate::table::Style;
 use crate::text::{clipped, hang};
 
 const LONGEST: usize = 300;
@@ -21,37 +22,37 @@ pub fn render(comparison: &Comparison, all: bool, style: Style) -> String {
         let alarm =
             if change.is_of_clock_source() && !change.is_fallen_clock_source() { "1" } else { "31;1" };
         let line = format!("{}: {}", change.what, clipped(&platform_change(change), LONGEST));
-        out += &painted(style, alarm, &line);
+        out += &style.paint(alarm, &line);
         out.push('\n');
     }
-    let width = quiet.iter().map(|change| change.what.len()).max().unwrap_or(0);
-    for change in quiet {
-        let first = format!("{:width$}  ", change.what);
-        let next = " ".repeat(width + 2);
-        hang(&mut out, &first, &next, &clipped(&platform_change(change), LONGEST), columns(style));
-    }
+    let quiet: Vec<_> =
+        quiet.into_iter().map(|change| (change.what, clipped(&platform_change(change), LONGEST))).collect();
+    out += &listed("", &quiet, style);
     out += &format!("\n{}\n", summary(comparison));
-    hang(&mut out, "", "", &smallest(), columns(style));
+    hang(&mut out, "", "", &smallest(), style.columns());
     let shown = shown(comparison, all);
     if !shown.is_empty() {
         out.push('\n');
-        grid(&mut out, &shown, style);
+        out += &figures(&shown).on_terminal(style, |row| codes(shown[row].verdict));
     }
     if !comparison.answers.is_empty() {
         out += "\ntrust\n";
     }
     for answer in &comparison.answers {
-        let [timer, question, change, verdict] = answer_cells(answer);
-        let first = format!("  {} {question}: {change}", clipped(&timer, LONGEST_ID));
-        let first = if answer.verdict == Verdict::Unjudged { first } else { format!("{first} ({verdict})") };
-        out += &painted(style, codes(answer.verdict), &first);
+        let first =
+            format!("  {} {}: {}", clipped(&answer.timer, LONGEST_ID), answer.question, in_words(answer));
+        let first = match answer.verdict {
+            Verdict::Unjudged => first,
+            judged => format!("{first} ({})", verdict(judged)),
+        };
+        out += &style.paint(codes(answer.verdict), &first);
         out.push('\n');
-        hang(&mut out, "    ", "    ", &clipped(&answer.finding, LONGEST), columns(style));
+        hang(&mut out, "    ", "    ", &clipped(&answer.finding, LONGEST), style.columns());
     }
     for (name, timers) in one_sided(comparison) {
         out.push('\n');
         let timers = clipped(&timers.join(", "), 20 * LONGEST);
-        hang(&mut out, &format!("{name}: "), "  ", &timers, columns(style));
+        hang(&mut out, &format!("{name}: "), "  ", &timers, style.columns());
     }
     out
 }
@@ -84,40 +85,10 @@ fn brief(change: &Change) -> String {
     format!("{}: {} → {}{remark}", change.what, told(&change.old), told(&change.new))
 }
 
-fn grid(out: &mut String, shown: &[&super::Compared], style: Style) {
-    let mut lines: Vec<[String; 6]> = vec![HEADS.map(str::to_owned)];
-    for compared in shown {
-        let mut line = cells(compared);
-        line[0] = clipped(&line[0], LONGEST_ID);
-        lines.push(line);
-    }
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 6] = std::array::from_fn(width);
-    for (at, line) in lines.iter().enumerate() {
-        let mut text = String::new();
-        for (column, cell) in line.iter().enumerate() {
-            let blanks = " ".repeat(widths[column] - cell.chars().count());
-            let right = matches!(column, 2 | 3);
-            text += &if right { format!("{blanks}{cell}  ") } else { format!("{cell}{blanks}  ") };
-        }
-        let codes = at.checked_sub(1).map_or("1", |at| codes(shown[at].verdict));
-        *out += &painted(style, codes, text.trim_end());
-        out.push('\n');
-    }
-}
-
 fn codes(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Worse => "31",
         Verdict::Better => "32",
-        Verdict::Noise | Verdict::Unjudged => "0",
+        Verdict::Noise | Verdict::Unjudged => "",
     }
-}
-
-fn columns(style: Style) -> usize {
-    usize::from(style.width.unwrap_or(120)).max(40)
-}
-
-fn painted(style: Style, codes: &str, text: &str) -> String {
-    if style.colour && codes != "0" { format!("\x1b[{codes}m{text}\x1b[0m") } else { text.to_owned() }
 }

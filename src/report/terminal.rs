@@ -1,0 +1,91 @@
+//! The table for people: the machine, one row a timer, and below it what the reader should know.
+
+use super::fact::Fact;
+use super::machine::facts_of;
+use super::sections::{Notes, Page, reasons, timers};
+use crate::model::{Report, Status};
+use crate::table::Style;
+use crate::text::{hang, plain};
+
+const DIM: &str = "2";
+const RED: &str = "31";
+const YELLOW: &str = "33";
+
+/// The whole table, with a newline at its end.
+#[must_use]
+pub fn render(report: &Report, style: Style) -> String {
+    let notes = Notes::of(report);
+    let mut out = machine(&facts_of(report), style);
+    out.push('\n');
+    out.push_str(&grid(report, &notes, style));
+    for (title, status, codes) in [
+        ("unresolved", Status::Unresolved, YELLOW),
+        ("failed", Status::Failed, RED),
+        ("unavailable", Status::Unavailable, DIM),
+    ] {
+        explain(&mut out, report, status, &style.paint(codes, title), style);
+    }
+    explain_notes(&mut out, &notes, style);
+    out
+}
+
+/// Lines that begin with `#` and say who the machine is.
+#[must_use]
+pub fn machine(facts: &[Fact], style: Style) -> String {
+    listed("# ", facts, style).lines().map(|line| style.paint(DIM, line) + "\n").collect()
+}
+
+/// A line a fact, folded, the values below each other.
+#[must_use]
+pub fn listed<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style: Style) -> String {
+    let width = facts.iter().map(|(name, _)| name.as_ref().chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (name, value) in facts {
+        let first = format!("{lead}{:width$}  ", name.as_ref());
+        let next = format!("{lead}{:width$}  ", "");
+        hang(&mut text, &first, &next, &plain(value.as_ref()), style.columns());
+    }
+    text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// As for a terminal of 120 columns where there is none, with the names of the paper beside the ids where there is room for all of
+/// them.
+fn grid(report: &Report, notes: &Notes, style: Style) -> String {
+    let style = Style { width: Some(style.columns() as u16), ..style };
+    let longer = timers(report, notes, Page::TerminalWithLegends);
+    let table = if longer.fits(style) { longer } else { timers(report, notes, Page::Terminal) };
+    if table.rows.is_empty() {
+        return "No timer could be characterised.\n".to_owned();
+    }
+    table.on_terminal(style, |_| "")
+}
+
+fn explain(out: &mut String, report: &Report, status: Status, title: &str, style: Style) {
+    let reasons = reasons(report, status);
+    if reasons.is_empty() {
+        return;
+    }
+    out.push('\n');
+    out.push_str(title);
+    out.push('\n');
+    for reason in reasons {
+        hang(out, "  ", "    ", &format!("{} — {}", reason.ids.join(", "), reason.text), style.columns());
+    }
+}
+
+fn explain_notes(out: &mut String, notes: &Notes, style: Style) {
+    if notes.0.is_empty() {
+        return;
+    }
+    out.push('\n');
+    out.push_str(&style.paint(YELLOW, "notes"));
+    out.push('\n');
+    for (at, note) in notes.0.iter().enumerate() {
+        let first = format!("  {:>2}  ", at + 1);
+        hang(out, &first, "      ", &format!("{}: {}", note.code, note.concerns()), style.columns());
+        for told in note.told() {
+            hang(out, "      ", "      ", &told, style.columns());
+        }
+        hang(out, "      → ", "        ", &note.advice, style.columns());
+    }
+}

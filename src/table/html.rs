@@ -1,0 +1,70 @@
+//! A page with one table and nothing else: no script, nothing from the network.
+
+use std::io::{self, Write};
+
+use super::{Table, rewritten, spans};
+
+const BEFORE: &str = "<!doctype html>
+<html lang=\"en\">
+<head>
+<meta charset=\"utf-8\">
+<meta name=\"viewport\" content=\"width=device-width\">
+<title>Timers</title>
+<style>
+:root { color-scheme: light dark; font: 15px/1.4 system-ui, sans-serif }
+div { overflow-x: auto }
+table { border-collapse: collapse }
+th, td { padding: .2em .7em; text-align: left; border-bottom: 1px solid #8884 }
+.n { text-align: right; font-variant-numeric: tabular-nums }
+.p { text-align: center }
+</style>
+</head>
+<body>
+<div>
+<table>
+<thead>
+";
+const AFTER: &str = "</tbody>\n</table>\n</div>\n</body>\n</html>\n";
+
+pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
+    output.write_all(BEFORE.as_bytes())?;
+    if !table.groups.is_empty() {
+        let span = |(width, group): (usize, Option<usize>)| match group {
+            Some(group) => format!(
+                "<th scope=\"colgroup\" class=\"p\" colspan=\"{width}\">{}</th>",
+                escape(table.groups[group])
+            ),
+            None => "<td></td>".to_owned(),
+        };
+        writeln!(
+            output,
+            "<tr>{}</tr>",
+            spans(table.columns.iter()).into_iter().map(span).collect::<String>()
+        )?;
+    }
+    let class = |right: bool| if right { " class=\"n\"" } else { "" };
+    let heads = table
+        .columns
+        .iter()
+        .map(|column| format!("<th scope=\"col\"{}>{}</th>", class(column.right), escape(column.heading)));
+    writeln!(output, "<tr>{}</tr>\n</thead>\n<tbody>", heads.collect::<String>())?;
+    for row in &table.rows {
+        let cells = table
+            .cells(row)
+            .map(|(column, cell)| format!("<td{}>{}</td>", class(column.right), escape(&column.shown(cell))));
+        writeln!(output, "<tr>{}</tr>", cells.collect::<String>())?;
+    }
+    output.write_all(AFTER.as_bytes())
+}
+
+/// Text for HTML, between tags and in quoted attributes.
+pub(super) fn escape(text: &str) -> String {
+    rewritten(text, |c, out| match c {
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '"' => out.push_str("&quot;"),
+        '\'' => out.push_str("&#39;"),
+        c => out.push(c),
+    })
+}

@@ -1,0 +1,199 @@
+//! Tables: columns and cells once, a format a file. Each format makes text from elsewhere safe for itself, and its `escape` is the one
+//! place that does. All of that is one line of printable text first ([`plain`]): no newline, no control character, nothing that
+//! reorders text.
+
+mod cell;
+mod csv;
+mod html;
+mod json;
+mod latex;
+mod markdown;
+mod text;
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use clap::ValueEnum;
+
+use crate::text::numbers::{NOTHING, count, significant, time};
+use crate::text::plain;
+
+pub use cell::Cell;
+pub use markdown::escape as escape_markdown;
+pub use text::Style;
+
+/// The formats of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    #[default]
+    Table,
+    /// A table in Markdown
+    Markdown,
+    /// For spreadsheets, all digits
+    Csv,
+    /// A document with a booktabs table, to be compiled as it is
+    Latex,
+    /// A page with a table
+    Html,
+    /// An array of objects, one a row; platforms are always stacked
+    Json,
+}
+
+/// How the figures of a column are written for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notation {
+    /// With four significant digits.
+    Significant,
+    /// With so many decimals.
+    Fixed(usize),
+    /// Nanoseconds, in the unit that fits.
+    Time,
+    /// A number of things, as in `11.17M`.
+    Count,
+}
+
+/// A column: what it is called, and how its cells are written.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// What people call it, with its unit.
+    pub heading: &'static str,
+    /// What it is called where scripts read it.
+    pub key: &'static str,
+    /// How its figures are written for people; with all digits for scripts.
+    pub notation: Notation,
+    /// Whether its cells are aligned right.
+    pub right: bool,
+    /// Characters of its longest text for people; none where the program wrote it and it stays as it is.
+    pub longest: Option<usize>,
+    /// Whether its cells may take several lines where a terminal is narrow.
+    pub folds: bool,
+    /// Which of the groups of the table it belongs to.
+    pub group: Option<usize>,
+}
+
+/// Columns and rows.
+#[derive(Clone, Debug)]
+pub struct Table<'a> {
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Names of runs of columns; mostly there are none.
+    pub groups: Vec<&'a str>,
+    /// A cell for each column; where some are missing at the end, nothing stands there.
+    pub rows: Vec<Cow<'a, [Cell]>>,
+    /// Blanks between its columns on a terminal that has room for them.
+    pub widest_gap: usize,
+}
+
+impl Column {
+    /// A column of text.
+    #[must_use]
+    pub fn left(heading: &'static str) -> Self {
+        Self {
+            heading,
+            key: heading,
+            notation: Notation::Significant,
+            right: false,
+            longest: Some(100),
+            folds: false,
+            group: None,
+        }
+    }
+
+    /// A column of figures.
+    #[must_use]
+    pub fn right(heading: &'static str, notation: Notation) -> Self {
+        Self { notation, right: true, ..Self::left(heading) }
+    }
+
+    /// A column of what the program wrote itself, aligned right.
+    #[must_use]
+    pub fn written(heading: &'static str) -> Self {
+        Self { right: true, longest: None, ..Self::left(heading) }
+    }
+
+    /// A cell of this column for people. Text is as it was found.
+    #[must_use]
+    pub fn shown(&self, cell: &Cell) -> String {
+        match cell {
+            Cell::Nothing => NOTHING.to_owned(),
+            Cell::Number(figure) => self.figure(*figure),
+            Cell::AtMost(bound) => format!("≤ {}", self.figure(*bound)),
+            Cell::Text(text) => (**text).to_owned(),
+        }
+    }
+
+    fn figure(&self, figure: f64) -> String {
+        match self.notation {
+            Notation::Significant => significant(figure, 4),
+            Notation::Fixed(decimals) => format!("{figure:.decimals$}"),
+            Notation::Time => time(Some(figure)),
+            Notation::Count => count(Some(figure)),
+        }
+    }
+}
+
+impl<'a> Table<'a> {
+    /// A table without rows.
+    #[must_use]
+    pub fn new(columns: Vec<Column>) -> Self {
+        Self { columns, groups: Vec::new(), rows: Vec::new(), widest_gap: 2 }
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: Vec<Cell>) {
+        self.rows.push(Cow::Owned(row));
+    }
+
+    /// Writes the table, for people as if there were no terminal.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn write(&self, format: Format, output: &mut dyn Write) -> io::Result<()> {
+        match format {
+            Format::Table => text::write(self, output),
+            Format::Markdown => markdown::write(self, output),
+            Format::Csv => csv::write(self, output),
+            Format::Latex => latex::write(self, output),
+            Format::Html => html::write(self, output),
+            Format::Json => json::write(self, output),
+        }
+    }
+
+    /// The same as text.
+    #[must_use]
+    pub fn render(&self, format: Format) -> String {
+        let mut text = Vec::new();
+        self.write(format, &mut text).expect("a vector takes all");
+        String::from_utf8(text).expect("only text was written")
+    }
+
+    /// The cells of a row with their columns.
+    fn cells<'b>(&'b self, row: &'b [Cell]) -> impl Iterator<Item = (&'b Column, &'b Cell)> {
+        self.columns.iter().zip(row.iter().chain(std::iter::repeat(&Cell::Nothing)))
+    }
+}
+
+/// Runs of columns of one group: how many, and which.
+fn spans<'a>(columns: impl Iterator<Item = &'a Column>) -> Vec<(usize, Option<usize>)> {
+    let mut spans: Vec<(usize, Option<usize>)> = Vec::new();
+    for column in columns {
+        match spans.last_mut() {
+            Some((width, group)) if *group == column.group => *width += 1,
+            _ => spans.push((1, column.group)),
+        }
+    }
+    spans
+}
+
+/// The text as one printable line, each character as `write` puts it.
+fn rewritten(text: &str, write: impl Fn(char, &mut String)) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in plain(text).chars() {
+        write(c, &mut out);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+use std::cmp::Ordering;
+
+use proptest::prelude::*;
+
+use super::{Cell, Column, Format, Notation, Style, Table, csv, html, latex, markdown};
+
+fn cell() -> impl Strategy<Value = Cell> {
+    prop_oneof![
+        Just(Cell::Nothing),
+        any::<f64>().prop_map(Cell::from),
+        (0.0f64..1e9).prop_map(Cell::AtMost),
+        any::<String>().prop_map(Cell::from),
+    ]
+}
+
+#[test]
+fn figures_take_the_digits_of_their_column() {
+    let shown = |notation, cell| Column::right("", notation).shown(&cell);
+    assert_eq!(shown(Notation::Significant, Cell::Number(10.0149)), "10.01");
+    assert_eq!(shown(Notation::Significant, Cell::AtMost(4e6)), "≤ 4000000");
+    assert_eq!(shown(Notation::Time, Cell::AtMost(4e6)), "≤ 4.000 ms");
+    assert_eq!(shown(Notation::Fixed(2), Cell::Number(48.914)), "48.91");
+    assert_eq!(shown(Notation::Fixed(3), Cell::Number(1.0)), "1.000");
+    assert_eq!(shown(Notation::Count, Cell::from(f64::NAN)), "–");
+}
+
+fn small() -> Table<'static> {
+    let mut table = Table::new(vec![
+        Column { folds: true, ..Column::left("name") },
+        Column::right("cost", Notation::Time),
+        Column { folds: true, ..Column::left("why") },
+    ]);
+    table.push(vec![
+        "monotonic-coarse-syscall".into(),
+        4e6.into(),
+        "the kernel counts ticks | slowly".into(),
+    ]);
+    table.push(vec!["a".into()]);
+    table.widest_gap = 3;
+    table
+}
+
+#[test]
+fn a_narrow_terminal_folds_what_may_be_folded() {
+    let style = |width| Style { width: Some(width), colour: false };
+    assert!(small().fits(style(80)) && !small().fits(style(40)));
+    assert_eq!(
+        small().on_terminal(style(40), |_| ""),
+        "name                cost why
+monotonic-      4.000 ms the kernel
+coarse-                  counts ticks |
+syscall                  slowly
+a                      –
+"
+    );
+    let wide =
+        small().on_terminal(Style { width: Some(200), colour: true }, |row| if row == 1 { "31" } else { "" });
+    assert!(wide.starts_with("\u{1b}[1mname ") && wide.contains("\n\u{1b}[31ma  "), "{wide}");
+    assert!(
+        wide.contains("\nmonotonic-coarse-syscall   4.000 ms   the kernel counts ticks | slowly\n"),
+        "{wide}"
+    );
+}
+
+#[test]
+fn every_format_has_every_cell() {
+    assert_eq!(
+        small().render(Format::Markdown),
+        "| name | cost | why |\n|:--|--:|:--|\n\
+         | monotonic-coarse-syscall | 4.000 ms | the kernel counts ticks \\| slowly |\n| a | – | – |\n"
+    );
+    assert_eq!(
+        small().render(Format::Csv),
+        "name,cost,why\nmonotonic-coarse-syscall,4000000,the kernel counts ticks | slowly\na,,\n"
+    );
+    assert!(small().render(Format::Json).ends_with("{\"cost\":null,\"name\":\"a\",\"why\":null}\n]\n"));
+    assert!(small().render(Format::Html).contains("<tr><td>a</td><td class=\"n\">–</td><td>–</td></tr>"));
+    assert!(small().render(Format::Latex).contains("a & \\textendash{} & \\textendash{} \\\\\n"));
+}
+
+#[test]
+fn known_tricks() {
+    for (text, written) in [
+        ("=1+1", "'=1+1"),
+        ("\t=1+1", "'=1+1"),
+        ("\u{202e}@SUM(A1)\r\n", "'@SUM(A1)"),
+        ("a\u{1b}[31mred", "ared"),
+        ("monotonic", "monotonic"),
+    ] {
+        assert_eq!(csv::escape(text), written);
+    }
+    assert_eq!(markdown::escape("| `a`\n<b> & [x](y)"), "\\| \\`a\\` &lt;b&gt; &amp; \\[x\\](y)");
+    assert_eq!(html::escape("<script>\"'&</script>"), "&lt;script&gt;&quot;&#39;&amp;&lt;/script&gt;");
+    assert_eq!(
+        latex::escape("a_b & 50% $x$ \\input{/etc/passwd}"),
+        "a\\_b \\& 50\\% \\$x\\$ \\textbackslash{}input\\{/etc/passwd\\}"
+    );
+    assert_eq!(latex::escape("≤ 1 µs 時"), "$\\le$ 1 \\textmu{}s U+6642");
+    assert_eq!(latex::characters("rdtsc"), 5);
+    assert_eq!(latex::characters("時"), 8, "it is written by its number");
+}
+
+proptest! {
+    #[test]
+    fn the_order_is_one(a in cell(), b in cell(), c in cell(), largest in any::<bool>()) {
+        prop_assert_eq!(a.order(&b, largest), b.order(&a, largest).reverse());
+        if a.order(&b, largest) != Ordering::Greater && b.order(&c, largest) != Ordering::Greater {
+            prop_assert_ne!(a.order(&c, largest), Ordering::Greater);
+        }
+        prop_assert_ne!(Cell::Nothing.order(&a, largest), Ordering::Less, "what is not determined comes last");
+    }
+
+    #[test]
+    fn csv_never_starts_a_formula(text in "[=+@\t\r\n \u{200b}\u{1b}-]{0,4}\\PC{0,20}") {
+        let text = csv::escape(&text);
+        prop_assert!(!text.starts_with(['=', '+', '-', '@']) && !text.contains(['\n', '\r', '\t']));
+    }
+
+    #[test]
+    fn html_has_no_tags_and_no_quotes(text in any::<String>()) {
+        prop_assert!(!html::escape(&text).contains(['<', '>', '"', '\'', '\n']));
+        let known = ["amp;", "lt;", "gt;", "quot;", "#39;"];
+        let text = html::escape(&text);
+        let sound = text.split('&').skip(1).all(|rest| known.iter().any(|entity| rest.starts_with(entity)));
+        prop_assert!(sound, "{}", text);
+    }
+
+    #[test]
+    fn markdown_has_no_bare_pipe(text in "[|\\\\`a\n<]{0,30}") {
+        let text = markdown::escape(&text);
+        let mut escaped = false;
+        for c in text.chars() {
+            prop_assert!(escaped || !matches!(c, '|' | '`' | '<'), "{}", text);
+            escaped = !escaped && c == '\\';
+        }
+        prop_assert!(!escaped && !text.contains('\n'));
+    }
+
+    #[test]
+    fn latex_is_balanced_and_ordinary(text in any::<String>()) {
+        let text = latex::escape(&text);
+        let ordinary = |c: char| c.is_ascii() && !c.is_control() || ('\u{a1}'..='\u{ff}').contains(&c);
+        prop_assert!(text.chars().all(ordinary), "{}", text);
+        let bare = text.replace("\\{", "").replace("\\}", "").replace("\\%", "").replace("\\#", "").replace("\\&", "");
+        prop_assert_eq!(bare.matches('{').count(), bare.matches('}').count());
+        prop_assert!(!bare.contains(['%', '#', '&']), "{}", text);
+    }
+}
