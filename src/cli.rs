@@ -21,6 +21,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::model::{Hertz, Nanos};
 use crate::platform::frequency::CyclesFrom;
 use crate::quantity::{self, Quantity};
+use crate::report::terminal::Detail;
 use crate::report::{Format, UnknownEnding};
 
 pub use measure::{MeasureArgs, MeasureWorkerArgs, RehearseArgs};
@@ -159,6 +160,9 @@ pub struct ProbeArgs {
     /// Format on standard output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// How much the table says of each note
+    #[arg(long, value_enum, default_value_t)]
+    pub notes: Detail,
     /// Write the report to this file as well; its ending says how: .json, .csv, .md or .txt (repeatable)
     #[arg(long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
     pub outputs: Vec<Output>,

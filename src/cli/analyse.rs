@@ -7,6 +7,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use super::Output;
 use crate::report::Format;
+use crate::report::terminal::Detail;
 
 /// Arguments of `analyse`.
 #[derive(Clone, Debug, Args)]
@@ -17,6 +18,9 @@ pub struct AnalyseArgs {
     /// Format on standard output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// How much the table says of each note
+    #[arg(long, value_enum, default_value_t)]
+    pub notes: Detail,
     /// Write the report to this file as well; its ending says how: .json, .csv, .md or .txt (repeatable)
     #[arg(long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
     pub outputs: Vec<Output>,

@@ -20,5 +20,5 @@ pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandErro
         )));
     }
     write(files, &report)?;
-    show(&report, args.format, output)
+    show(&report, args.format, args.notes, output)
 }

@@ -13,6 +13,7 @@ use crate::recording::Recording;
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::facts_of;
 use crate::report::plot::Plot;
+use crate::report::terminal::Detail;
 use crate::report::terminal::{listed, machine};
 use crate::report::{Format, WholeFile};
 use crate::selection::select;
@@ -81,6 +82,7 @@ fn probe_now(args: &InspectArgs) -> Result<Report, CommandError> {
         cpu: args.cpu,
         cycles: CyclesFrom::Effective,
         format: Format::Table,
+        notes: Detail::default(),
         outputs: Vec::new(),
         trace: None,
         save: None,

@@ -29,10 +29,12 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use crate::cli::Output;
+use crate::method::in_a_sentence;
 use crate::model::Report;
+use crate::report::terminal::{self, Detail};
 use crate::report::{Format, OutputFile, ReadError};
 use crate::table::Style;
-use crate::text::plain;
+use crate::text::{hang, plain};
 
 /// Longer than it takes to end all children.
 pub const ENDING: Duration = Duration::from_secs(10);
@@ -88,7 +90,8 @@ impl From<std::io::Error> for CommandError {
 pub fn terminal_style() -> Style {
     let stdout = std::io::stdout();
     if !stdout.is_terminal() {
-        return Style { width: None, colour: false };
+        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+        return Style { width: columns.filter(|columns| *columns > 0), colour: false };
     }
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -131,8 +134,18 @@ fn write(files: Vec<OutputFile>, report: &Report) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn show(report: &Report, format: Format, output: &mut dyn Write) -> Result<(), CommandError> {
-    output.write_all(format.render(report, terminal_style()).as_bytes())?;
+fn show(report: &Report, format: Format, notes: Detail, output: &mut dyn Write) -> Result<(), CommandError> {
+    let style = terminal_style();
+    if format == Format::Table {
+        if let Some(sentence) = in_a_sentence(report) {
+            let mut text = String::new();
+            hang(&mut text, "", "  ", &sentence, style.columns());
+            writeln!(output, "{text}")?;
+        }
+        output.write_all(terminal::render(report, style, notes).as_bytes())?;
+    } else {
+        output.write_all(format.render(report, style).as_bytes())?;
+    }
     output.flush()?;
     Ok(())
 }

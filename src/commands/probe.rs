@@ -35,7 +35,7 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     files.write_trace(&recording)?;
     let report = recording.report().map_err(|error| CommandError::Failed(error.to_string()))?;
     files.write(&report, args.quiet)?;
-    show(&report, args.format, output)?;
+    show(&report, args.format, args.notes, output)?;
     Ok(!by_name_failed && !named_unsettled(&args.timers, &report.timers))
 }
 

@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use super::CommandError;
 use super::first_look::first_look;
+use super::{CommandError, failed};
 use crate::cli::measure::NO_AGENTS;
 use crate::measure::worker::{Reply, Request, answer};
 use crate::method::budget::DRIFT;
-use crate::method::{ClockFigures, Counts, Wish};
+use crate::method::{ClockFigures, Wish, by_rule};
 use crate::model::{Nanos, Report};
 use crate::prober::children::{self, StartError};
 
@@ -66,42 +66,12 @@ pub fn cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
 /// [`by_rule`] lets pass on most machines.
 pub const USUAL: [&str; 3] = ["rdtsc-lfence", "monotonic", "monotonic-syscall"];
 
-/// The clock of the highest Quality among those that may be used without being asked for.
-fn by_rule(report: &Report) -> Result<ClockFigures, CommandError> {
-    let native = report.timers.iter().filter(|row| row.runtime == "native" && row.quality.is_some());
-    let mut clocks: Vec<ClockFigures> =
-        native.filter_map(|row| ClockFigures::of(row, &report.platform).ok()).collect();
-    clocks.sort_by(|a, b| b.quality.unwrap_or(0.0).total_cmp(&a.quality.unwrap_or(0.0)));
-    if let Some(best) = clocks.iter().find(|clock| unfit(clock).is_none()) {
-        return Ok(best.clone());
-    }
-    let best = clocks.first().and_then(|clock| Some((clock, unfit(clock)?)));
-    let best =
-        best.map_or_else(String::new, |(clock, why)| format!(" ({}, the best of it, {why})", clock.id));
-    Err(CommandError::Failed(format!(
-        "no clock of the report is taken by itself{best}: that has to count wall time, to be one that nobody sets, to have a step \
-         that is known, and to wait for the work before it is read; name one with --clock"
-    )))
-}
-
-/// Why a clock is not taken without being asked for.
-fn unfit(clock: &ClockFigures) -> Option<&'static str> {
-    let facts = clock.facts;
-    match () {
-        () if facts.counts != Some(Counts::Wall) => Some("does not count wall time"),
-        () if facts.monotonic != Some(true) => Some("can be set"),
-        () if !facts.ordered => Some("is read before the work is done, unless it is fenced"),
-        () if !clock.resolved => Some("has a step that is not known"),
-        () => None,
-    }
-}
-
 /// The clock to measure with: the one of that name, or the one that the rule takes.
 ///
 /// # Errors
 /// When there is none, or it cannot count the time that an operation takes.
 pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, CommandError> {
-    let Some(name) = name else { return by_rule(report) };
+    let Some(name) = name else { return by_rule(report).map_err(failed) };
     let row = report
         .timers
         .iter()

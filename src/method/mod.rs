@@ -7,6 +7,7 @@
 //! found by measuring ([`measure`](crate::measure)).
 
 pub mod budget;
+mod by_rule;
 pub mod choice;
 pub mod facts;
 pub mod figures;
@@ -19,6 +20,7 @@ pub mod runtime;
 pub mod wish;
 
 pub use budget::Budget;
+pub use by_rule::{NoneByRule, by_rule, in_a_sentence};
 pub use choice::{Choice, choose};
 pub use figures::ClockFigures;
 pub use plan::{Method, Plan, Shortfall};

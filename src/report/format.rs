@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use super::{csv, json, markdown, terminal};
+use super::terminal::{self, Detail};
+use super::{csv, json, markdown};
 use crate::model::Report;
 use crate::table::Style;
 
@@ -50,7 +51,7 @@ impl Format {
     #[must_use]
     pub fn render(self, report: &Report, style: Style) -> String {
         match self {
-            Self::Table => terminal::render(report, style),
+            Self::Table => terminal::render(report, style, Detail::Full),
             Self::Json => json::render(report),
             Self::Csv => csv::render(report),
             Self::Markdown => markdown::render(report),

@@ -35,6 +35,8 @@ pub enum Page {
     Terminal,
     /// On a terminal, with what the paper calls the timers.
     TerminalWithLegends,
+    /// On a narrow terminal, without the figures in cycles.
+    NarrowTerminal,
 }
 
 /// A row a timer that has figures.
@@ -46,9 +48,9 @@ pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
         Column { folds: true, longest: None, ..Column::left("timer") },
         Column::left("call"),
         Column::right("accuracy", Notation::Time),
-        Column::right("cycles", Notation::Count),
+        Column::right(if wide { "cycles" } else { "acc. cycles" }, Notation::Count),
         Column::right("cost", Notation::Time),
-        Column::right("cycles", Notation::Count),
+        Column::right(if wide { "cycles" } else { "cost cycles" }, Notation::Count),
         Column::right("spread", Notation::Fixed(3)),
         Column::written(if wide { "Quality" } else { "Quality %" }),
         Column { right: !wide, ..Column::written("trust") },
@@ -85,10 +87,16 @@ pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
         ]
     };
     let mut rows: Vec<Vec<Cell>> = ranks(&rows).into_iter().zip(&rows).map(cells).collect();
-    if !wide {
-        const CALL: usize = 2;
-        columns.remove(CALL);
-        rows.iter_mut().for_each(|row| drop(row.remove(CALL)));
+    /// The columns `call`, and accuracy and cost in cycles, the last first.
+    const LEFT_OUT: [usize; 3] = [6, 4, 2];
+    let left_out = match page {
+        Page::Markdown => &LEFT_OUT[3..],
+        Page::Terminal | Page::TerminalWithLegends => &LEFT_OUT[2..],
+        Page::NarrowTerminal => &LEFT_OUT[..],
+    };
+    for &column in left_out {
+        columns.remove(column);
+        rows.iter_mut().for_each(|row| drop(row.remove(column)));
     }
     Table { rows: rows.into_iter().map(Cow::Owned).collect(), widest_gap: 3, ..Table::new(columns) }
 }
@@ -207,6 +215,23 @@ impl Note {
             }
         }
         all.join(", ")
+    }
+
+    /// The same by number, with the first of many named.
+    pub fn concerns_in_short(&self) -> String {
+        if self.whole_run {
+            return "the whole run".to_owned();
+        }
+        let mut ids: Vec<&String> = Vec::new();
+        for id in self.causes.iter().flat_map(|(_, ids)| ids) {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        match ids.as_slice() {
+            [first, second, _, ..] => format!("{} timers ({first}, {second}, …)", ids.len()),
+            few => few.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(", "),
+        }
     }
 
     /// The causes as sentences. They mostly differ in their figures only, so that one of many stands for all.

@@ -1,5 +1,7 @@
 //! The table for people: the machine, one row a timer, and below it what the reader should know.
 
+use clap::ValueEnum;
+
 use super::fact::Fact;
 use super::machine::facts_of;
 use super::sections::{Notes, Page, reasons, timers};
@@ -11,9 +13,19 @@ const DIM: &str = "2";
 const RED: &str = "31";
 const YELLOW: &str = "33";
 
+/// How much is said of each note.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Detail {
+    /// A line each: what it is, and which timers it concerns
+    #[default]
+    Short,
+    /// The causes, and what to do about them
+    Full,
+}
+
 /// The whole table, with a newline at its end.
 #[must_use]
-pub fn render(report: &Report, style: Style) -> String {
+pub fn render(report: &Report, style: Style, detail: Detail) -> String {
     let notes = Notes::of(report);
     let mut out = machine(&facts_of(report), style);
     out.push('\n');
@@ -25,7 +37,7 @@ pub fn render(report: &Report, style: Style) -> String {
     ] {
         explain(&mut out, report, status, &style.paint(codes, title), style);
     }
-    explain_notes(&mut out, &notes, style);
+    explain_notes(&mut out, &notes, style, detail);
     out
 }
 
@@ -48,12 +60,14 @@ pub fn listed<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style:
     text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// As for a terminal of 120 columns where there is none, with the names of the paper beside the ids where there is room for all of
-/// them.
+/// As for a terminal of 120 columns where there is none: with the names of the paper beside the ids, or without the figures in cycles,
+/// as there is room.
 fn grid(report: &Report, notes: &Notes, style: Style) -> String {
     let style = Style { width: Some(style.columns() as u16), ..style };
-    let longer = timers(report, notes, Page::TerminalWithLegends);
-    let table = if longer.fits(style) { longer } else { timers(report, notes, Page::Terminal) };
+    let pages = [Page::TerminalWithLegends, Page::Terminal, Page::NarrowTerminal];
+    let mut tables = pages.map(|page| timers(report, notes, page)).into_iter();
+    let table =
+        tables.find(|table| table.fits(style)).unwrap_or_else(|| timers(report, notes, Page::NarrowTerminal));
     if table.rows.is_empty() {
         return "No timer could be characterised.\n".to_owned();
     }
@@ -73,7 +87,7 @@ fn explain(out: &mut String, report: &Report, status: Status, title: &str, style
     }
 }
 
-fn explain_notes(out: &mut String, notes: &Notes, style: Style) {
+fn explain_notes(out: &mut String, notes: &Notes, style: Style, detail: Detail) {
     if notes.0.is_empty() {
         return;
     }
@@ -82,10 +96,23 @@ fn explain_notes(out: &mut String, notes: &Notes, style: Style) {
     out.push('\n');
     for (at, note) in notes.0.iter().enumerate() {
         let first = format!("  {:>2}  ", at + 1);
+        if detail == Detail::Short {
+            hang(
+                out,
+                &first,
+                "      ",
+                &format!("{}: {}", note.code, note.concerns_in_short()),
+                style.columns(),
+            );
+            continue;
+        }
         hang(out, &first, "      ", &format!("{}: {}", note.code, note.concerns()), style.columns());
         for told in note.told() {
             hang(out, "      ", "      ", &told, style.columns());
         }
         hang(out, "      → ", "        ", &note.advice, style.columns());
+    }
+    if detail == Detail::Short {
+        out.push_str("      → --notes full has causes and remedies\n");
     }
 }
