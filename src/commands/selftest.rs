@@ -64,11 +64,14 @@ struct Required {
     right: f64,
     /// The least share of intervals that hold the truth.
     covered: f64,
+    /// The largest share of timers that may miss by what matters, beyond that which exact intervals of these widths would have.
+    misses: f64,
     /// The largest share of timers without a step that may be given one.
     numbers_for_irregular: f64,
 }
 
-const REQUIRED: Required = Required { right: 0.97, covered: 0.93, numbers_for_irregular: 0.005 };
+const REQUIRED: Required =
+    Required { right: 0.97, covered: 0.93, misses: 0.02, numbers_for_irregular: 0.005 };
 /// With so many timers a share that holds for the population is found to within this many standard errors.
 const CHANCE: f64 = 2.5;
 
@@ -164,7 +167,15 @@ fn failures(reference: &str, groups: &Scores, score: &Score) -> Vec<String> {
         let right = too_few("right", name, figure.right, REQUIRED.right);
         right.into_iter().chain(too_few("covered", name, figure.covered, REQUIRED.covered))
     });
-    of_figures.collect()
+    let most = summary.unavoidable + REQUIRED.misses;
+    let misses = (summary.misses > most + chance(most)).then(|| {
+        format!(
+            "{reference}: the truth is missed by what matters on {:.1} % of them, and {:.1} % may be",
+            100.0 * summary.misses,
+            100.0 * most
+        )
+    });
+    of_figures.chain(misses).collect()
 }
 
 fn miss(case: &Case, verdict: &Verdict) -> Miss {
