@@ -11,10 +11,10 @@ use crate::model::{Report, Status, TimerRow};
 use crate::platform::frequency::CyclesFrom;
 use crate::recording::Recording;
 use crate::report::facts::facts_of_timer;
-use crate::report::machine::facts_of;
+use crate::report::machine::{facts_of, name};
 use crate::report::plot::Plot;
-use crate::report::terminal::Detail;
-use crate::report::terminal::{listed, machine};
+use crate::report::plot::svg::standalone;
+use crate::report::terminal::{Detail, listed, machine};
 use crate::report::{Format, WholeFile};
 use crate::selection::select;
 use crate::table::Style;
@@ -45,7 +45,7 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let mut written = Vec::new();
     if let Some(folder) = &svg {
         for row in &rows {
-            written.extend(write_figures(row, folder)?);
+            written.extend(write_figures(row, &name(&report), folder)?);
         }
     }
     let mut style = terminal_style();
@@ -104,11 +104,12 @@ fn folder(path: &Path) -> Result<PathBuf, CommandError> {
     Ok(path.to_owned())
 }
 
-fn write_figures(row: &TimerRow, folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
+fn write_figures(row: &TimerRow, machine: &str, folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let mut written = Vec::new();
     for plot in Plot::all_of(row) {
         let path = folder.join(format!("{}-{}.svg", file_name(&row.id), plot.name));
-        let text = plot.svg().map_err(failed)?;
+        let title = format!("{} of {} on {machine}", plot.title, clipped(&row.id, LONGEST));
+        let text = standalone(&plot.svg().map_err(failed)?, &title);
         let file = WholeFile::prepare(&path).map_err(failed)?;
         file.commit(text.as_bytes()).map_err(failed)?;
         written.push(path);

@@ -7,7 +7,9 @@ use super::{CommandError, failed, tell};
 use crate::cli::ReportArgs;
 use crate::model::Report;
 use crate::page;
+use crate::report::machine::name;
 use crate::report::plot::ranking;
+use crate::report::plot::svg::standalone;
 use crate::report::{Collection, WholeFile};
 use crate::text::plain;
 
@@ -53,6 +55,8 @@ fn drawn(reports: &[Report]) -> Result<String, CommandError> {
         return Err(CommandError::Failed("--svg draws one report; name one".to_owned()));
     };
     let figure = ranking::svg(report).map_err(failed)?;
+    let title = format!("Timers of {}", name(report));
+    let figure = figure.map(|whole| standalone(&whole, &title));
     figure.ok_or_else(|| {
         CommandError::Failed("no timer of the report has both a step and a cost in cycles".to_owned())
     })

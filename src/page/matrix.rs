@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{tone, view};
 use crate::model::{Report, Status};
+use crate::report::machine::name;
 use crate::text::clipped;
 use crate::text::numbers::percent;
 
@@ -35,7 +36,7 @@ impl Brief {
             let quality = row.quality.filter(|quality| quality.is_finite()).map(|quality| quality as f32);
             (clipped(&row.id, LONGEST), Verdict { status: row.status, quality, reason })
         });
-        Self { name: view::name(report), about: view::about(report), href, timers: timers.collect() }
+        Self { name: name(report), about: view::about(report), href, timers: timers.collect() }
     }
 }
 

@@ -9,6 +9,7 @@ mod view;
 use askama::Template;
 
 use crate::model::{Report, Tool};
+use crate::report::machine::name;
 use crate::report::plot::svg::DrawError;
 use matrix::{Brief, Matrix};
 use view::ReportView;
@@ -128,7 +129,7 @@ pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, PageErr
     }
     let briefs: Vec<Brief> = reports.iter().map(|report| Brief::of(report, None)).collect();
     let (title, lead) = match reports {
-        [report] => (format!("Timers of {}", view::name(report)), view::about(report)),
+        [report] => (format!("Timers of {}", name(report)), view::about(report)),
         several => {
             let lead =
                 "How good the clocks of these machines are: Quality side by side, then each by itself.";

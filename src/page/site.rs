@@ -18,6 +18,7 @@ use super::view::{self, ReportView};
 use super::{ALONE, Entry, Figures, Page, PageError};
 use crate::model::Report;
 use crate::report::Collection;
+use crate::report::machine::name;
 use crate::scratch::ScratchFolder;
 use crate::text::plain;
 
@@ -228,7 +229,7 @@ fn page_of(
             name: "The report itself".to_owned(),
             about: "JSON, schema timermeter.report.v1".to_owned(),
         }],
-        ..Page::new(format!("Timers of {}", view::name(report)), view::about(report))
+        ..Page::new(format!("Timers of {}", name(report)), view::about(report))
     };
     let text = page.render().map_err(|error| failed(error.into()))?;
     // Not the site itself: where that is gone, somebody asked to stop.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Figures, tone};
 use crate::model::{ProvenanceKind, Report, Status, TimerRow, Warning};
 use crate::report::facts::facts_of_timer;
-use crate::report::machine::facts_of;
+use crate::report::machine::{facts_of, name};
 use crate::report::plot::svg::{DrawError, marks};
 use crate::report::plot::{Plot, ranking};
 use crate::report::{Fact, ranks, written_rank};
@@ -66,17 +66,6 @@ pub(super) struct FigureView {
     pub up: String,
     pub caption: String,
     pub marks: String,
-}
-
-/// The machine, as a heading.
-pub(super) fn name(report: &Report) -> String {
-    let platform = &report.platform;
-    let cpu = platform.cpu.model.as_deref().or(platform.cpu.vendor.as_deref());
-    let cpu = cpu.unwrap_or(&platform.cpu.architecture);
-    let parts = [Some(cpu), platform.hypervisor.as_deref(), platform.os.name.as_deref()];
-    let parts = parts.into_iter().flatten().map(|part| clipped(part, 80)).filter(|part| !part.is_empty());
-    let joined = parts.collect::<Vec<_>>().join(" · ");
-    if joined.is_empty() { "an unknown machine".to_owned() } else { joined }
 }
 
 /// What tells reports of one machine apart.

@@ -129,3 +129,15 @@ fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
     }
     parts.join(" · ")
 }
+
+/// The machine, as a heading.
+#[must_use]
+pub fn name(report: &Report) -> String {
+    let platform = &report.platform;
+    let cpu = platform.cpu.model.as_deref().or(platform.cpu.vendor.as_deref());
+    let cpu = cpu.unwrap_or(&platform.cpu.architecture);
+    let parts = [Some(cpu), platform.hypervisor.as_deref(), platform.os.name.as_deref()];
+    let parts = parts.into_iter().flatten().map(|part| clipped(part, 80)).filter(|part| !part.is_empty());
+    let joined = parts.collect::<Vec<_>>().join(" · ");
+    if joined.is_empty() { "an unknown machine".to_owned() } else { joined }
+}

@@ -58,7 +58,8 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
 }
 
 /// Text for HTML, between tags and in quoted attributes.
-pub(super) fn escape(text: &str) -> String {
+#[must_use]
+pub fn escape(text: &str) -> String {
     rewritten(text, |c, out| match c {
         '&' => out.push_str("&amp;"),
         '<' => out.push_str("&lt;"),

@@ -19,6 +19,7 @@ use crate::text::numbers::{NOTHING, count, significant, time};
 use crate::text::plain;
 
 pub use cell::Cell;
+pub use html::escape as escape_html;
 pub use markdown::escape as escape_markdown;
 pub use text::Style;
 

@@ -11,6 +11,8 @@ use plotters::prelude::Cartesian2d;
 use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle};
 
 use super::{Axis, Data, Plot};
+use crate::table::escape_html;
+use crate::text::plain;
 
 /// Points, and bars. The page knows these colours (`templates/page.css`).
 pub(super) const DATA: RGBColor = RGBColor(0x1b, 0x4f, 0x8a);
@@ -60,6 +62,15 @@ impl Plot {
     pub fn svg_marks(&self) -> Result<String, DrawError> {
         Ok(marks(&self.svg()?))
     }
+}
+
+/// A whole document with a title, on white paper: what a file of its own needs, and a page has already.
+#[must_use]
+pub fn standalone(whole: &str, title: &str) -> String {
+    let from = whole.find("<svg").and_then(|start| Some(start + whole[start..].find('>')? + 1)).unwrap_or(0);
+    let (opening, rest) = whole.split_at(from);
+    let title = escape_html(&plain(title));
+    format!("{opening}<title>{title}</title><rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>{rest}")
 }
 
 /// The marks of a whole document, to be put into an `svg` element of its size.
