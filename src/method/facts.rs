@@ -1,45 +1,35 @@
-//! What is known of a clock without measuring: what it counts, and what may happen to it.
-//!
-//! Sources: `clock_gettime(2)`, `adjtimex(2)`, `getrusage(2)`, `times(2)`, `perf_event_open(2)`, and the first lines of
-//! each file of `timers/`. Of the clocks of other runtimes only those are known whose documentation says what lies
-//! beneath. What a report found by experiment comes before all that.
+//! What is known of a clock without measuring: what is declared of it, on this machine. What a report found by experiment comes
+//! before that.
 
-use super::hosted::hosted;
 use super::properties::{Counts, Facts};
-use crate::model::{Counted, Outcome, Path, Platform, TimerRow, Verdicts};
+use crate::model::{Counted, Family, Outcome, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts};
 
 impl Facts {
-    /// What is known of the timer of this id, `NAME:ID` for one of another runtime.
+    /// What follows from what is declared.
     #[must_use]
-    pub fn of(id: &str) -> Self {
-        match id.split_once(':') {
-            Some((_, timer)) => hosted(timer).unwrap_or(Self::HOSTED),
-            None => match id.strip_suffix("-syscall") {
-                Some(clock) => Self { through_kernel: true, ..native(clock) },
-                None => native(id),
-            },
+    pub fn of(declared: &Properties) -> Self {
+        let counts = declared.counts.and_then(time);
+        Self {
+            counts,
+            threads: declared.counts.and_then(across_threads),
+            monotonic: declared.settable.map(|settable| !settable),
+            no_slew: declared.slewed.map(|slewed| !slewed),
+            suspend: declared.runs_in_suspend,
+            ordered: declared.needs_fence == Some(false),
+            through_kernel: declared.reads_by == Some(ReadsBy::SystemCall),
         }
     }
 
-    /// What is known of the timer of this row of a report of this machine: what was found by experiment, else what it claims,
-    /// else what its name says.
+    /// What is known of the timer of this row of a report of this machine: what was found by experiment, else what is declared.
     #[must_use]
     pub fn of_row(row: &TimerRow, platform: &Platform) -> Self {
-        if row.runtime == "native" {
-            let facts = Self::of(&row.id).found(row.verdicts.as_ref());
-            return if is_tsc(&row.id) { facts.of_tsc(platform) } else { facts };
-        }
-        let timer = row.id.split_once(':').map_or(row.id.as_str(), |(_, timer)| timer);
-        let named = hosted(timer).or_else(|| hosted(&row.label)).unwrap_or(Self::HOSTED);
-        // What lies beneath is known of Linux.
-        let elsewhere = !matches!(platform.os.family.as_str(), "" | "linux");
-        let unsure = elsewhere && named.counts == Some(Counts::Wall) && named.monotonic == Some(true);
-        let named = if unsure { Self { no_slew: None, suspend: None, ..named } } else { named };
-        named.found(row.verdicts.as_ref())
+        let declared = declared(row);
+        let facts = Self::of(&declared);
+        // Who calls an unknown timer of a runtime has no fence to put before it.
+        let ordered = facts.ordered || (declared.needs_fence.is_none() && row.runtime != "native");
+        let facts = Self { ordered, ..facts }.found(row.verdicts.as_ref());
+        if declared.family == Some(Family::CpuCounter) { facts.of_counter(platform) } else { facts }
     }
-
-    /// A call of a runtime of which nothing is known. Its callers have no fence to put before it.
-    const HOSTED: Self = Self { ordered: true, ..Self::UNKNOWN };
 
     /// The same with what was found.
     fn found(self, verdicts: Option<&Verdicts>) -> Self {
@@ -61,22 +51,25 @@ impl Facts {
 
     /// The same of a clock that counts this. What was known of one that counts something else is of no use.
     fn counting(self, counted: Counted) -> Self {
-        let counts = match counted {
-            Counted::Wall => Some(Counts::Wall),
-            Counted::ProcessCpu => Some(Counts::Process),
-            Counted::ThreadCpu => Some(Counts::Thread),
-            Counted::ThreadCycles | Counted::SomethingElse => None,
-        };
+        let counts = time(counted);
         match counts {
             _ if counts == self.counts => self,
             Some(Counts::Wall) => Self { counts, ordered: self.ordered, ..Self::UNKNOWN },
-            Some(cpu) => Self { ordered: self.ordered, ..Self::cpu(cpu) },
+            Some(_) => Self {
+                counts,
+                threads: across_threads(counted),
+                monotonic: Some(true),
+                no_slew: Some(true),
+                suspend: Some(false),
+                ordered: self.ordered,
+                through_kernel: true,
+            },
             None => Self { counts, ..self },
         }
     }
 
-    /// The same of a time stamp counter: only an invariant one keeps its rate, and agrees between CPUs.
-    fn of_tsc(self, platform: &Platform) -> Self {
+    /// The same of a counter of the CPU: only an invariant TSC keeps its rate, and agrees between CPUs.
+    fn of_counter(self, platform: &Platform) -> Self {
         match invariant_tsc(platform) {
             Some(true) => self,
             Some(false) => Self { threads: Some(false), no_slew: Some(false), ..self },
@@ -85,9 +78,35 @@ impl Facts {
     }
 }
 
-/// Whether the native timer of this id reads the time stamp counter of x86 where there is one.
-pub(super) fn is_tsc(id: &str) -> bool {
-    matches!(id, "rdtsc" | "rdtsc-lfence" | "rdtscp" | "quanta" | "quanta-raw")
+/// What it counts, if that is time.
+fn time(counted: Counted) -> Option<Counts> {
+    match counted {
+        Counted::Wall => Some(Counts::Wall),
+        Counted::ProcessCpu => Some(Counts::Process),
+        Counted::ThreadCpu => Some(Counts::Thread),
+        Counted::ThreadCycles | Counted::SomethingElse => None,
+    }
+}
+
+/// Whether readings of two threads can be compared, as far as what it counts tells.
+fn across_threads(counted: Counted) -> Option<bool> {
+    match counted {
+        Counted::Wall | Counted::ProcessCpu => Some(true),
+        Counted::ThreadCpu | Counted::ThreadCycles => Some(false),
+        Counted::SomethingElse => None,
+    }
+}
+
+/// Whether the timer is declared to read the counter of the CPU.
+pub(super) fn is_cpu_counter(row: &TimerRow) -> bool {
+    declared(row).family == Some(Family::CpuCounter)
+}
+
+/// What is declared of the timer of this row; in reports of older versions, which do not say, by the timer of this program that has
+/// its id. Of one that an agent hosts nothing is known then.
+fn declared(row: &TimerRow) -> Properties {
+    let own = || timers::find(&row.id).filter(|_| row.runtime == "native");
+    row.properties.clone().or_else(|| own().map(|entry| entry.info.properties.into())).unwrap_or_default()
 }
 
 /// Whether the counter has one rate in all states of the machine. Those of other architectures do.
@@ -96,29 +115,6 @@ fn invariant_tsc(platform: &Platform) -> Option<bool> {
     match platform.cpu.architecture.as_str() {
         "x86_64" | "x86" | "" => platform.cpu.invariant_tsc.or_else(both),
         _ => Some(true),
-    }
-}
-
-/// Of native timers.
-fn native(id: &str) -> Facts {
-    match id {
-        // Whether a counter survives a sleep depends on the CPU and the firmware.
-        "rdtsc" | "quanta" | "quanta-raw" => Facts::wall(true, true, None, false),
-        "rdtsc-lfence" | "rdtscp" => Facts::wall(true, true, None, true),
-        "monotonic" | "instant" => Facts::wall(true, false, Some(false), true),
-        "monotonic-raw" => Facts::wall(true, true, Some(false), true),
-        // Plain loads of what the tick left behind.
-        "monotonic-coarse" => Facts::wall(true, false, Some(false), false),
-        "realtime-coarse" | "time" => Facts::wall(false, false, Some(true), false),
-        "boottime" => Facts::wall(true, false, Some(true), true),
-        "realtime" | "tai" | "gettimeofday" | "system-time" => Facts::wall(false, false, Some(true), true),
-        // Elapsed time in the return value; Linux counts it from boot without the sleep.
-        "times" => Facts { through_kernel: true, ..Facts::wall(true, false, Some(false), true) },
-        "process-cputime" | "clock" | "getrusage-self" => Facts::cpu(Counts::Process),
-        "thread-cputime" | "getrusage-thread" | "perf-task-clock" => Facts::cpu(Counts::Thread),
-        // Cycles of the thread, not time: their length changes with the frequency of the core.
-        "perf-cycles" | "rdpmc-cycles" => Facts { counts: None, ..Facts::cpu(Counts::Thread) },
-        _ => Facts::UNKNOWN,
     }
 }
 

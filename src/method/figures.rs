@@ -155,7 +155,7 @@ pub(super) mod tests {
             cost_p99_ns: Some(1.5 * cost_ns),
             spread: Some(1.0),
             quality: Some(0.4),
-            facts: Facts::of(id),
+            facts: timers::find(id).map_or(Facts::UNKNOWN, |entry| Facts::of(&entry.info.properties.into())),
         }
     }
 

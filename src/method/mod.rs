@@ -11,7 +11,6 @@ pub mod choice;
 pub mod facts;
 pub mod figures;
 pub mod harness;
-mod hosted;
 mod lacks;
 pub mod plan;
 mod properties;

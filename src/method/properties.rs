@@ -97,31 +97,6 @@ impl Facts {
         through_kernel: false,
     };
 
-    pub(super) const fn wall(monotonic: bool, no_slew: bool, suspend: Option<bool>, ordered: bool) -> Self {
-        Self {
-            counts: Some(Counts::Wall),
-            threads: Some(true),
-            monotonic: Some(monotonic),
-            no_slew: Some(no_slew),
-            suspend,
-            ordered,
-            through_kernel: false,
-        }
-    }
-
-    pub(super) const fn cpu(counts: Counts) -> Self {
-        let threads = Some(matches!(counts, Counts::Process));
-        Self {
-            counts: Some(counts),
-            threads,
-            monotonic: Some(true),
-            no_slew: Some(true),
-            suspend: Some(false),
-            ordered: true,
-            through_kernel: true,
-        }
-    }
-
     /// Whether the clock has what is needed; `None` when that is not known.
     #[must_use]
     pub fn meets(&self, need: Need) -> Option<bool> {

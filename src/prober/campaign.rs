@@ -149,7 +149,7 @@ pub fn run(
             ask(&hosts[subject.host], subject, settings, &watch, random.random())?;
             glance(&hosts[subject.host], subject, settings, Examination::glance)?;
             if let Some(slow) = subject.waiting(hosts).filter(|_| subject.is_slow()) {
-                vigil.begin(index, slow, subject.timer.counts);
+                vigil.begin(index, slow, subject.timer.properties.counts);
             }
             if CLOSELY.contains(&round) {
                 for subject in subjects.iter_mut() {

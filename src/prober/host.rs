@@ -115,9 +115,10 @@ fn introduce_as(
             ))
         })?,
     };
-    let reference = introduce(&timer.id, candidate.as_mut(), ns_per_tick, random)?;
+    let found = introduce(&timer.id, candidate.as_mut(), ns_per_tick, random)?;
+    let reference = Reference { family: timer.properties.family, ..found };
     // Only wall time passes here as it does there.
-    if timer.counts.is_none_or(|counts| counts == Counted::Wall)
+    if timer.properties.counts.is_none_or(|counts| counts == Counted::Wall)
         && let Some(why) = outside::objection(candidate.as_mut(), &reference, timer.ns_per_tick.is_some())?
     {
         return Err(Fault::Refused(format!("{} cannot serve as a reference: {why}", timer.id)));
