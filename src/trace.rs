@@ -1,7 +1,7 @@
 //! Raw observations: integers, saved as they were read. All analysis begins here and needs nothing else.
 
-mod declared;
 mod evidence;
+mod native;
 mod stored;
 
 use std::collections::BTreeMap;

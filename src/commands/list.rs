@@ -11,7 +11,7 @@ use super::{CommandError, terminal_style};
 use crate::cli::{ListArgs, ShortFormat};
 use crate::model::Status;
 use crate::prober::campaign::Settings;
-use crate::prober::plan::Plan;
+use crate::prober::sampling::Plan;
 use crate::text::{numbers, plain};
 
 /// How long an agent may take to say what it has.

@@ -13,7 +13,7 @@ use crate::cli::ProbeArgs;
 use crate::model::{self, Estimate, Hertz, Platform, Report, Status, TimerRow, Tool};
 use crate::platform::{self, frequency};
 use crate::prober::campaign::{self, Settings, Subject};
-use crate::prober::plan::Plan;
+use crate::prober::sampling::Plan;
 use crate::recording::{self, Observed, Recording};
 use crate::report::{Archive, OutputFile, WholeFile};
 use crate::trust::Yardsticks;

@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::figures::ClockFigures;
+use super::clock_figures::ClockFigures;
 use super::lacks::lacks;
 use super::plan::{Method, batch, percent, single};
 use super::wish::Wish;

@@ -1,7 +1,8 @@
 //! What a clock lacks of a wish, apart from precision.
 
-use super::facts::is_cpu_counter;
-use super::properties::{Counts, Facts, Need};
+use super::clock_facts::Facts;
+use super::clock_facts::is_cpu_counter;
+use super::need::{Counts, Need};
 use super::wish::Wish;
 use crate::model::{Counted, Outcome, TimerRow};
 

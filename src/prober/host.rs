@@ -14,9 +14,9 @@ use crate::prober::events::LogSpec;
 use crate::prober::hosted::subject;
 use crate::prober::introduce::{introduce, watched_rate};
 use crate::prober::outside;
-use crate::prober::plan::Plan;
 use crate::prober::process::Command;
 use crate::prober::protocol::HostedTimer;
+use crate::prober::sampling::Plan;
 use crate::trace::Reference;
 
 /// A program that hosts timers.

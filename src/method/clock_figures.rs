@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::budget::{FENCE_NS, KERNEL_NS, PIPELINE_NS, PIPELINE_SINGLE_NS};
-use super::properties::Facts;
+use super::clock_facts::Facts;
 use crate::model::{AccuracyKind, Outcome, Platform, Status, TimerRow};
 
 /// A clock as a plan sees it. All lengths in nanoseconds.

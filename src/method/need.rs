@@ -1,4 +1,4 @@
-//! What a clock can be known for: what it counts, and what may happen to it.
+//! What a clock may have to be: what it counts, and what must not happen to it.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -62,49 +62,6 @@ impl Need {
             Self::Monotonic => "monotonic",
             Self::NoSlew => "no-slew",
             Self::Suspend => "suspend",
-        }
-    }
-}
-
-/// What is known of a clock; `None` where nothing is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
-    /// What it counts.
-    pub counts: Option<Counts>,
-    /// Whether readings of two threads can be compared.
-    pub threads: Option<bool>,
-    /// Whether nobody can set it back.
-    pub monotonic: Option<bool>,
-    /// Whether nobody slews it.
-    pub no_slew: Option<bool>,
-    /// Whether it goes on while the machine sleeps.
-    pub suspend: Option<bool>,
-    /// Whether a read waits for the work that stands before it. Where it does not, a fence has to.
-    pub ordered: bool,
-    /// Whether a read enters the kernel.
-    pub through_kernel: bool,
-}
-
-impl Facts {
-    /// Nothing known.
-    pub(super) const UNKNOWN: Self = Self {
-        counts: None,
-        threads: None,
-        monotonic: None,
-        no_slew: None,
-        suspend: None,
-        ordered: false,
-        through_kernel: false,
-    };
-
-    /// Whether the clock has what is needed; `None` when that is not known.
-    #[must_use]
-    pub fn meets(&self, need: Need) -> Option<bool> {
-        match need {
-            Need::Threads => self.threads,
-            Need::Monotonic => self.monotonic,
-            Need::NoSlew => self.no_slew,
-            Need::Suspend => self.suspend,
         }
     }
 }

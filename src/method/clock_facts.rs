@@ -1,10 +1,53 @@
 //! What is known of a clock without measuring: what is declared of it, on this machine. What a report found by experiment comes
 //! before that.
 
-use super::properties::{Counts, Facts};
+use serde::{Deserialize, Serialize};
+
+use super::need::{Counts, Need};
 use crate::model::{Counted, Family, Outcome, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts};
 
+/// What is known of a clock; `None` where nothing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// What it counts.
+    pub counts: Option<Counts>,
+    /// Whether readings of two threads can be compared.
+    pub threads: Option<bool>,
+    /// Whether nobody can set it back.
+    pub monotonic: Option<bool>,
+    /// Whether nobody slews it.
+    pub no_slew: Option<bool>,
+    /// Whether it goes on while the machine sleeps.
+    pub suspend: Option<bool>,
+    /// Whether a read waits for the work that stands before it. Where it does not, a fence has to.
+    pub ordered: bool,
+    /// Whether a read enters the kernel.
+    pub through_kernel: bool,
+}
+
 impl Facts {
+    /// Nothing known.
+    pub(super) const UNKNOWN: Self = Self {
+        counts: None,
+        threads: None,
+        monotonic: None,
+        no_slew: None,
+        suspend: None,
+        ordered: false,
+        through_kernel: false,
+    };
+
+    /// Whether the clock has what is needed; `None` when that is not known.
+    #[must_use]
+    pub fn meets(&self, need: Need) -> Option<bool> {
+        match need {
+            Need::Threads => self.threads,
+            Need::Monotonic => self.monotonic,
+            Need::NoSlew => self.no_slew,
+            Need::Suspend => self.suspend,
+        }
+    }
+
     /// What follows from what is declared.
     #[must_use]
     pub fn of(declared: &Properties) -> Self {
