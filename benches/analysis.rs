@@ -8,7 +8,7 @@ use timermeter::analysis::profile::profile;
 use timermeter::analysis::resolution::{Context, resolve};
 use timermeter::analysis::shape::Fits;
 use timermeter::analysis::singles::successive;
-use timermeter::prober::plan::Plan;
+use timermeter::prober::sampling::Plan;
 use timermeter::selftest::Case;
 use timermeter::selftest::population::regular;
 use timermeter::trace::{Intervals, Trace};

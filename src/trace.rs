@@ -1,12 +1,15 @@
 //! Raw observations: integers, saved as they were read. All analysis begins here and needs nothing else.
 
 mod evidence;
+mod native;
 mod stored;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
+
+use crate::model::Family;
 
 pub use evidence::{Claims, Evidence, Meanwhile, Moved, Order, Pair, Threads};
 pub use stored::Stored;
@@ -45,6 +48,9 @@ pub struct Trace {
 pub struct Reference {
     /// Its id.
     pub id: String,
+    /// What it reads; unknown in recordings of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<Family>,
     /// Nanoseconds in one of its ticks.
     pub ns_per_tick: f64,
     /// Its resolution, in its ticks; a single tick where it could not be determined.

@@ -33,7 +33,7 @@ fn python(script: &str) -> Command {
 #[test]
 fn as_allantools_computes_it() {
     if !python("import allantools").output().is_ok_and(|output| output.status.success()) {
-        skipping::skipped(
+        skipping::not_installed(
             "`python3` has no allantools",
             "python3 -m pip install --target target/python allantools",
         );

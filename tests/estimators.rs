@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use timermeter::analysis::profile::profile;
-use timermeter::prober::plan::Plan;
+use timermeter::prober::sampling::Plan;
 use timermeter::selftest::score::{Score, Summary};
 use timermeter::selftest::{Case, Verdict, population};
 use timers::simulated::Surroundings;

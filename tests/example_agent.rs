@@ -19,7 +19,7 @@ fn it_answers_every_question_it_offers() {
     let python =
         Process::new("python3").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !python.is_ok_and(|status| status.success()) {
-        skipping::skipped(
+        skipping::not_installed(
             "there is no `python3`",
             "install Python 3.8 or later, as in `apt install python3`",
         );

@@ -36,7 +36,7 @@ impl Virtual {
             cost_p99_ns: Some(1.1 * self.cost_ns),
             spread: Some(1.0),
             quality: None,
-            facts: Facts::of("monotonic"),
+            facts: Facts::of(&timers::find("monotonic").expect("it is known").info.properties.into()),
         };
         Stopwatch::new(self.clone(), figures)
     }

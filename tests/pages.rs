@@ -145,7 +145,7 @@ fn a_folder_that_is_no_site_is_left_alone() {
 /// Loads a page with a script of the test in it, and returns what stands in the document afterwards.
 fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<String> {
     let Some(browser) = browser() else {
-        skipping::skipped(
+        skipping::not_installed(
             format!("{name}: there is no Chromium"),
             "install it, as in `apt install chromium`",
         );

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use timermeter::model::{
-    Accuracy, AccuracyKind, Cost, Cpu, Frequency, Hertz, Kernel, Nanos, Os, Platform, Provenance,
-    ProvenanceKind, Report, SCHEMA, Settings, Status, TimerRow, Tool, Warning,
+    Accuracy, AccuracyKind, Cost, Counted, Cpu, Family, Frequency, Hertz, Kernel, Nanos, Os, Platform,
+    Properties, Provenance, ProvenanceKind, Report, SCHEMA, Settings, Status, TimerRow, Tool, Warning,
 };
 use timermeter::quality::quality;
 use timermeter::report::Format;
@@ -133,6 +133,7 @@ impl Record<'_> {
                 self.text("timer").into()
             },
         });
+        row.properties = Some(properties(self.text("timer")));
         row.spread = Some(spread);
         row.quality = Some(computed);
         row.printed_quality = Some(printed);
@@ -142,6 +143,24 @@ impl Record<'_> {
 
     fn is_starred_hrc(&self) -> bool {
         self.text("timer") == "HRC" && self.text("platform") == "SAMSa"
+    }
+}
+
+/// What the documentation of these calls says, apart from what differs between systems.
+fn properties(timer: &str) -> Properties {
+    let wall = |settable| (Family::SystemClock, Counted::Wall, settable);
+    let (family, counts, settable) = match timer {
+        "CTM" | ".DAT" => wall(true),
+        "PCT" => (Family::CpuTime, Counted::ProcessCpu, false),
+        "CTUT" | "CTCT" => (Family::CpuTime, Counted::ThreadCpu, false),
+        _ => wall(false),
+    };
+    Properties {
+        family: Some(family),
+        counts: Some(counts),
+        settable: Some(settable),
+        needs_fence: Some(false),
+        ..Properties::default()
     }
 }
 

@@ -14,7 +14,7 @@ use timermeter::prober::process::Command;
 use timermeter::prober::runtimes::{Ready, Runtime};
 use timers::During;
 
-use skipping::skipped;
+use skipping::{not_installed, skipped};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -24,7 +24,12 @@ fn prepare(runtime: Runtime) -> Option<(TempDir, Vec<Ready>)> {
     match runtime.prepare(folder.path()) {
         Ok(ready) => Some((folder, ready)),
         Err(why) => {
-            skipped(format!("{}: {}", runtime.prefix(), why.reason), &why.remedy);
+            let lacking = format!("{}: {}", runtime.prefix(), why.reason);
+            match runtime {
+                // `.ci/run` sees to these.
+                Runtime::Dotnet | Runtime::Python => not_installed(lacking, &why.remedy),
+                Runtime::Java | Runtime::Node => skipped(lacking, &why.remedy),
+            }
             None
         }
     }
@@ -181,7 +186,7 @@ fn the_example_agents_speak_the_protocol() {
     for (program, agent) in [("python3", "minimal.py"), ("perl", "clocks.pl")] {
         let found = std::process::Command::new(program).arg("--version").output();
         if !found.is_ok_and(|output| output.status.success()) {
-            skipped(
+            not_installed(
                 format!("{agent}: there is no `{program}`"),
                 &format!("install it, as in `apt install {program}`"),
             );

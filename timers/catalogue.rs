@@ -1,16 +1,14 @@
 //! The list of native timers. A new one is a file of its own and one line here.
 
 use crate::null::Null;
-use crate::{Counts, Info, Native, Subject, Timer, Unavailable};
+use crate::{Info, Native, Subject, Timer, Unavailable};
 use crate::{perf_event, posix, quanta_clock, std_time, x86};
 
 /// A native timer as the catalogue knows it.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// Name, label and unit.
+    /// Name, label, unit, and what it is.
     pub info: Info,
-    /// What it claims to count.
-    pub counts: Counts,
     /// The resolution that the system declares for it, in nanoseconds.
     pub declared_resolution: fn() -> Option<f64>,
     /// Whether it can be read on this machine, and if not, why.
@@ -23,7 +21,6 @@ impl Entry {
     const fn of<T: Timer>() -> Self {
         Self {
             info: T::INFO,
-            counts: T::COUNTS,
             declared_resolution: T::declared_resolution,
             availability: T::availability,
             open: || Ok(Box::new(Native::<T>::open()?)),

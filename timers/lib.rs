@@ -26,6 +26,7 @@ mod native;
 mod null;
 mod perf_event;
 mod posix;
+mod properties;
 mod quanta_clock;
 pub mod simulated;
 mod std_time;
@@ -45,6 +46,7 @@ pub use kernel_entry::{KernelEntry, kernel_entry};
 pub use lineage::{adopt_descendants, ends_with_its_starter, mark_descendants};
 pub use memory::share_reserves;
 pub use native::{Native, RATE_SOURCES, REFERENCES, rate_of};
+pub use properties::{Family, Properties, ReadsBy};
 pub use std_time::date;
 pub use subject::{Advance, Answer, Counts, During, Fault, Subject};
 pub use work::links;
@@ -66,6 +68,8 @@ pub struct Info {
     /// Nanoseconds in one tick of the values that [`Timer::ticks`] returns; `None` for a raw counter, whose rate
     /// is not declared by anybody and has to be found.
     pub ns_per_tick: Option<f64>,
+    /// What its documentation says that it is.
+    pub properties: Properties,
 }
 
 /// Why a timer method cannot be read on this machine, and what would change that.
@@ -111,11 +115,8 @@ impl Ticks {
 /// [`read`](Timer::read) is all that ever stands in a timed region: it makes the call and keeps the result as the
 /// call gives it. [`ticks`](Timer::ticks) turns that into a number afterwards.
 pub trait Timer: Sized + Send + Sync + 'static {
-    /// Name, label and unit.
+    /// Name, label, unit, and what it is.
     const INFO: Info;
-
-    /// What it claims to count.
-    const COUNTS: Counts = Counts::Wall;
 
     /// The result of the call as it comes: a `timespec`, an `Instant`, a register.
     type Reading: Copy + Send;

@@ -13,7 +13,7 @@ use crate::fence::fence;
 use crate::posix::{Monotonic, MonotonicSyscall};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 use crate::x86::{Rdtsc, RdtscLfence};
-use crate::{Ticks, Timer, Unavailable, work};
+use crate::{Counts, Ticks, Timer, Unavailable, work};
 
 /// The timers that batches can be bracketed with, best first. Few, because the loop is compiled for each pair.
 pub const REFERENCES: [&str; 4] =
@@ -114,7 +114,7 @@ impl<T: Timer> Subject for Native<T> {
 
 impl<T: Timer> Native<T> {
     fn handoffs_on(&self, cpus: [Option<u32>; 2], count: u32) -> Answer<Vec<[i64; 2]>> {
-        if T::COUNTS.one_thread() {
+        if T::INFO.properties.counts.is_some_and(Counts::one_thread) {
             return Err(Fault::Refused(format!(
                 "{} counts for one thread only; readings of two threads cannot be compared",
                 T::INFO.id

@@ -27,7 +27,11 @@ use perf_event_open_sys::bindings::{
     PERF_TYPE_SOFTWARE, perf_event_attr,
 };
 
-use crate::{Counts, Info, Ticks, Timer, Unavailable, work};
+use crate::{Counts, Family, Info, Properties, ReadsBy, Ticks, Timer, Unavailable, work};
+
+/// Cycles of the thread, which are no time: their length changes with the frequency of the core.
+const CYCLES: Properties =
+    Properties { family: Some(Family::PerfEvent), counts: Some(Counts::ThreadCycles), ..Properties::THREAD };
 
 /// Time the thread ran, by `read(2)`.
 pub(crate) struct TaskClock {
@@ -35,9 +39,12 @@ pub(crate) struct TaskClock {
 }
 
 impl Timer for TaskClock {
-    const INFO: Info =
-        Info { id: "perf-task-clock", label: "read(PERF_COUNT_SW_TASK_CLOCK)", ns_per_tick: Some(1.0) };
-    const COUNTS: Counts = Counts::ThreadCpu;
+    const INFO: Info = Info {
+        id: "perf-task-clock",
+        label: "read(PERF_COUNT_SW_TASK_CLOCK)",
+        ns_per_tick: Some(1.0),
+        properties: Properties { family: Some(Family::PerfEvent), ..Properties::THREAD },
+    };
     type Reading = u64;
 
     fn open() -> Result<Self, Unavailable> {
@@ -60,8 +67,13 @@ pub(crate) struct Cycles {
 }
 
 impl Timer for Cycles {
-    const INFO: Info = Info { id: "perf-cycles", label: "read(PERF_COUNT_HW_CPU_CYCLES)", ns_per_tick: None };
-    const COUNTS: Counts = Counts::ThreadCycles;
+    const INFO: Info = Info {
+        id: "perf-cycles",
+        label: "read(PERF_COUNT_HW_CPU_CYCLES)",
+        ns_per_tick: None,
+        // The other event is read by the same system call, and needs no counter of the hardware.
+        properties: CYCLES.with_variant(TaskClock::INFO.id),
+    };
     type Reading = u64;
 
     fn open() -> Result<Self, Unavailable> {
@@ -84,9 +96,12 @@ pub(crate) struct RdpmcCycles {
 }
 
 impl Timer for RdpmcCycles {
-    const INFO: Info =
-        Info { id: "rdpmc-cycles", label: "rdpmc (PERF_COUNT_HW_CPU_CYCLES)", ns_per_tick: None };
-    const COUNTS: Counts = Counts::ThreadCycles;
+    const INFO: Info = Info {
+        id: "rdpmc-cycles",
+        label: "rdpmc (PERF_COUNT_HW_CPU_CYCLES)",
+        ns_per_tick: None,
+        properties: Properties { reads_by: Some(ReadsBy::Instruction), ..CYCLES.unfenced() },
+    };
     type Reading = u64;
 
     fn open() -> Result<Self, Unavailable> {
@@ -234,7 +249,7 @@ mod rdpmc {
     }
 
     // SAFETY: the mapping is read-only, belongs to the process and not to a thread, and is read by volatile loads
-    // alone. A reading by another thread means nothing (see `COUNTS`) but touches no memory it should not.
+    // alone. A reading by another thread means nothing (see [`Counts::one_thread`]) but touches no memory it should not.
     unsafe impl Send for Page {}
     // SAFETY: as for `Send`; nothing is written through a shared reference.
     unsafe impl Sync for Page {}

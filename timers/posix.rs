@@ -22,17 +22,20 @@ use std::mem::MaybeUninit;
 use libc::{c_int, c_long, clock_t, clockid_t, rusage, time_t, timespec, timeval};
 
 use crate::work::opaque;
-use crate::{Counts, Info, Ticks, Timer, Unavailable, x86};
+use crate::{Info, Properties, Ticks, Timer, Unavailable, x86};
 
 macro_rules! clocks {
-    ($route:ident, $call:literal; $($(#[$with:ident])? $name:ident, $id:literal, $clock:ident, $since:literal;)*) => {$(
+    ($route:ident, $call:literal; $($name:ident, $id:literal, $clock:ident, $since:literal, $properties:expr;)*) => {$(
         #[doc = concat!("`", $call, stringify!($clock), ")`.")]
         pub struct $name;
 
         impl Timer for $name {
-            const INFO: Info =
-                Info { id: $id, label: concat!($call, stringify!($clock), ")"), ns_per_tick: Some(1.0) };
-            $(const COUNTS: Counts = Counts::$with;)?
+            const INFO: Info = Info {
+                id: $id,
+                label: concat!($call, stringify!($clock), ")"),
+                ns_per_tick: Some(1.0),
+                properties: $properties,
+            };
             type Reading = timespec;
 
             fn declared_resolution() -> Option<f64> {
@@ -60,28 +63,35 @@ macro_rules! clocks {
     )*};
 }
 
+const MONOTONIC: Properties = Properties::MONOTONIC;
+const RAW: Properties = Properties { slewed: Some(false), ..MONOTONIC };
+const BOOTTIME: Properties = Properties { runs_in_suspend: Some(true), ..MONOTONIC };
+const CALENDAR: Properties = Properties::CALENDAR;
+const PROCESS: Properties = Properties::PROCESS;
+const THREAD: Properties = Properties::THREAD;
+
 // Each with the release of Linux that brought the clock.
 clocks! { Libc, "clock_gettime(";
-    Monotonic, "monotonic", CLOCK_MONOTONIC, "2.6";
-    MonotonicRaw, "monotonic-raw", CLOCK_MONOTONIC_RAW, "2.6.28";
-    MonotonicCoarse, "monotonic-coarse", CLOCK_MONOTONIC_COARSE, "2.6.32";
-    Realtime, "realtime", CLOCK_REALTIME, "2.6";
-    RealtimeCoarse, "realtime-coarse", CLOCK_REALTIME_COARSE, "2.6.32";
-    Boottime, "boottime", CLOCK_BOOTTIME, "2.6.39";
-    Tai, "tai", CLOCK_TAI, "3.10";
-    #[ProcessCpu] ProcessCputime, "process-cputime", CLOCK_PROCESS_CPUTIME_ID, "2.6.12";
-    #[ThreadCpu] ThreadCputime, "thread-cputime", CLOCK_THREAD_CPUTIME_ID, "2.6.12";
+    Monotonic, "monotonic", CLOCK_MONOTONIC, "2.6", MONOTONIC.with_variant("monotonic-syscall");
+    MonotonicRaw, "monotonic-raw", CLOCK_MONOTONIC_RAW, "2.6.28", RAW.with_variant("monotonic-raw-syscall");
+    MonotonicCoarse, "monotonic-coarse", CLOCK_MONOTONIC_COARSE, "2.6.32", MONOTONIC.unfenced().with_variant("monotonic-coarse-syscall");
+    Realtime, "realtime", CLOCK_REALTIME, "2.6", CALENDAR.with_variant("realtime-syscall");
+    RealtimeCoarse, "realtime-coarse", CLOCK_REALTIME_COARSE, "2.6.32", CALENDAR.unfenced().with_variant("realtime-coarse-syscall");
+    Boottime, "boottime", CLOCK_BOOTTIME, "2.6.39", BOOTTIME.with_variant("boottime-syscall");
+    Tai, "tai", CLOCK_TAI, "3.10", CALENDAR;
+    ProcessCputime, "process-cputime", CLOCK_PROCESS_CPUTIME_ID, "2.6.12", PROCESS.with_variant("process-cputime-syscall");
+    ThreadCputime, "thread-cputime", CLOCK_THREAD_CPUTIME_ID, "2.6.12", THREAD.with_variant("thread-cputime-syscall");
 }
 
 clocks! { Kernel, "syscall(SYS_clock_gettime, ";
-    MonotonicSyscall, "monotonic-syscall", CLOCK_MONOTONIC, "2.6";
-    MonotonicRawSyscall, "monotonic-raw-syscall", CLOCK_MONOTONIC_RAW, "2.6.28";
-    MonotonicCoarseSyscall, "monotonic-coarse-syscall", CLOCK_MONOTONIC_COARSE, "2.6.32";
-    RealtimeSyscall, "realtime-syscall", CLOCK_REALTIME, "2.6";
-    RealtimeCoarseSyscall, "realtime-coarse-syscall", CLOCK_REALTIME_COARSE, "2.6.32";
-    BoottimeSyscall, "boottime-syscall", CLOCK_BOOTTIME, "2.6.39";
-    #[ProcessCpu] ProcessCputimeSyscall, "process-cputime-syscall", CLOCK_PROCESS_CPUTIME_ID, "2.6.12";
-    #[ThreadCpu] ThreadCputimeSyscall, "thread-cputime-syscall", CLOCK_THREAD_CPUTIME_ID, "2.6.12";
+    MonotonicSyscall, "monotonic-syscall", CLOCK_MONOTONIC, "2.6", MONOTONIC.by_syscall();
+    MonotonicRawSyscall, "monotonic-raw-syscall", CLOCK_MONOTONIC_RAW, "2.6.28", RAW.by_syscall();
+    MonotonicCoarseSyscall, "monotonic-coarse-syscall", CLOCK_MONOTONIC_COARSE, "2.6.32", MONOTONIC.by_syscall();
+    RealtimeSyscall, "realtime-syscall", CLOCK_REALTIME, "2.6", CALENDAR.by_syscall();
+    RealtimeCoarseSyscall, "realtime-coarse-syscall", CLOCK_REALTIME_COARSE, "2.6.32", CALENDAR.by_syscall();
+    BoottimeSyscall, "boottime-syscall", CLOCK_BOOTTIME, "2.6.39", BOOTTIME.by_syscall();
+    ProcessCputimeSyscall, "process-cputime-syscall", CLOCK_PROCESS_CPUTIME_ID, "2.6.12", PROCESS;
+    ThreadCputimeSyscall, "thread-cputime-syscall", CLOCK_THREAD_CPUTIME_ID, "2.6.12", THREAD;
 }
 
 /// What `clock_getres` says of a clock, in nanoseconds.
@@ -229,7 +239,8 @@ fn refused(call: &str, error: &io::Error, since: &str) -> Unavailable {
 pub(crate) struct Gettimeofday;
 
 impl Timer for Gettimeofday {
-    const INFO: Info = Info { id: "gettimeofday", label: "gettimeofday()", ns_per_tick: Some(1e3) };
+    const INFO: Info =
+        Info { id: "gettimeofday", label: "gettimeofday()", ns_per_tick: Some(1e3), properties: CALENDAR };
     type Reading = timeval;
 
     fn open() -> Result<Self, Unavailable> {
@@ -259,7 +270,8 @@ impl Timer for Gettimeofday {
 pub(crate) struct Time;
 
 impl Timer for Time {
-    const INFO: Info = Info { id: "time", label: "time()", ns_per_tick: Some(1e9) };
+    const INFO: Info =
+        Info { id: "time", label: "time()", ns_per_tick: Some(1e9), properties: CALENDAR.unfenced() };
     type Reading = time_t;
 
     fn open() -> Result<Self, Unavailable> {
@@ -286,8 +298,7 @@ unsafe extern "C" {
 }
 
 impl Timer for Clock {
-    const INFO: Info = Info { id: "clock", label: "clock()", ns_per_tick: Some(1e3) };
-    const COUNTS: Counts = Counts::ProcessCpu;
+    const INFO: Info = Info { id: "clock", label: "clock()", ns_per_tick: Some(1e3), properties: PROCESS };
     type Reading = clock_t;
 
     fn open() -> Result<Self, Unavailable> {
@@ -311,7 +322,13 @@ impl Timer for Clock {
 pub(crate) struct Times;
 
 impl Timer for Times {
-    const INFO: Info = Info { id: "times", label: "times()", ns_per_tick: Some(1e7) };
+    const INFO: Info = Info {
+        id: "times",
+        label: "times()",
+        ns_per_tick: Some(1e7),
+        // Elapsed time in the return value; Linux counts it from boot without the sleep, and no vDSO answers it.
+        properties: MONOTONIC.by_syscall(),
+    };
     type Reading = clock_t;
 
     fn open() -> Result<Self, Unavailable> {
@@ -338,7 +355,7 @@ impl Timer for Times {
 }
 
 macro_rules! usages {
-    ($($(#[$with:ident])? $name:ident, $id:literal, $who:ident;)*) => {$(
+    ($($name:ident, $id:literal, $who:ident, $properties:expr;)*) => {$(
         #[doc = concat!("`getrusage(", stringify!($who), ")`: user and system time together.")]
         pub(crate) struct $name;
 
@@ -347,8 +364,8 @@ macro_rules! usages {
                 id: $id,
                 label: concat!("getrusage(", stringify!($who), ")"),
                 ns_per_tick: Some(1e3),
+                properties: $properties,
             };
-            $(const COUNTS: Counts = Counts::$with;)?
             /// User and system time; the other 112 bytes need not be carried through the timed region.
             type Reading = [timeval; 2];
 
@@ -376,8 +393,8 @@ macro_rules! usages {
 }
 
 usages! {
-    #[ProcessCpu] GetrusageSelf, "getrusage-self", RUSAGE_SELF;
-    #[ThreadCpu] GetrusageThread, "getrusage-thread", RUSAGE_THREAD;
+    GetrusageSelf, "getrusage-self", RUSAGE_SELF, PROCESS;
+    GetrusageThread, "getrusage-thread", RUSAGE_THREAD, THREAD;
 }
 
 #[inline(always)]

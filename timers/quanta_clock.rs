@@ -13,7 +13,7 @@
 //!
 //! [quanta]: https://docs.rs/quanta/0.13
 
-use crate::{Info, Ticks, Timer, Unavailable};
+use crate::{Info, Properties, Ticks, Timer, Unavailable};
 
 /// `now()`: scaled to nanoseconds.
 pub(crate) struct Quanta {
@@ -23,7 +23,12 @@ pub(crate) struct Quanta {
 }
 
 impl Timer for Quanta {
-    const INFO: Info = Info { id: "quanta", label: "quanta::Clock::now()", ns_per_tick: Some(1.0) };
+    const INFO: Info = Info {
+        id: "quanta",
+        label: "quanta::Clock::now()",
+        ns_per_tick: Some(1.0),
+        properties: Properties::COUNTER,
+    };
     type Reading = quanta::Instant;
 
     fn open() -> Result<Self, Unavailable> {
@@ -55,7 +60,12 @@ pub(crate) struct QuantaRaw {
 }
 
 impl Timer for QuantaRaw {
-    const INFO: Info = Info { id: "quanta-raw", label: "quanta::Clock::raw()", ns_per_tick: None };
+    const INFO: Info = Info {
+        id: "quanta-raw",
+        label: "quanta::Clock::raw()",
+        ns_per_tick: None,
+        properties: Properties::COUNTER,
+    };
     type Reading = u64;
 
     fn open() -> Result<Self, Unavailable> {

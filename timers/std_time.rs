@@ -10,7 +10,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::{Info, Ticks, Timer, Unavailable, x86};
+use crate::{Info, Properties, Ticks, Timer, Unavailable, x86};
 
 /// The date, as whoever sets the clock wants it: to be written down, and never to measure with.
 #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
@@ -25,7 +25,12 @@ pub struct StdInstant {
 }
 
 impl Timer for StdInstant {
-    const INFO: Info = Info { id: "instant", label: "std::time::Instant::now()", ns_per_tick: Some(1.0) };
+    const INFO: Info = Info {
+        id: "instant",
+        label: "std::time::Instant::now()",
+        ns_per_tick: Some(1.0),
+        properties: Properties::MONOTONIC,
+    };
     type Reading = Instant;
 
     #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
@@ -52,8 +57,12 @@ impl Timer for StdInstant {
 pub(crate) struct StdSystemTime;
 
 impl Timer for StdSystemTime {
-    const INFO: Info =
-        Info { id: "system-time", label: "std::time::SystemTime::now()", ns_per_tick: Some(1.0) };
+    const INFO: Info = Info {
+        id: "system-time",
+        label: "std::time::SystemTime::now()",
+        ns_per_tick: Some(1.0),
+        properties: Properties::CALENDAR,
+    };
     type Reading = SystemTime;
 
     fn open() -> Result<Self, Unavailable> {

@@ -21,15 +21,15 @@
 //! vol. 2B, RDTSC and RDTSCP; AMD, *Architecture Programmer's Manual*, vol. 3, RDTSC, RDTSCP, and vol. 2,
 //! MSR C001_1029.
 
-use crate::{Info, Ticks, Timer, Unavailable};
+use crate::{Info, Properties, Ticks, Timer, Unavailable};
 
 macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident, $id:literal, $label:literal, $needs:expr, $instruction:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident, $id:literal, $label:literal, $needs:expr, $instruction:ident, $properties:expr;)*) => {$(
         $(#[$doc])*
         pub struct $name;
 
         impl Timer for $name {
-            const INFO: Info = Info { id: $id, label: $label, ns_per_tick: None };
+            const INFO: Info = Info { id: $id, label: $label, ns_per_tick: None, properties: $properties };
             type Reading = u64;
 
             fn open() -> Result<Self, Unavailable> {
@@ -48,13 +48,16 @@ macro_rules! counters {
     )*};
 }
 
+/// It waits for what stands before it by itself.
+const FENCED: Properties = Properties { needs_fence: Some(false), ..Properties::COUNTER };
+
 counters! {
     /// The bare instruction.
-    Rdtsc, "rdtsc", "rdtsc", Needs::Rdtsc, rdtsc;
+    Rdtsc, "rdtsc", "rdtsc", Needs::Rdtsc, rdtsc, Properties::COUNTER;
     /// Held back until everything before it has completed.
-    RdtscLfence, "rdtsc-lfence", "lfence; rdtsc", Needs::Rdtsc, lfence_rdtsc;
+    RdtscLfence, "rdtsc-lfence", "lfence; rdtsc", Needs::Rdtsc, lfence_rdtsc, FENCED;
     /// The form that waits by itself and also names the CPU.
-    Rdtscp, "rdtscp", "rdtscp", Needs::Rdtscp, rdtscp;
+    Rdtscp, "rdtscp", "rdtscp", Needs::Rdtscp, rdtscp, FENCED;
 }
 
 /// Whether the vDSO can read the time: it does so with the TSC where that, or what a hypervisor builds on it, is the

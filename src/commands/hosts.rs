@@ -151,18 +151,13 @@ fn native() -> Result<Offer, CommandError> {
     for entry in timers::catalogue() {
         let info = entry.info;
         match (entry.availability)() {
-            Ok(()) => hosted.push(HostedTimer {
-                id: info.id.into(),
-                label: info.label.into(),
-                ns_per_tick: info.ns_per_tick,
-                reference: best == Some(&info.id),
-                counts: Some(entry.counts.into()),
-                resolution_ns: (entry.declared_resolution)(),
-                legend: None,
-            }),
+            Ok(()) => {
+                hosted.push(HostedTimer { reference: best == Some(&info.id), ..HostedTimer::native(entry) });
+            }
             Err(why) => {
                 let mut row = TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
                 row.ns_per_tick = info.ns_per_tick;
+                row.properties = Some(info.properties.into());
                 row.reason = Some(why.reason);
                 row.remedy = why.remedy;
                 rows.push(row);

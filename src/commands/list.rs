@@ -10,7 +10,7 @@ use super::{CommandError, terminal_style};
 use crate::cli::{ListArgs, ShortFormat};
 use crate::model::Status;
 use crate::prober::campaign::Settings;
-use crate::prober::plan::Plan;
+use crate::prober::sampling::Plan;
 use crate::table::{Column, Table};
 use crate::text::numbers;
 

@@ -109,7 +109,7 @@ fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
     }
     let Some(name) = args.clock.as_deref() else { return Ok(()) };
     let shown = crate::text::clipped(name, 40);
-    if timers::find(name).is_none() {
+    let Some(entry) = timers::find(name) else {
         if name.contains(':') {
             return refused(format!(
                 "--clock {shown} belongs to another runtime: this program measures with native clocks only (timermeter list)"
@@ -121,8 +121,8 @@ fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
             Err(unknown) => format!("--clock: {unknown}"),
             Ok(_) => format!("--clock {shown}: name one timer, not a pattern"),
         });
-    }
-    match Facts::of(name).counts {
+    };
+    match Facts::of(&entry.info.properties.into()).counts {
         None => refused(format!(
             "--clock {shown} does not count time (cycles change their length with the frequency of the core)"
         )),

@@ -13,7 +13,7 @@ use crate::cli::ProbeArgs;
 use crate::model::{self, Estimate, Hertz, Platform, Report, Status, TimerRow, Tool};
 use crate::platform::{self, frequency};
 use crate::prober::campaign::{self, Settings, Subject};
-use crate::prober::plan::Plan;
+use crate::prober::sampling::Plan;
 use crate::recording::{self, Observed, Recording};
 use crate::report::{Archive, OutputFile, WholeFile};
 use crate::trust::Yardsticks;
@@ -166,12 +166,15 @@ fn yardsticks(platform: &Platform, cpu: Option<u32>) -> Yardsticks {
 fn observed(names: Vec<HostName>, subjects: Vec<Subject>) -> Vec<Observed> {
     let observed = |subject: Subject| {
         let name = &names[subject.host];
+        let mut properties = subject.timer.properties;
+        properties.syscall_variant = properties.syscall_variant.map(|id| name.id(&id));
         Observed {
             id: name.id(&subject.timer.id),
             label: subject.timer.label,
             legend: subject.timer.legend,
             runtime: name.runtime.clone(),
             ns_per_tick: subject.timer.ns_per_tick,
+            properties,
             outcome: subject.outcome,
         }
     };

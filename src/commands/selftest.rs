@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::CommandError;
 use crate::cli::{SelftestArgs, ShortFormat};
-use crate::prober::plan::Plan;
+use crate::prober::sampling::Plan;
 use crate::selftest::score::{ALIKE, FIGURES, FigureSummary, Score, Scores, Summary, kind};
 use crate::selftest::{Case, Found, Verdict, population};
 use crate::table::{Cell, Column, Format, Table};

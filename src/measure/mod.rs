@@ -63,6 +63,7 @@ pub use window::{Operation, Timed, WithSetUp};
 
 use crate::method::Facts;
 use crate::method::{ClockFigures, Plan};
+use crate::model::Properties;
 use window::Pair;
 
 /// A clock whose figures are known.
@@ -91,7 +92,7 @@ impl<C: Clock> Stopwatch<C> {
             cost_p99_ns: Some(cost_ns),
             spread: None,
             quality: None,
-            facts: Facts::of("given"),
+            facts: Facts::of(&Properties::default()),
         };
         Self { clock, figures }
     }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use super::figures::ClockFigures;
+use super::clock_figures::ClockFigures;
 use super::harness::{Advice, advise};
 use super::lacks::{lacks, unsafe_between_threads};
 use super::plan::{Plan, Shortfall, fastest, percent};

@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::figures::ClockFigures;
+use super::clock_figures::ClockFigures;
 use super::lacks::lacks;
 use super::plan::{Method, batch, percent, single};
 use super::wish::Wish;
@@ -31,12 +31,27 @@ pub struct Advice {
     pub message: String,
 }
 
+/// A timer of a report.
+enum Clock {
+    /// That of this program with this id.
+    Native(&'static str),
+    /// That of whatever agent, which has this id there.
+    Hosted(&'static str),
+}
+
+impl Clock {
+    fn id(&self) -> &'static str {
+        let (Self::Native(id) | Self::Hosted(id)) = self;
+        id
+    }
+}
+
 /// What is known of a harness.
 struct Harness {
     name: &'static str,
     reads: &'static str,
-    /// Timers of a report that stand for its clock, the best first; one that begins with `:` is of any runtime.
-    timers: &'static [&'static str],
+    /// Timers of a report that stand for its clock, the best first.
+    timers: &'static [Clock],
     /// What it does by itself: how many calls it makes between two reads, and how to ask for a number.
     batches: Batches,
 }
@@ -52,7 +67,7 @@ const HARNESSES: [Harness; 6] = [
     Harness {
         name: "criterion",
         reads: "std::time::Instant",
-        timers: &["instant", "monotonic"],
+        timers: &[Clock::Native("instant"), Clock::Native("monotonic")],
         batches: Batches::Made(
             "it makes batches itself (`iter`); a longer `measurement_time` makes them longer; `iter_custom` and \
              `BatchSize::PerIteration` make single calls",
@@ -61,7 +76,7 @@ const HARNESSES: [Harness; 6] = [
     Harness {
         name: "divan",
         reads: "std::time::Instant, or the TSC with DIVAN_TIMER=tsc",
-        timers: &["instant", "monotonic"],
+        timers: &[Clock::Native("instant"), Clock::Native("monotonic")],
         batches: Batches::Made(
             "it makes batches itself from the precision it finds; `sample_size` sets their length",
         ),
@@ -69,19 +84,19 @@ const HARNESSES: [Harness; 6] = [
     Harness {
         name: "google/benchmark (UseRealTime)",
         reads: "std::chrono::steady_clock",
-        timers: &["monotonic", "instant"],
+        timers: &[Clock::Native("monotonic"), Clock::Native("instant")],
         batches: Batches::Made("it makes batches itself, of 0.5 s; `MinTime` sets their length"),
     },
     Harness {
         name: "google/benchmark (CPU time, the default)",
         reads: "clock_gettime(CLOCK_THREAD_CPUTIME_ID)",
-        timers: &["thread-cputime"],
+        timers: &[Clock::Native("thread-cputime")],
         batches: Batches::Made("it makes batches itself, of 0.5 s; `MinTime` sets their length"),
     },
     Harness {
         name: "JMH",
         reads: "System.nanoTime()",
-        timers: &[":nanoTime", "monotonic"],
+        timers: &[Clock::Hosted("nanoTime"), Clock::Native("monotonic")],
         batches: Batches::Made(
             "AverageTime and Throughput make batches of one iteration (`-r`); SampleTime and SingleShotTime time single \
              calls (`-bs` makes them batches)",
@@ -90,7 +105,7 @@ const HARNESSES: [Harness; 6] = [
     Harness {
         name: "hyperfine",
         reads: "std::time::Instant",
-        timers: &["instant", "monotonic"],
+        timers: &[Clock::Native("instant"), Clock::Native("monotonic")],
         batches: Batches::None(
             "it times single runs of a command, and starting a process takes a millisecond or so",
         ),
@@ -114,12 +129,15 @@ impl Harness {
             message: String::new(),
         };
         let Some(row) = self.timers.iter().find_map(|timer| {
-            report
-                .timers
-                .iter()
-                .find(|row| if timer.starts_with(':') { row.id.ends_with(timer) } else { row.id == *timer })
+            report.timers.iter().find(|row| match timer {
+                Clock::Native(id) => row.id == *id,
+                Clock::Hosted(id) => row.agent().is_some() && row.own_id() == *id,
+            })
         }) else {
-            advice.message = format!("the report does not hold its clock ({})", self.timers.join(" or "));
+            advice.message = format!(
+                "the report does not hold its clock ({})",
+                self.timers.iter().map(|clock| clock.id()).collect::<Vec<_>>().join(" or ")
+            );
             return advice;
         };
         advice.clock = Some(row.id.clone());

@@ -1,7 +1,8 @@
 //! What a clock lacks of a wish, apart from precision.
 
-use super::facts::is_tsc;
-use super::properties::{Counts, Facts, Need};
+use super::clock_facts::Facts;
+use super::clock_facts::is_cpu_counter;
+use super::need::{Counts, Need};
 use super::wish::Wish;
 use crate::model::{Counted, Outcome, TimerRow};
 
@@ -32,7 +33,7 @@ fn counts_otherwise(row: &TimerRow, facts: &Facts, wanted: Counts) -> String {
 }
 
 fn lack(row: &TimerRow, facts: &Facts, need: Need) -> Option<String> {
-    let counter = row.runtime == "native" && is_tsc(&row.id) && matches!(need, Need::Threads | Need::NoSlew);
+    let counter = is_cpu_counter(row) && matches!(need, Need::Threads | Need::NoSlew);
     match (facts.meets(need), unsafe_between_threads(row)) {
         (Some(true), _) => None,
         (Some(false), Some(finding)) if need == Need::Threads => Some(finding),

@@ -9,20 +9,20 @@
 pub mod budget;
 mod by_rule;
 pub mod choice;
-pub mod facts;
-pub mod figures;
+pub mod clock_facts;
+pub mod clock_figures;
 pub mod harness;
-mod hosted;
 mod lacks;
+mod need;
 pub mod plan;
-mod properties;
 pub mod runtime;
 pub mod wish;
 
 pub use budget::Budget;
 pub use by_rule::{NoneByRule, by_rule, in_a_sentence};
 pub use choice::{Choice, choose};
-pub use figures::ClockFigures;
+pub use clock_facts::Facts;
+pub use clock_figures::ClockFigures;
+pub use need::{Counts, Need};
 pub use plan::{Method, Plan, Shortfall};
-pub use properties::{Counts, Facts, Need};
 pub use wish::{Wish, WishError};

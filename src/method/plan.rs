@@ -11,7 +11,7 @@
 use serde::Serialize;
 
 use super::budget::{Budget, DRIFT};
-use super::figures::ClockFigures;
+use super::clock_figures::ClockFigures;
 use super::wish::Wish;
 use edges::{Spread, sampled, spacing};
 

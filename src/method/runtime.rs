@@ -44,7 +44,7 @@ fn same(a: &str, b: &str) -> bool {
 pub(super) fn timers_of<'a>(report: &'a Report, runtime: Option<&str>) -> Vec<&'a TimerRow> {
     let picked = |is: &dyn Fn(&TimerRow) -> bool| report.timers.iter().filter(|row| is(row)).collect();
     let Some(wanted) = runtime.map(str::to_lowercase).filter(|wanted| wanted != "native") else {
-        return picked(&|row| row.runtime == "native" && !row.id.contains(':'));
+        return picked(&|row| row.runtime == "native" && row.agent().is_none());
     };
     let called = |row: &TimerRow, is: &dyn Fn(&str) -> bool| prefix(row).is_some_and(|prefix| is(&prefix));
     let mut rows: Vec<&TimerRow> = picked(&|row| called(row, &|prefix| prefix == wanted));
@@ -59,7 +59,7 @@ pub(super) fn timers_of<'a>(report: &'a Report, runtime: Option<&str>) -> Vec<&'
 
 /// What leads the id, in lower case.
 fn prefix(row: &TimerRow) -> Option<String> {
-    row.id.split_once(':').map(|(prefix, _)| prefix.to_lowercase())
+    row.agent().map(str::to_lowercase)
 }
 
 /// The name of the runtime without its version, in lower case.

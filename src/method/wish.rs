@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::properties::{Counts, Need};
+use super::need::{Counts, Need};
 use crate::model::Nanos;
 use crate::quantity;
 

@@ -9,6 +9,7 @@ mod estimate;
 mod frequency;
 mod platform;
 mod plot_data;
+mod properties;
 mod report;
 mod settings;
 mod timer;
@@ -26,6 +27,7 @@ pub use platform::{
     ClockSource, Cpu, CpuQuota, Kernel, Limits, Load, MemoryLimit, Ntp, Os, Platform, Tickless, Tsc,
 };
 pub use plot_data::{CostHistogram, Figures, IntervalHistogram, Staircase};
+pub use properties::{Family, Properties, ReadsBy};
 pub use report::{BriefReport, Provenance, ProvenanceKind, Report, SCHEMA, Tool};
 pub use settings::Settings;
 pub use timer::{BriefRow, Observations, Status, TimerRow};

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::{Accuracy, Cost, Distribution, Figures, Verdicts, Warning};
+use super::{Accuracy, Cost, Distribution, Figures, Properties, Verdicts, Warning};
 
 /// How the characterisation of a timer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -90,6 +90,9 @@ pub struct TimerRow<F = Figures> {
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub printed_quality: Option<f64>,
+    /// What its documentation says that it is; null where nobody declared it, and in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub properties: Option<Properties>,
     /// What the figures rest on.
     pub observations: Option<Observations>,
     /// What its figures are drawn from; null where nothing was observed, and in reports of older versions.
@@ -125,10 +128,23 @@ impl TimerRow {
             quality_high: None,
             verdicts: None,
             printed_quality: None,
+            properties: None,
             observations: None,
             figures: None,
             warnings: Vec::new(),
         }
+    }
+
+    /// Who hosts it, where its id tells that: `NAME:ID` is the id of the timer `ID` of the agent `NAME`.
+    #[must_use]
+    pub fn agent(&self) -> Option<&str> {
+        self.id.split_once(':').map(|(agent, _)| agent)
+    }
+
+    /// Its id without its host.
+    #[must_use]
+    pub fn own_id(&self) -> &str {
+        self.id.split_once(':').map_or(self.id.as_str(), |(_, own)| own)
     }
 
     /// The order of a report: those with a Quality by Quality, then those without a step, the failed, and the unavailable.

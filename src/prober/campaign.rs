@@ -26,12 +26,12 @@ use crate::model::Estimate;
 use crate::prober::bench::Bench;
 use crate::prober::calibration::Calibration;
 use crate::prober::connection::Connection;
+use crate::prober::examination::{Examination, Examinee, Known};
 use crate::prober::explore::{Exploration, explore};
 pub use crate::prober::host::{Host, Settings};
 use crate::prober::host::{acquaint, bench, connect};
-use crate::prober::plan::Plan;
 use crate::prober::protocol::HostedTimer;
-use crate::prober::trust::{Examination, Examinee, Known};
+use crate::prober::sampling::Plan;
 use crate::prober::wait::{Slow, Vigil, Waited, together};
 use crate::prober::watch::{ProcessWatch, Watch, Watcher};
 use crate::trace::{Reference, Stored, Trace};
@@ -149,7 +149,7 @@ pub fn run(
             ask(&hosts[subject.host], subject, settings, &watch, random.random())?;
             glance(&hosts[subject.host], subject, settings, Examination::glance)?;
             if let Some(slow) = subject.waiting(hosts).filter(|_| subject.is_slow()) {
-                vigil.begin(index, slow, subject.timer.counts);
+                vigil.begin(index, slow, subject.timer.properties.counts);
             }
             if CLOSELY.contains(&round) {
                 for subject in subjects.iter_mut() {

@@ -11,7 +11,7 @@ use crate::analysis::cost;
 use crate::analysis::statistics::median;
 use crate::prober::bench::Bench;
 use crate::prober::introduce::watched_rate;
-use crate::prober::plan::Plan;
+use crate::prober::sampling::Plan;
 use crate::trace::{Intervals, Reference, Run};
 
 /// What a process observed, and what the others need to know of it.

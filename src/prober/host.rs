@@ -14,9 +14,9 @@ use crate::prober::events::LogSpec;
 use crate::prober::hosted::subject;
 use crate::prober::introduce::{introduce, watched_rate};
 use crate::prober::outside;
-use crate::prober::plan::Plan;
 use crate::prober::process::Command;
 use crate::prober::protocol::HostedTimer;
+use crate::prober::sampling::Plan;
 use crate::trace::Reference;
 
 /// A program that hosts timers.
@@ -115,9 +115,10 @@ fn introduce_as(
             ))
         })?,
     };
-    let reference = introduce(&timer.id, candidate.as_mut(), ns_per_tick, random)?;
+    let found = introduce(&timer.id, candidate.as_mut(), ns_per_tick, random)?;
+    let reference = Reference { family: timer.properties.family, ..found };
     // Only wall time passes here as it does there.
-    if timer.counts.is_none_or(|counts| counts == Counted::Wall)
+    if timer.properties.counts.is_none_or(|counts| counts == Counted::Wall)
         && let Some(why) = outside::objection(candidate.as_mut(), &reference, timer.ns_per_tick.is_some())?
     {
         return Err(Fault::Refused(format!("{} cannot serve as a reference: {why}", timer.id)));

@@ -6,9 +6,9 @@ use std::fmt;
 
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use timers::During;
+use timers::{During, Entry};
 
-use crate::model::Counted;
+use crate::model::Properties;
 
 /// The version that is spoken here.
 pub const VERSION: u32 = 1;
@@ -229,15 +229,31 @@ pub struct HostedTimer {
     /// Whether the agent recommends it for timing the others.
     #[serde(default)]
     pub reference: bool,
-    /// What it claims to count; nothing that most agents say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub counts: Option<Counted>,
+    /// What its documentation says that it is; nothing that most agents say.
+    #[serde(flatten)]
+    pub properties: Properties,
     /// The resolution that its platform declares for it, in nanoseconds; nothing that most agents say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution_ns: Option<f64>,
     /// What a table that others know calls it, as in `NANO`. Optional.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legend: Option<String>,
+}
+
+impl HostedTimer {
+    /// A timer of this program.
+    #[must_use]
+    pub fn native(entry: &Entry) -> Self {
+        Self {
+            id: entry.info.id.into(),
+            label: entry.info.label.into(),
+            ns_per_tick: entry.info.ns_per_tick,
+            reference: false,
+            properties: entry.info.properties.into(),
+            resolution_ns: (entry.declared_resolution)(),
+            legend: None,
+        }
+    }
 }
 
 /// A timer that an agent knows but cannot read on this machine.

@@ -108,23 +108,10 @@ impl Host {
         }
         let (mut timers, mut unavailable) = (Vec::new(), Vec::new());
         for entry in &self.entries {
-            let (id, label) = (entry.info.id.to_owned(), entry.info.label.to_owned());
             match (entry.availability)() {
-                Ok(()) => {
-                    let ns_per_tick = entry.info.ns_per_tick;
-                    let (counts, resolution_ns) = (Some(entry.counts.into()), (entry.declared_resolution)());
-                    let timer = HostedTimer {
-                        id,
-                        label,
-                        ns_per_tick,
-                        reference: false,
-                        counts,
-                        resolution_ns,
-                        legend: None,
-                    };
-                    timers.push(timer);
-                }
+                Ok(()) => timers.push(HostedTimer::native(entry)),
                 Err(why) => {
+                    let (id, label) = (entry.info.id.to_owned(), entry.info.label.to_owned());
                     unavailable.push(Missing { id, label, reason: why.reason, remedy: why.remedy });
                 }
             }

@@ -10,10 +10,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::profile::{Profile, profile};
-use crate::model::{self, Estimate, Platform, Provenance, Report, Settings, Status, TimerRow, Tool};
+use crate::model::{
+    self, Estimate, Platform, Properties, Provenance, Report, Settings, Status, TimerRow, Tool,
+};
 use crate::platform::frequency::{CyclesFrom, NominalUnknown, Parts, summarise};
 use crate::scoring::scatter;
-use crate::trace::Stored;
+use crate::trace::{Stored, Trace};
 use crate::trust::{self, Case, Twin, Yardsticks};
 
 pub use file::RecordingError;
@@ -61,6 +63,9 @@ pub struct Observed {
     pub runtime: String,
     /// Nanoseconds in a tick as the timer declares them.
     pub ns_per_tick: Option<f64>,
+    /// What its documentation says that it is; unknown in recordings of older versions.
+    #[serde(default)]
+    pub properties: Properties,
     /// What was observed, or why it failed.
     pub outcome: Result<Stored, String>,
 }
@@ -99,17 +104,17 @@ impl Recording {
             if let (Some(points), Some(frequency)) = (self.settings.precision_points, frequency) {
                 row.hold_against(points / 100.0, scatter(profile, frequency.value));
             }
-            let (id, twin) = (&observed.id, self.twin(&observed.id, &profiles));
-            let case = Case { id, trace: &stored.open(), profile, yardsticks: &self.yardsticks, twin };
-            row.condemn(trust::judge(&case));
+            let twin = self.twin(observed, &profiles);
+            let trace = stored.open();
+            row.condemn(trust::judge(&observed.case(&trace, profile, &self.yardsticks, twin)));
         }
         rows
     }
 
-    /// The same clock through the system call; of cycles, another event that is read by the same system call.
-    fn twin(&self, of: &str, profiles: &[Option<Profile>]) -> Option<Twin<'_>> {
-        let id = if of == "perf-cycles" { "perf-task-clock".into() } else { format!("{of}-syscall") };
-        let place = self.timers.iter().position(|other| other.id == id)?;
+    /// What its variant through the system call costs, where it has one and that was measured too.
+    fn twin(&self, of: &Observed, profiles: &[Option<Profile>]) -> Option<Twin<'_>> {
+        let id = of.properties.syscall_variant.as_ref()?;
+        let place = self.timers.iter().position(|other| other.id == *id)?;
         let cost_ns = profiles[place].as_ref()?.cost?.value;
         Some(Twin { id: &self.timers[place].id, cost_ns })
     }
@@ -121,10 +126,19 @@ impl Observed {
     pub fn judged(&self, frequency: Option<Estimate>, yardsticks: &Yardsticks) -> TimerRow {
         let (mut row, profile) = self.row(frequency);
         if let (Ok(stored), Some(profile)) = (&self.outcome, &profile) {
-            let (id, trace) = (&self.id, &stored.open());
-            row.condemn(trust::judge(&Case { id, trace, profile, yardsticks, twin: None }));
+            row.condemn(trust::judge(&self.case(&stored.open(), profile, yardsticks, None)));
         }
         row
+    }
+
+    fn case<'a>(
+        &'a self,
+        trace: &'a Trace,
+        profile: &'a Profile,
+        yardsticks: &'a Yardsticks,
+        twin: Option<Twin<'a>>,
+    ) -> Case<'a> {
+        Case { id: &self.id, properties: &self.properties, trace, profile, yardsticks, twin }
     }
 
     /// The row of this timer but for the verdicts, and the figures in it.
@@ -132,6 +146,7 @@ impl Observed {
         let mut row = TimerRow::unmeasured(&self.id, &self.label, &self.runtime, Status::Failed);
         row.ns_per_tick = self.ns_per_tick;
         row.legend.clone_from(&self.legend);
+        row.properties = Some(self.properties.clone()).filter(|declared| *declared != Properties::default());
         match &self.outcome {
             Ok(stored) => {
                 let trace = stored.open();

@@ -1,6 +1,6 @@
 //! From a profile to a row of the report: units, Quality, and what the reader should know.
 
-use crate::analysis::figures::figures;
+use crate::analysis::plot_data::figures;
 use crate::analysis::profile::Profile;
 use crate::analysis::resolution::Resolution;
 use crate::model::{

@@ -25,7 +25,7 @@ use crate::prober::bench::Bench;
 use crate::prober::campaign::is_wide;
 use crate::prober::explore::explore;
 use crate::prober::introduce::introduce;
-use crate::prober::plan::Plan;
+use crate::prober::sampling::Plan;
 use crate::prober::wait::at_work;
 use crate::scoring::Sketch;
 use crate::trace::Trace;

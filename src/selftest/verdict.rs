@@ -4,7 +4,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{Case, FREQUENCY, Truth};
 use crate::analysis::interval::Z;
-use crate::model::{AccuracyKind, Cycles, Estimate, Hertz, Nanos, TimerRow};
+use crate::model::{AccuracyKind, Cycles, Estimate, Hertz, Nanos, Properties, TimerRow};
 use crate::quality::quality;
 use crate::recording::Observed;
 use crate::trace::Trace;
@@ -93,6 +93,7 @@ impl Verdict {
             id: case.timer.name.clone(),
             label: String::new(),
             legend: None,
+            properties: Properties::default(),
             runtime: "simulated".into(),
             ns_per_tick: case.timer.declared.then_some(case.timer.unit),
             outcome: Ok(trace.into()),

@@ -39,17 +39,6 @@ pub struct Claims {
     pub resolution_ns: Option<f64>,
 }
 
-impl From<timers::Counts> for Counted {
-    fn from(counts: timers::Counts) -> Self {
-        match counts {
-            timers::Counts::Wall => Self::Wall,
-            timers::Counts::ProcessCpu => Self::ProcessCpu,
-            timers::Counts::ThreadCpu => Self::ThreadCpu,
-            timers::Counts::ThreadCycles => Self::ThreadCycles,
-        }
-    }
-}
-
 /// Successive readings of one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {

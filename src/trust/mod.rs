@@ -10,7 +10,7 @@ mod threads;
 pub use path::{Twin, Yardsticks};
 
 use crate::analysis::profile::Profile;
-use crate::model::{Counted, Verdicts};
+use crate::model::{Counted, Properties, Verdicts};
 use crate::trace::{Evidence, Trace};
 
 /// What the verdicts on one timer rest on.
@@ -18,6 +18,8 @@ use crate::trace::{Evidence, Trace};
 pub struct Case<'a> {
     /// How findings call it.
     pub id: &'a str,
+    /// What is declared of the timer.
+    pub properties: &'a Properties,
     /// What was observed.
     pub trace: &'a Trace,
     /// What follows from it.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Case;
-use crate::model::{Counted, Outcome, Path, ReadPath};
+use crate::model::{Counted, Outcome, Path, ReadPath, ReadsBy};
 use crate::text::numbers::time;
 
 /// What leaving user mode costs here.
@@ -71,14 +71,9 @@ pub(super) fn judge(case: &Case) -> ReadPath {
 }
 
 /// What a clock that the vDSO should answer would cost through the system call: its own, where that was measured, else that of
-/// the monotonic clock. CPU time is known to the scheduler only, and no kernel answers it in user mode; nor `times`, nor what is
-/// a system call by its name; and what a runtime adds to a read is not known.
+/// the monotonic clock.
 fn twin<'a>(case: &Case<'a>) -> Option<Twin<'a>> {
-    let by_vdso = case.claimed() == Some(Counted::Wall)
-        && case.trace.declared
-        && !case.id.ends_with("-syscall")
-        && !case.id.contains(':')
-        && case.id != "times";
+    let by_vdso = case.properties.reads_by == Some(ReadsBy::Vdso);
     let usual = case.yardsticks.clock_call_ns.map(|cost_ns| Twin { id: "monotonic-syscall", cost_ns });
     case.twin.or(usual).filter(|_| by_vdso)
 }
@@ -88,15 +83,17 @@ fn twin<'a>(case: &Case<'a>) -> Option<Twin<'a>> {
 fn trapped(case: &Case, cost: f64, costs: &str) -> Option<String> {
     let trap = case.yardsticks.trap_ns.filter(|trap| cost >= TRAPS * trap)?;
     let takes = time(Some(trap));
-    let beneath = if case.id.starts_with("rdpmc") { Some(Twin { id: "", cost_ns: 0.0 }) } else { case.twin };
+    // Read by a system call it takes what another event takes that way, and the trap; how, and what a runtime adds, may be unknown.
+    let beneath_ns = match case.properties.reads_by {
+        Some(ReadsBy::Instruction) => Some(0.0),
+        _ => case.twin.map(|twin| twin.cost_ns),
+    };
     let reads_counter = matches!(
         case.yardsticks.clock_source.as_deref(),
         Some("tsc" | "kvm-clock" | "xen" | "hyperv_clocksource_tsc_page")
     );
     match (case.trace.declared, case.claimed()) {
-        // What a runtime adds is not known. Read by a system call it takes what another event takes that way, and the trap.
-        (false, Some(Counted::ThreadCycles)) if case.id.contains(':') => None,
-        (false, Some(Counted::ThreadCycles)) => (cost - beneath?.cost_ns >= TRAPS_SURELY * trap).then(|| {
+        (false, Some(Counted::ThreadCycles)) => (cost - beneath_ns? >= TRAPS_SURELY * trap).then(|| {
             format!(
                 "its counter cannot be read without the hypervisor: a read takes {costs}, an instruction that is known to trap \
                  takes {takes}"
@@ -108,7 +105,7 @@ fn trapped(case: &Case, cost: f64, costs: &str) -> Option<String> {
         // What entering the kernel takes is no trap.
         (true, Some(Counted::Wall))
             if reads_counter
-                && !case.id.contains(':')
+                && case.properties.reads_by.is_some()
                 && cost - case.yardsticks.system_call_ns.unwrap_or(0.0) >= TRAPS * trap =>
         {
             Some(format!(

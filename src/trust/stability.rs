@@ -10,7 +10,7 @@ use super::{Case, times};
 use crate::analysis::allan::deviations;
 use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::median;
-use crate::model::{AllanPoint, Counted, Outcome, Stable};
+use crate::model::{AllanPoint, Counted, Family, Outcome, Stable};
 use crate::text::numbers::{significant, time};
 use crate::trace::Meanwhile;
 
@@ -337,7 +337,7 @@ fn allan(runs: &[&Vec<Comparison>]) -> Vec<AllanPoint> {
 
 /// Known where the kernel builds its clocks on the counter that the reference reads; a raw counter beside another raw one too.
 fn shares_oscillator(case: &Case) -> Option<bool> {
-    let by_tsc = case.trace.reference.id.starts_with("rdtsc");
+    let by_tsc = case.trace.reference.family == Some(Family::CpuCounter);
     match case.yardsticks.clock_source.as_deref() {
         // All of them are made of the counter; of others (hpet, acpi_pm) it is not known what they run on.
         Some("tsc" | "kvm-clock" | "xen" | "hyperv_clocksource_tsc_page") if by_tsc => Some(true),

@@ -41,7 +41,14 @@ fn verdicts_beside(evidence: Evidence, yardsticks: &Yardsticks, twin: Option<Twi
     let step = crate::model::Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 1 };
     profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Unit };
     profile.cost = Some(step.scaled(30.0));
-    judge(&Case { id: "clock", trace: &trace, profile: &profile, yardsticks, twin })
+    judge(&Case {
+        id: "clock",
+        properties: &Properties::default(),
+        trace: &trace,
+        profile: &profile,
+        yardsticks,
+        twin,
+    })
 }
 
 fn claiming(counts: Counted) -> Claims {
@@ -116,7 +123,10 @@ fn path(yardsticks: &Yardsticks, twin: Option<Twin>, declared: bool) -> crate::m
     trace.declared = declared;
     let mut profile = profile(&trace);
     profile.cost = Some(crate::model::Estimate { value: 30.0, low: 30.0, high: 30.0, samples: 1 });
-    judge(&Case { id: "clock", trace: &trace, profile: &profile, yardsticks, twin }).read_path
+    let properties =
+        if declared { timers::Properties::MONOTONIC } else { timers::Properties::COUNTER }.into();
+    judge(&Case { id: "clock", properties: &properties, trace: &trace, profile: &profile, yardsticks, twin })
+        .read_path
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn one_that_is_killed_by_a_signal() {
 fn one_that_dies_between_two_questions() {
     let agent = Script::new("ask; echo \"$HELLO\"; exit 4");
     let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
-    thread::sleep(Duration::from_millis(50));
+    agent.left_nobody();
     let fault = subject(&connection, "a").readings(3).expect_err("nobody is there");
     assert_lost(&fault, &["exited with status 4 instead of answering `readings`"]);
 }
@@ -70,12 +70,15 @@ fn time_in_which_nobody_asks_is_not_counted() {
     let agent = Script::new(
         "ask; echo \"$HELLO\"; ask; echo '{\"readings\":[1,2,3]}'; ask; echo '{\"readings\":[4,5,6]}'; ask",
     );
-    let patience = Duration::from_secs(2);
-    let connection = Rc::new(RefCell::new(agent.start(patience).expect("it introduces itself")));
-    let mut timer = subject(&connection, "a");
-    let first = timer.readings(3).expect("it answers");
-    thread::sleep(patience);
-    assert_eq!((first, timer.readings(3)), (vec![1, 2, 3], Ok(vec![4, 5, 6])));
+    let (first, second) = Script::with_enough_patience(|seconds| {
+        let patience = Duration::from_secs(seconds);
+        let connection = Rc::new(RefCell::new(agent.start(patience).ok()?));
+        let mut timer = subject(&connection, "a");
+        let first = timer.readings(3).ok()?;
+        thread::sleep(patience);
+        Some((first, timer.readings(3).ok()?))
+    });
+    assert_eq!((first, second), (vec![1, 2, 3], vec![4, 5, 6]));
 }
 
 #[test]
@@ -162,9 +165,9 @@ fn answers_of_the_wrong_shape() {
 
 #[test]
 fn one_that_answers_what_nobody_asked() {
-    let agent = Script::new("ask; echo \"$HELLO\"; echo 'by the way'; ask; sleep 1000");
+    let agent = Script::new("ask; echo \"$HELLO\"; echo 'by the way'; : > \"$0.said\"; ask; sleep 1000");
     let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
-    thread::sleep(Duration::from_millis(100));
+    agent.until_it_wrote("pid.said");
     let fault = subject(&connection, "a").readings(1).expect_err("it has said something else");
     assert_lost(&fault, &["by the way"]);
     agent.left_nobody();
@@ -173,24 +176,27 @@ fn one_that_answers_what_nobody_asked() {
 #[test]
 fn one_that_hangs() {
     let agent = Script::new("ask; echo 'waiting for godot' >&2; sleep 1000");
-    assert_lost(
-        &agent.fault(Duration::from_secs(1)),
-        &[
-            "agent `test` did not answer `hello` in time (1 s for all its answers) and was ended; its last words: waiting for godot",
-        ],
-    );
+    Script::with_enough_patience(|seconds| {
+        let fault = agent.fault(Duration::from_secs(seconds));
+        let words = format!(
+            "agent `test` did not answer `hello` in time ({seconds} s for all its answers) and was ended"
+        );
+        assert_lost(&fault, &[&words]);
+        fault.to_string().ends_with("; its last words: waiting for godot").then_some(())
+    });
     agent.left_nobody();
 }
 
 #[test]
 fn one_that_hangs_and_reads_nothing() {
     let agent = Script::new("ask; echo \"$HELLO\"; exec sleep 1000");
-    let connection =
-        Rc::new(RefCell::new(agent.start(Duration::from_secs(2)).expect("it introduces itself")));
+    let (connection, seconds) = Script::with_enough_patience(|seconds| {
+        Some((Rc::new(RefCell::new(agent.start(Duration::from_secs(seconds)).ok()?)), seconds))
+    });
     // Far more than a pipe holds.
     let work = vec![u64::MAX; 100_000];
     let fault = subject(&connection, "a").intervals(&work, 1).expect_err("it reads nothing");
-    assert_lost(&fault, &["did not answer `intervals` in time (2 s"]);
+    assert_lost(&fault, &[&format!("did not answer `intervals` in time ({seconds} s")]);
     agent.left_nobody();
 }
 

@@ -60,14 +60,35 @@ impl Script {
     /// Nobody of its process group runs any more. Who was ended but not yet waited for by init does not count.
     pub fn left_nobody(&self) {
         let pid = fs::read_to_string(self.folder.path().join("pid")).expect("it told its process id");
-        for _ in 0..200 {
-            if members(pid.trim()).is_empty() {
-                return;
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        panic!("still there: {:?}", members(pid.trim()));
+        assert!(
+            within(PATIENCE, || members(pid.trim()).is_empty()),
+            "still there: {:?}",
+            members(pid.trim())
+        );
     }
+
+    /// Waits until it has written this file beside its process id.
+    pub fn until_it_wrote(&self, name: &str) {
+        assert!(within(PATIENCE, || self.folder.path().join(name).exists()), "it never wrote {name}");
+    }
+
+    /// What `test` makes of the shortest patience, in seconds, in which this machine gets as far as the test needs: `None` where that
+    /// was too short for it, as on a loaded one.
+    #[track_caller]
+    pub fn with_enough_patience<T>(test: impl Fn(u64) -> Option<T>) -> T {
+        [1, 4, 16, 64].into_iter().find_map(test).expect("a minute is enough for any machine")
+    }
+}
+
+/// Whether it comes true within a time.
+fn within(time: Duration, mut is_true: impl FnMut() -> bool) -> bool {
+    const STEP: Duration = Duration::from_millis(10);
+    (0..time.as_millis() / STEP.as_millis()).any(|_| {
+        is_true() || {
+            thread::sleep(STEP);
+            false
+        }
+    })
 }
 
 /// What runs in a process group.

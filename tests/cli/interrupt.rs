@@ -1,7 +1,8 @@
 //! Ctrl-C: the program and all that it started end soon, and no file stays.
 
+use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 use std::{fs, thread};
@@ -25,13 +26,14 @@ fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
 }
 
 /// Processes that run `program` as `timermeter agent`.
-fn agents_of(program: &Path) -> Vec<String> {
+fn agents_of(program: &Path) -> BTreeSet<PathBuf> {
+    let is_agent = |process: &PathBuf| {
+        let line = fs::read_to_string(process.join("cmdline")).unwrap_or_default();
+        fs::read_link(process.join("exe")).is_ok_and(|exe| exe == program)
+            && line.split('\0').nth(1) == Some("agent")
+    };
     let processes = fs::read_dir("/proc").expect("there is a /proc").flatten();
-    processes
-        .filter(|process| fs::read_link(process.path().join("exe")).is_ok_and(|exe| exe == program))
-        .filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok())
-        .filter(|line| line.split('\0').nth(1) == Some("agent"))
-        .collect()
+    processes.map(|process| process.path()).filter(is_agent).collect()
 }
 
 #[test]
@@ -45,8 +47,13 @@ fn nothing_is_left_behind() {
     let mut probe = Command::new(&program);
     probe.args(["probe", "--thorough", "--output", &folder.arg("report.json")]);
     let mut probe = probe.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    waited_for(|| (!agents_of(&program).is_empty()).then_some(())).expect("it starts agents");
-    thread::sleep(Duration::from_millis(500));
+    // One after the other, so that it is in the midst of its work when a few were seen.
+    let mut seen = BTreeSet::new();
+    waited_for(|| {
+        seen.append(&mut agents_of(&program));
+        (seen.len() > 2).then_some(())
+    })
+    .expect("it starts agents");
     assert_eq!(probe.try_wait().expect("it can be asked"), None, "it still measures");
     kill_process(Pid::from_child(&probe), Signal::INT).expect("it is there");
     let ended: Option<ExitStatus> = waited_for(|| probe.try_wait().expect("it can be asked"));
@@ -60,12 +67,15 @@ fn nothing_is_left_behind() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn a_command_without_children_ends_at_once() {
     // Hours of work.
     let mut selftest = Command::new(PROGRAM);
     let selftest = selftest.args(["selftest", "--count", "1000000"]).stdout(Stdio::null());
     let mut selftest = selftest.spawn().expect("it starts");
-    thread::sleep(Duration::from_millis(300));
+    let threads = format!("/proc/{}/task", selftest.id());
+    let at_work = || fs::read_dir(&threads).is_ok_and(|threads| threads.count() > 1);
+    waited_for(|| at_work().then_some(())).expect("it starts threads");
     kill_process(Pid::from_child(&selftest), Signal::INT).expect("it is there");
     let ended = waited_for(|| selftest.try_wait().expect("it can be asked"));
     if ended.is_none() {

@@ -4,7 +4,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::skipping::skipped;
+use super::skipping::not_installed;
 use super::{PATIENCE, PROGRAM, json, printed, timermeter};
 
 /// A report of some timers of this machine, as a file.
@@ -217,7 +217,7 @@ fn promises_are_rehearsed() {
 fn allocations_are_counted_where_the_program_counts() {
     if !cfg!(feature = "allocations") {
         refused(&["measure", "clone", "--instrument", "allocations"], 1, "--features allocations");
-        skipped("this build does not count allocations", "test with --features allocations");
+        not_installed("this build does not count allocations", "test with --features allocations");
         return;
     }
     let folder = Folder::new();

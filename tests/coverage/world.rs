@@ -41,7 +41,7 @@ impl Truth {
             cost_p99_ns: Some(self.base_ns + self.jitter_ns * 100.0_f64.ln()),
             spread: Some(within_a_step),
             quality: None,
-            facts: Facts { ordered: self.ordered, ..Facts::of("monotonic") },
+            facts: Facts { ordered: self.ordered, ..Facts::of(&timers::Properties::MONOTONIC.into()) },
         }
     }
 }

@@ -5,7 +5,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::skipping::skipped;
+use super::skipping::{not_installed, skipped};
 use super::{alone, outcome, probe, row, there_is};
 
 /// Every row ended in a known way, and none that has a Quality lacks what it follows from.
@@ -129,7 +129,7 @@ fn faketime() -> Option<String> {
     let found = places.iter().map(|folder| format!("{folder}/libfaketime.so.1"));
     let library = found.into_iter().find(|path| std::path::Path::new(path).exists());
     if library.is_none() {
-        skipped("there is no libfaketime", "install it, as in `apt install faketime`");
+        not_installed("there is no libfaketime", "install it, as in `apt install faketime`");
     }
     library
 }

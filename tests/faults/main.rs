@@ -26,7 +26,7 @@ fn alone() -> MutexGuard<'static, ()> {
 fn there_is(command: &str, package: &str) -> bool {
     let found = Command::new(command).arg("--version").output().is_ok();
     if !found {
-        skipping::skipped(
+        skipping::not_installed(
             format!("there is no `{command}`"),
             &format!("install it, as in `apt install {package}`"),
         );

@@ -120,7 +120,7 @@ fn a_signal_leaves_nothing_unfinished() {
         let run = Run::start(&["publish", many.to_str().unwrap(), "-o", &site, "--figures", "always"]);
         waited_for(|| is_begun(&folder).then_some(())).expect("it makes a site");
         run.signal(signal);
-        let (status, _) = run.end(Duration::from_secs(5));
+        let (status, _) = run.end();
         assert_eq!(status.signal(), Some(signal.as_raw()), "a verb without children ends as others do");
         nothing_unfinished(&folder);
         assert!(!Path::new(&site).exists());
@@ -134,7 +134,7 @@ fn what_a_killed_process_left_is_removed_by_the_next() {
     run.until_it_runs("agent");
     assert!(is_begun(&folder));
     run.signal(Signal::KILL);
-    run.end(Duration::from_secs(5));
+    run.end();
     assert!(is_begun(&folder), "nobody could remove it");
     let next =
         Command::new(PROGRAM).args(["report", REPORT, "-o", &folder.arg("page.html")]).output().unwrap();

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -13,7 +12,6 @@ use super::folder::Folder;
 use super::run::{PROGRAM, Run};
 
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
-const SOON: Duration = Duration::from_secs(20);
 
 fn stderr(output: &std::process::Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -29,7 +27,7 @@ fn pipes_and_devices_are_named_and_not_read() {
     symlink("/dev/zero", folder.file("reports/zero.json")).expect("a link");
     let (reports, site) = (folder.arg("reports"), folder.arg("site"));
     for args in [&["table", &reports][..], &["publish", &reports, "-o", &site]] {
-        let (status, output) = Run::start(args).end(SOON);
+        let (status, output) = Run::start(args).end();
         let told = stderr(&output);
         assert_eq!(status.code(), Some(3), "{told}");
         assert!(told.contains("pipe.json': it is a pipe"), "{told}");
@@ -37,7 +35,7 @@ fn pipes_and_devices_are_named_and_not_read() {
     }
     for file in ["reports/pipe.json", "reports/zero.json"] {
         for args in [&["analyse", &folder.arg(file)][..], &["inspect", "x", "--from", &folder.arg(file)]] {
-            let (status, output) = Run::start(args).end(SOON);
+            let (status, output) = Run::start(args).end();
             assert_eq!(status.code(), Some(1), "{args:?}: {}", stderr(&output));
         }
     }
@@ -63,7 +61,7 @@ fn a_file_of_a_size_that_no_report_has_is_refused_with_the_limit() {
     let folder = Folder::new();
     let file = fs::File::create(folder.file("large.json")).expect("a file");
     file.set_len(1 << 40).expect("a hole takes no room");
-    let (status, output) = Run::start(&["table", &folder.arg("large.json")]).end(SOON);
+    let (status, output) = Run::start(&["table", &folder.arg("large.json")]).end();
     assert_eq!(status.code(), Some(1));
     assert!(stderr(&output).contains("longer than 10 MiB"), "{}", stderr(&output));
 }
@@ -89,7 +87,7 @@ fn no_message_steers_the_terminal() {
             &["pick", "--from", &path, "--duration", "1us", "--error", "1%"],
             &["measure", "chain", "--from", &path],
         ] {
-            let (_, output) = Run::start(args).end(SOON);
+            let (_, output) = Run::start(args).end();
             let told = stderr(&output);
             assert!(!told.is_empty(), "{args:?}");
             let steers = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
@@ -142,7 +140,7 @@ fn a_trace_that_unpacks_without_end_is_refused_soon() {
         fs::write(folder.file(name), bytes).expect("it can be written");
         let mut run = Run::start(&["analyse", &folder.arg(name)]);
         let peak = run.peak();
-        let (status, output) = run.end(SOON);
+        let (status, output) = run.end();
         assert_eq!(status.code(), Some(1), "{name}");
         assert!(stderr(&output).contains(name) && stderr(&output).len() < 600, "{}", stderr(&output));
         assert!(peak < 400_000, "{name}: {peak} kB");

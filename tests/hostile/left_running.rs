@@ -3,14 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
-use std::time::Duration;
 
 use rustix::process::Signal;
 
 use super::folder::Folder;
 use super::run::Run;
 
-const SOON: Duration = Duration::from_secs(5);
 /// As shells report an interrupt.
 const INTERRUPTED: Option<i32> = Some(130);
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-11-21.json");
@@ -29,7 +27,7 @@ fn a_measured_command_ends_with_the_one_that_measures() {
         let run = Run::start(&["measure", "--from", REPORT, "--clock", "monotonic", "--", "sleep", "3001"]);
         run.until_it_runs("sleep 3001");
         run.signal(signal);
-        let (status, output) = run.end(SOON);
+        let (status, output) = run.end();
         assert_eq!(status.code(), INTERRUPTED, "{signal:?}");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "timermeter: interrupted\n");
     }
@@ -51,7 +49,7 @@ fn even_when_that_is_killed() {
     ]);
     run.until_it_runs("sleep 3002");
     run.signal(Signal::KILL);
-    let (status, _) = run.end(SOON);
+    let (status, _) = run.end();
     assert_eq!(status.signal(), Some(Signal::KILL.as_raw()));
 }
 
@@ -66,7 +64,7 @@ fn verbs_that_probe_first_end_that() {
         let run = Run::start(verb);
         run.until_it_runs("agent");
         run.signal(Signal::TERM);
-        let (status, output) = run.end(SOON);
+        let (status, output) = run.end();
         assert_eq!(status.code(), INTERRUPTED, "{verb:?}");
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(told.ends_with("timermeter: interrupted\n"), "{told}");
@@ -78,7 +76,7 @@ fn workers_end_when_the_runner_is_killed() {
     let run = Run::start(&["probe", "--thorough"]);
     run.until_it_runs("agent");
     run.signal(Signal::KILL);
-    run.end(SOON);
+    run.end();
 }
 
 /// A session of its own takes a process out of its group, and a second fork out of its family.
@@ -92,14 +90,14 @@ fn nobody_gets_away_by_a_session_of_its_own() {
     let run = Run::start(&["list", "--agent", &flee]);
     run.until_it_runs("sleep 3004");
     run.signal(Signal::TERM);
-    assert_eq!(run.end(SOON).0.code(), INTERRUPTED);
+    assert_eq!(run.end().0.code(), INTERRUPTED);
 
     let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
     let body =
         format!("setsid sleep 3005 & (setsid sleep 3006 &); read -r question; echo '{hello}'; read -r more");
     let flee = agent(&folder, &body);
     let run = Run::start(&["list", "--agent", &flee]);
-    assert_eq!(run.end(Duration::from_secs(30)).0.code(), Some(0), "the end that comes by itself");
+    assert_eq!(run.end().0.code(), Some(0), "the end that comes by itself");
 }
 
 /// Nobody is left then to whom they fall, and no group tells whose they are.
@@ -114,7 +112,7 @@ fn nobody_gets_away_when_the_runner_is_killed() {
     run.until_it_runs("sleep 3007");
     run.until_it_runs("sleep 3008");
     run.signal(Signal::KILL);
-    assert_eq!(run.end(SOON).0.signal(), Some(Signal::KILL.as_raw()));
+    assert_eq!(run.end().0.signal(), Some(Signal::KILL.as_raw()));
     let run = Run::start(&[
         "measure",
         "--from",
@@ -129,7 +127,7 @@ fn nobody_gets_away_when_the_runner_is_killed() {
     ]);
     run.until_it_runs("sleep 3009");
     run.signal(Signal::KILL);
-    assert_eq!(run.end(SOON).0.signal(), Some(Signal::KILL.as_raw()));
+    assert_eq!(run.end().0.signal(), Some(Signal::KILL.as_raw()));
 }
 
 /// Nobody reads what it shows, so that it stands in the middle of it, for ever.
@@ -146,9 +144,9 @@ fn a_signal_while_something_is_shown_is_heard() {
     let crowd =
         agent(&folder, &format!("read -r question; cat '{}'; read -r more", folder.arg("hello.json")));
     for signal in [Signal::INT, Signal::TERM] {
-        let run = Run::start(&["list", "--agent", &crowd]);
-        std::thread::sleep(Duration::from_secs(2));
+        let mut run = Run::start(&["list", "--agent", &crowd]);
+        run.until_it_shows();
         run.signal(signal);
-        assert_eq!(run.end(Duration::from_secs(2)).0.code(), INTERRUPTED);
+        assert_eq!(run.end().0.code(), INTERRUPTED);
     }
 }

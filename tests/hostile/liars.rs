@@ -2,18 +2,17 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::Duration;
 
 use serde_json::Value;
 
 use super::folder::Folder;
 use super::run::{PROGRAM, Run};
-use super::skipping::skipped;
+use super::skipping::not_installed;
 
 /// `None` where there is no Python.
 fn agent(lie: &str) -> Option<String> {
     if Command::new("python3").arg("--version").output().is_err() {
-        skipped("there is no python3", "install it");
+        not_installed("there is no python3", "install it");
         return None;
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile/liar.py");
@@ -21,14 +20,14 @@ fn agent(lie: &str) -> Option<String> {
 }
 
 /// The row of its only timer, or of itself, and the most memory that the program took, in kilobytes.
-fn probed(lie: &str, soon: Duration) -> Option<(Value, u64)> {
+fn probed(lie: &str) -> Option<(Value, u64)> {
     let (agent, folder) = (agent(lie)?, Folder::new());
     let mut command = Command::new(PROGRAM);
     command.args(["probe", "--quick", "--timeout", "5", "--agent", &agent, "liar:*"]);
     command.args(["--output", &folder.arg("report.json")]);
     let mut run = Run::of(command);
     let peak = run.peak();
-    let (status, output) = run.end(soon);
+    let (status, output) = run.end();
     // 3 where the agent could not even introduce itself.
     assert!(matches!(status.code(), Some(0 | 3)), "{output:?}");
     let report = fs::read_to_string(folder.file("report.json")).expect("it is written");
@@ -39,20 +38,20 @@ fn probed(lie: &str, soon: Duration) -> Option<(Value, u64)> {
 #[test]
 fn a_reference_with_a_false_unit_measures_nothing() {
     for lie in ["too-short", "too-long", "double"] {
-        let Some((row, _)) = probed(lie, Duration::from_secs(60)) else { return };
+        let Some((row, _)) = probed(lie) else { return };
         assert_eq!(row["status"], "failed", "{lie}: {row}");
         assert!(row["quality"].is_null(), "{lie}: {row}");
         let reason = row["reason"].as_str().expect("it has a reason");
         assert!(reason.contains("cannot serve as a reference"), "{lie}: {reason}");
     }
-    let Some((row, _)) = probed("none", Duration::from_secs(60)) else { return };
+    let Some((row, _)) = probed("none") else { return };
     assert_ne!(row["status"], "failed", "an honest one: {row}");
 }
 
 #[test]
 fn answers_larger_than_the_question_are_not_read() {
     for lie in ["endless", "wordy"] {
-        let Some((row, peak)) = probed(lie, Duration::from_secs(30)) else { return };
+        let Some((row, peak)) = probed(lie) else { return };
         assert_eq!(row["status"], "failed", "{lie}: {row}");
         let reason = row["reason"].as_str().expect("it has a reason");
         assert!(reason.contains("`intervals` with more than") && reason.contains("KiB"), "{lie}: {reason}");
@@ -62,7 +61,7 @@ fn answers_larger_than_the_question_are_not_read() {
 
 #[test]
 fn a_crowd_of_timers_is_refused_with_the_limit() {
-    let Some((row, peak)) = probed("crowd", Duration::from_secs(30)) else { return };
+    let Some((row, peak)) = probed("crowd") else { return };
     assert_eq!(row["status"], "failed", "{row}");
     let reason = row["reason"].as_str().expect("it has a reason");
     assert!(reason.contains("4096"), "{reason}");

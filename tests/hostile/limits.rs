@@ -3,11 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
-use std::time::Duration;
 
 use super::folder::Folder;
 use super::run::{PROGRAM, Run};
-use super::skipping::skipped;
+use super::skipping::{not_installed, skipped};
 
 const REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports");
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-11-21.json");
@@ -55,7 +54,9 @@ fn without_a_thread_one_does_it_all() {
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65533", "--clear-groups", "bash", "-c"]);
     command.args(["ulimit -u 1; exec \"$0\" \"$@\""]).arg(&program).arg("table").args([&report, &report]);
-    let Ok(ended) = command.output() else { return skipped("there is no setpriv", "it is in util-linux") };
+    let Ok(ended) = command.output() else {
+        return not_installed("there is no setpriv", "it is in util-linux");
+    };
     let told = String::from_utf8_lossy(&ended.stderr);
     if told.contains("setpriv:") {
         return skipped("nobody else may be had", "run it as root");
@@ -73,7 +74,7 @@ fn without_a_second_process_it_says_so() {
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65532", "--clear-groups", "bash", "-c", "ulimit -u 1; exec \"$0\" \"$@\""]);
     let Ok(ended) = command.arg(&program).args(["probe", "--quick", "monotonic"]).output() else {
-        return skipped("there is no setpriv", "it is in util-linux");
+        return not_installed("there is no setpriv", "it is in util-linux");
     };
     let told = String::from_utf8_lossy(&ended.stderr);
     if told.contains("setpriv:") {
@@ -108,7 +109,7 @@ fn a_deadline_passes_where_the_clock_is_refused() {
     let probe = ["probe", "--quick", "--quiet", "--timeout", "1", "--agent", "x=sleep 3101", "x:*"];
     let output = ["--output", &folder.arg("report.json")];
     let Some(command) = without_clock(&[], &[&probe[..], &output].concat()) else { return };
-    let (status, output) = Run::of(command).end(Duration::from_secs(60));
+    let (status, output) = Run::of(command).end();
     assert_eq!(status.code(), Some(3), "{output:?}");
     let report = fs::read_to_string(folder.file("report.json")).expect("it is written");
     assert!(report.contains("did not answer `hello` in time (1 s"), "{report}");
@@ -124,7 +125,7 @@ fn without_any_clock_it_says_so() {
     let made =
         Command::new("cc").args(["-shared", "-fPIC", "-o", &library, &folder.arg("refusal.c")]).status();
     if !made.is_ok_and(|status| status.success()) {
-        return skipped("there is no C compiler", "install one, as in `apt install gcc`");
+        return not_installed("there is no C compiler", "install one, as in `apt install gcc`");
     }
     for args in [
         &["probe", "--quick", "monotonic"][..],
@@ -138,7 +139,7 @@ fn without_any_clock_it_says_so() {
         &["check"],
     ] {
         let Some(command) = without_clock(&[("LD_PRELOAD", &library)], args) else { return };
-        let (status, output) = Run::of(command).end(Duration::from_secs(60));
+        let (status, output) = Run::of(command).end();
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(status.code(), Some(1), "{args:?}: {told}");
         assert!(told.contains("no clock (clock_gettime)"), "{args:?}: {told}");

@@ -1,14 +1,12 @@
 //! Reports that are well formed and as large as may be.
 
 use std::fs;
-use std::time::Duration;
 
 use super::folder::Folder;
 use super::run::Run;
 
 /// Kilobytes.
 const MOST: u64 = 400_000;
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// As many values as a report may have, and timers: the rest are words.
 const VALUES: usize = 1 << 20;
@@ -41,7 +39,7 @@ fn the_largest_reports_that_are_read_take_a_bounded_memory() {
     ] {
         let mut run = Run::start(args);
         let peak = run.peak();
-        let (_, output) = run.end(PATIENCE);
+        let (_, output) = run.end();
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(!told.contains("is not read") && !told.contains("more than"), "{args:?}: {told}");
         assert!(peak < MOST, "{args:?}: {peak} kB");
@@ -53,7 +51,7 @@ fn more_timers_than_any_run_has_are_refused() {
     let folder = Folder::new();
     let path = folder.arg("crowd.json");
     fs::write(folder.file("crowd.json"), report(20_000, 0)).expect("there is room");
-    let (status, output) = Run::start(&["table", &path]).end(PATIENCE);
+    let (status, output) = Run::start(&["table", &path]).end();
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(status.code(), Some(1), "{told}");
     assert!(told.contains("more than 8192 timers"), "{told}");
@@ -67,7 +65,7 @@ fn more_values_than_any_run_has_are_refused() {
     for args in [&["table", &path][..], &["report", &path, "-o", &folder.arg("page.html")]] {
         let mut run = Run::start(args);
         let peak = run.peak();
-        let (status, output) = run.end(PATIENCE);
+        let (status, output) = run.end();
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(status.code(), Some(1), "{told}");
         assert!(told.contains("more than 1048576 values"), "{told}");
@@ -94,7 +92,7 @@ fn many_large_reports_take_a_bounded_memory() {
     ] {
         let mut run = Run::start(args);
         let peak = run.peak();
-        let (status, output) = run.end(PATIENCE);
+        let (status, output) = run.end();
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(!told.contains("values"), "{args:?}: {told}");
         assert_eq!(told.contains("24 MiB together"), args[0] == "report", "{args:?}: {told}");

@@ -1,5 +1,6 @@
 //! A run of the program, all of whose descendants can be found, whatever they do to get out of sight.
 
+use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,13 +25,8 @@ pub struct Run {
 }
 
 /// What `look` finds, should it find something before the patience of the test ends.
-pub fn waited_for<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
-    within(PATIENCE, look)
-}
-
-/// What `look` finds within a time.
-pub fn within<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    (0..time.as_millis() / STEP.as_millis()).find_map(|_| {
+pub fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    (0..PATIENCE.as_millis() / STEP.as_millis()).find_map(|_| {
         look().or_else(|| {
             thread::sleep(STEP);
             None
@@ -96,11 +92,17 @@ impl Run {
         kill_process(Pid::from_child(&self.child), signal).expect("it is there");
     }
 
-    /// Its end, which comes soon, and after which nobody is left.
+    /// Waits until the first of what it shows can be read.
+    pub fn until_it_shows(&mut self) {
+        let output = self.child.stdout.as_mut().expect("it is piped");
+        output.read_exact(&mut [0]).expect("it shows something");
+    }
+
+    /// Its end, after which nobody is left: both long before it, or what it started, would end by itself.
     #[track_caller]
-    pub fn end(mut self, soon: Duration) -> (ExitStatus, Output) {
-        let ended = within(soon, || self.child.try_wait().expect("it can be asked"));
-        let left = within(Duration::from_secs(2), || self.alive().is_empty().then_some(()));
+    pub fn end(mut self) -> (ExitStatus, Output) {
+        let ended = waited_for(|| self.child.try_wait().expect("it can be asked"));
+        let left = waited_for(|| self.alive().is_empty().then_some(()));
         let alive = self.alive();
         let Some(status) = ended else {
             self.child.kill().expect("it is there");

@@ -1,11 +1,24 @@
-//! A test that lacks what it needs passes, and says so.
+//! A test that lacks what it needs passes, and says so. Where all tools should be there, a lack of one is a failure.
 
 use std::io::Write;
 use std::panic::Location;
 
-/// Says which test is skipped, for what it lacks, and how to get that. It writes to standard error itself: what `eprintln!`
+/// Where this is set and not empty, a test whose tool is not installed fails.
+const STRICT: &str = "TIMERMETER_TESTS_STRICT";
+
+/// A tool is not installed: skips the test, or fails it where that is asked for.
+#[track_caller]
+#[allow(dead_code, reason = "not each program of tests needs a tool")]
+pub fn not_installed(lacking: impl AsRef<str>, remedy: &str) {
+    let strict = std::env::var_os(STRICT).is_some_and(|value| !value.is_empty());
+    assert!(!strict, "{}; {remedy}, or unset {STRICT} to skip the test", lacking.as_ref());
+    skipped(lacking, remedy);
+}
+
+/// The machine is another one than the test needs: says which test is skipped, for what it lacks, and how to get that. It writes to standard error itself: what `eprintln!`
 /// prints is kept by the test runner, which shows it for tests that fail only.
 #[track_caller]
+#[allow(dead_code, reason = "not each program of tests needs a certain machine")]
 pub fn skipped(lacking: impl AsRef<str>, remedy: &str) {
     // The runner calls threads after their tests, unless there is one thread only.
     let thread = std::thread::current();

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::analysis::statistics::normal_quantile;
 use crate::method::budget::Budget;
-use crate::method::figures::ClockFigures;
+use crate::method::clock_figures::ClockFigures;
 use crate::method::wish::Wish;
 
 /// Single calls under a clock that is too coarse for one, averaged.

@@ -1,4 +1,4 @@
-use super::super::figures::tests::clock;
+use super::super::clock_figures::tests::clock;
 use super::*;
 use crate::model::Nanos;
 

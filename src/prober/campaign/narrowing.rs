@@ -5,7 +5,7 @@ use timers::{Deadline, Fault};
 
 use super::Subject;
 use crate::analysis::rate;
-use crate::prober::plan::Plan;
+use crate::prober::sampling::Plan;
 use crate::scoring::Sketch;
 use crate::trace::Trace;
 

@@ -11,7 +11,7 @@ use timers::Answer;
 
 use super::steps::{Steps, last};
 use crate::prober::bench::Bench;
-use crate::prober::plan::Plan;
+use crate::prober::sampling::Plan;
 use crate::trace::{Intervals, Meanwhile, Moved, Reference};
 
 /// How long it sleeps between two readings, in nanoseconds, give or take a half.

@@ -7,7 +7,7 @@ use timers::Answer;
 use super::steps::{Steps, last};
 
 use crate::prober::bench::Bench;
-use crate::prober::plan::Plan;
+use crate::prober::sampling::Plan;
 use crate::trace::{Intervals, Reference};
 
 /// Length of an interval, in nanoseconds: far below any step that comes here.

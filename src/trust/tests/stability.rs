@@ -95,7 +95,15 @@ fn cycles_follow_the_core_and_are_not_held_against_time() {
             ..Yardsticks::default()
         };
         let twin = twin.map(|cost_ns| Twin { id: "perf-task-clock", cost_ns });
-        judge(&Case { id, trace: &trace, profile: &profile, yardsticks: &yardsticks, twin })
+        let properties = timers::find(id).map_or(Properties::default(), |entry| entry.info.properties.into());
+        judge(&Case {
+            id,
+            properties: &properties,
+            trace: &trace,
+            profile: &profile,
+            yardsticks: &yardsticks,
+            twin,
+        })
     };
     let found = of("rdpmc-cycles", None, 880.0, 805.0);
     assert_eq!(found.stable.outcome, Outcome::NotApplicable, "{}", found.stable.finding);
@@ -146,6 +154,7 @@ fn coarse_steps_at_uneven_distances_are_no_jumps() {
         let yardsticks = Yardsticks::default();
         let found = judge(&Case {
             id: "clock",
+            properties: &Properties::default(),
             trace: &trace,
             profile: &profile,
             yardsticks: &yardsticks,
@@ -184,8 +193,14 @@ fn a_reference_that_strays_condemns_counters_like_it_and_nobody_else() {
         trace.reference.strayed_ns = 5e6;
         let profile = profile(&trace);
         let yardsticks = Yardsticks::default();
-        let case =
-            Case { id: "clock", trace: &trace, profile: &profile, yardsticks: &yardsticks, twin: None };
+        let case = Case {
+            id: "clock",
+            properties: &Properties::default(),
+            trace: &trace,
+            profile: &profile,
+            yardsticks: &yardsticks,
+            twin: None,
+        };
         let found = judge(&case).stable;
         assert_eq!(found.outcome, outcome, "{}", found.finding);
     }
@@ -205,7 +220,14 @@ fn what_is_not_known_of_the_rate_of_the_reference_is_doubt() {
         let step = crate::model::Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 1 };
         profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Unit };
         let yardsticks = Yardsticks::default();
-        judge(&Case { id: "clock", trace: &trace, profile: &profile, yardsticks: &yardsticks, twin: None })
+        judge(&Case {
+            id: "clock",
+            properties: &Properties::default(),
+            trace: &trace,
+            profile: &profile,
+            yardsticks: &yardsticks,
+            twin: None,
+        })
     };
     assert_eq!(judged(0.0).stable.outcome, Outcome::Fail);
     assert_eq!(judged(0.0).declared.outcome, Outcome::Fail, "{}", judged(0.0).declared.finding);

@@ -120,7 +120,7 @@ static class Agent
             "{\"id\":" + Json.Quoted(entry.Id) + ",\"label\":" + Json.Quoted(entry.Label)
             + ",\"legend\":" + Json.Quoted(entry.Legend)
             + ",\"ns_per_tick\":" + (double.IsNaN(entry.NsPerTick) ? "null" : entry.NsPerTick.ToString("R", CultureInfo.InvariantCulture))
-            + ",\"counts\":" + Json.Quoted(entry.Counts)
+            + entry.Declared
             + ",\"reference\":" + (entry.Id == Entry.Reference ? "true" : "false") + "}");
         var missing = shown.Where(entry => entry.Missing != null).Select(entry =>
             "{\"id\":" + Json.Quoted(entry.Id) + ",\"label\":" + Json.Quoted(entry.Label)

@@ -39,37 +39,52 @@ struct ProcessorTimeClock : IClock
 /// <summary>A timer as `hello` shows it.</summary>
 sealed class Entry
 {
-    public readonly string Id, Label, Legend, Counts, Missing;
+    public readonly string Id, Label, Legend, Missing;
+    /// <summary>What its documentation says that it is, as members of a timer in the answer to hello.</summary>
+    public readonly string Declared;
     public readonly double NsPerTick;
     public readonly Type Clock;
 
-    Entry(string id, string label, string legend, double nsPerTick, string counts, Type clock, string missing)
+    Entry(string id, string label, string legend, double nsPerTick, string declared, Type clock, string missing)
     {
         Id = id;
         Label = label;
         Legend = legend;
         NsPerTick = nsPerTick;
-        Counts = counts;
+        Declared = declared;
         Clock = clock;
         Missing = missing;
     }
 
     public const string Floor = "null", Reference = "Stopwatch";
 
+    /// <summary>What lies beneath is known of Linux. Whether a count since the start includes a sleep differs between versions.</summary>
+    static string OnLinux(string declared)
+    {
+        return Environment.OSVersion.Platform == PlatformID.Unix ? declared : "";
+    }
+
+    static readonly string
+        Steady = ",\"family\":\"system-clock\",\"counts\":\"wall\",\"settable\":false,\"needs_fence\":false",
+        Calendar = ",\"family\":\"system-clock\",\"counts\":\"wall\",\"settable\":true,\"needs_fence\":false"
+            + OnLinux(",\"slewed\":true,\"runs_in_suspend\":true"),
+        CpuTime = ",\"family\":\"cpu-time\",\"counts\":\"process-cpu\",\"settable\":false,\"needs_fence\":false"
+            + OnLinux(",\"slewed\":false,\"runs_in_suspend\":false,\"reads_by\":\"system-call\"");
+
     /// <summary>All timers. A new one is a structure above and a line here.</summary>
     public static readonly Entry[] All = {
-        new Entry(Reference, "Stopwatch.GetTimestamp()", ".STO", 1e9 / Stopwatch.Frequency, "wall", typeof(StopwatchClock), null),
-        new Entry("DateTime.Now", "DateTime.Now", ".DAT", 100, "wall", typeof(NowClock), null),
-        new Entry("DateTime.UtcNow", "DateTime.UtcNow", null, 100, "wall", typeof(UtcNowClock), null),
-        new Entry("DateTimeOffset.UtcNow", "DateTimeOffset.UtcNow", null, 100, "wall", typeof(OffsetClock), null),
-        new Entry("TickCount", "Environment.TickCount", null, 1e6, "wall", typeof(TickCountClock), null),
+        new Entry(Reference, "Stopwatch.GetTimestamp()", ".STO", 1e9 / Stopwatch.Frequency, Steady + OnLinux(",\"slewed\":true,\"runs_in_suspend\":false"), typeof(StopwatchClock), null),
+        new Entry("DateTime.Now", "DateTime.Now", ".DAT", 100, Calendar, typeof(NowClock), null),
+        new Entry("DateTime.UtcNow", "DateTime.UtcNow", null, 100, Calendar, typeof(UtcNowClock), null),
+        new Entry("DateTimeOffset.UtcNow", "DateTimeOffset.UtcNow", null, 100, Calendar, typeof(OffsetClock), null),
+        new Entry("TickCount", "Environment.TickCount", null, 1e6, Steady + OnLinux(",\"slewed\":true"), typeof(TickCountClock), null),
 #if NETCOREAPP
-        new Entry("TickCount64", "Environment.TickCount64", null, 1e6, "wall", typeof(TickCount64Clock), null),
+        new Entry("TickCount64", "Environment.TickCount64", null, 1e6, Steady + OnLinux(",\"slewed\":true"), typeof(TickCount64Clock), null),
 #else
-        new Entry("TickCount64", "Environment.TickCount64", null, 1e6, "wall", null, "this runtime does not have it; .NET Core 3 and later do"),
+        new Entry("TickCount64", "Environment.TickCount64", null, 1e6, Steady + OnLinux(",\"slewed\":true"), null, "this runtime does not have it; .NET Core 3 and later do"),
 #endif
-        new Entry("TotalProcessorTime", "Process.TotalProcessorTime", null, 100, "process-cpu", typeof(ProcessorTimeClock), null),
-        new Entry(Floor, "reads nothing", null, double.NaN, null, typeof(Nothing), null),
+        new Entry("TotalProcessorTime", "Process.TotalProcessorTime", null, 100, CpuTime, typeof(ProcessorTimeClock), null),
+        new Entry(Floor, "reads nothing", null, double.NaN, "", typeof(Nothing), null),
     };
 
     public static Entry Of(string id)

@@ -105,7 +105,7 @@ public final class Agent {
                 timers.append(timers.length() == 0 ? "" : ",").append("{\"id\":").append(Json.quoted(id))
                     .append(",\"label\":").append(Json.quoted(clock.label))
                     .append(",\"legend\":").append(clock.legend == null ? "null" : Json.quoted(clock.legend))
-                    .append(",\"counts\":").append(clock.counts == null ? "null" : Json.quoted(clock.counts))
+                    .append(clock.kind == null ? "" : clock.kind.declared())
                     .append(",\"ns_per_tick\":").append(Double.isNaN(clock.nsPerTick) ? "null" : clock.nsPerTick)
                     .append(",\"reference\":").append(id.equals(Clocks.REFERENCE)).append('}');
             } catch (NotHere why) {

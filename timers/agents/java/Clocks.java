@@ -63,13 +63,13 @@ final class Clocks {
     }
 
     static final class NanoTime extends Clock {
-        NanoTime() { super(REFERENCE, "System.nanoTime()", "NANO", 1, "wall"); }
+        NanoTime() { super(REFERENCE, "System.nanoTime()", "NANO", 1, Kind.STEADY); }
         @Override public long read() { return System.nanoTime(); }
         @Override public void call() { kept = System.nanoTime(); }
     }
 
     static final class Millis extends Clock {
-        Millis() { super("currentTimeMillis", "System.currentTimeMillis()", "CTM", 1e6, "wall"); }
+        Millis() { super("currentTimeMillis", "System.currentTimeMillis()", "CTM", 1e6, Kind.CALENDAR); }
         @Override public long read() { return System.currentTimeMillis(); }
         @Override public void call() { kept = System.currentTimeMillis(); }
     }
@@ -78,7 +78,7 @@ final class Clocks {
         private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
 
         ThreadCpu() {
-            super("getCurrentThreadCpuTime", "ThreadMXBean.getCurrentThreadCpuTime()", "CTCT", 1, "thread-cpu");
+            super("getCurrentThreadCpuTime", "ThreadMXBean.getCurrentThreadCpuTime()", "CTCT", 1, Kind.THREAD);
             enable(BEAN);
         }
 
@@ -90,7 +90,7 @@ final class Clocks {
         private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
 
         ThreadUser() {
-            super("getCurrentThreadUserTime", "ThreadMXBean.getCurrentThreadUserTime()", "CTUT", 1, "thread-cpu");
+            super("getCurrentThreadUserTime", "ThreadMXBean.getCurrentThreadUserTime()", "CTUT", 1, Kind.THREAD);
             enable(BEAN);
         }
 
@@ -110,7 +110,7 @@ final class Clocks {
             (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
         ProcessCpu() {
-            super("getProcessCpuTime", "OperatingSystemMXBean.getProcessCpuTime()", "PCT", 1, "process-cpu");
+            super("getProcessCpuTime", "OperatingSystemMXBean.getProcessCpuTime()", "PCT", 1, Kind.PROCESS);
             if (BEAN.getProcessCpuTime() < 0) {
                 throw new UnsupportedOperationException("this platform does not know the CPU time of a process");
             }
@@ -121,7 +121,7 @@ final class Clocks {
     }
 
     static final class Now extends Clock {
-        Now() { super("Instant.now", "Instant.now()", null, 1, "wall"); }
+        Now() { super("Instant.now", "Instant.now()", null, 1, Kind.CALENDAR); }
         @Override public long read() { return ticks(Instant.now()); }
         @Override public void call() { keptObject = Instant.now(); }
     }
@@ -129,7 +129,7 @@ final class Clocks {
     static final class Utc extends Clock {
         private static final java.time.Clock CLOCK = java.time.Clock.systemUTC();
 
-        Utc() { super("Clock.systemUTC", "Clock.systemUTC().instant()", null, 1, "wall"); }
+        Utc() { super("Clock.systemUTC", "Clock.systemUTC().instant()", null, 1, Kind.CALENDAR); }
         @Override public long read() { return ticks(CLOCK.instant()); }
         @Override public void call() { keptObject = CLOCK.instant(); }
     }

@@ -5,7 +5,7 @@ final class HighResCounter extends Clock {
     private static final Perf PERF = Perf.getPerf();
 
     HighResCounter() {
-        super("highResCounter", "jdk.internal.perf.Perf.highResCounter()", "HRC", 1e9 / PERF.highResFrequency(), "wall");
+        super("highResCounter", "jdk.internal.perf.Perf.highResCounter()", "HRC", 1e9 / PERF.highResFrequency(), Kind.STEADY);
     }
 
     @Override public long read() { return PERF.highResCounter(); }

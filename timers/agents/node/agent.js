@@ -35,15 +35,23 @@ function fromDouble(read) {
   return { ns: 1e6 / 2 ** digits, ticks: steps };
 }
 
-// The call as text, so that each loop holds its own; how its values become ticks; nanoseconds in a tick; what it counts; whether it
+// What clocks are by their documentation; what lies beneath is known of Linux.
+const onLinux = (declared) => (process.platform === 'linux' ? declared : {});
+const WALL = { family: 'system-clock', counts: 'wall', needs_fence: false };
+const STEADY = { ...WALL, settable: false, ...onLinux({ slewed: true, runs_in_suspend: false }) };
+const CALENDAR = { ...WALL, settable: true, ...onLinux({ slewed: true, runs_in_suspend: true }) };
+const PROCESS = { family: 'cpu-time', counts: 'process-cpu', settable: false, needs_fence: false,
+  ...onLinux({ slewed: false, runs_in_suspend: false, reads_by: 'system-call' }) };
+
+// The call as text, so that each loop holds its own; how its values become ticks; nanoseconds in a tick; what it is; whether it
 // counts from the start of its thread.
 const CLOCKS = {
-  'hrtime.bigint': { counts: 'wall', call: 'process.hrtime.bigint()', ns: 1, ticks: (value) => value },
-  'performance.now': { counts: 'wall', ofThread: true, call: 'performance.now()', ...fromDouble(() => performance.now()) },
-  hrtime: { counts: 'wall', call: 'process.hrtime()', ns: 1, ticks: ([s, ns]) => BigInt(s) * 1000000000n + BigInt(ns) },
-  'Date.now': { counts: 'wall', call: 'Date.now()', ns: 1e6, ticks: (value) => BigInt(value) },
-  cpuUsage: { counts: 'process-cpu', call: 'process.cpuUsage()', ns: 1e3, ticks: ({ user, system }) => BigInt(user + system) },
-  null: { counts: null, call: '0', ns: null, ticks: BigInt },
+  'hrtime.bigint': { is: STEADY, call: 'process.hrtime.bigint()', ns: 1, ticks: (value) => value },
+  'performance.now': { is: STEADY, ofThread: true, call: 'performance.now()', ...fromDouble(() => performance.now()) },
+  hrtime: { is: STEADY, call: 'process.hrtime()', ns: 1, ticks: ([s, ns]) => BigInt(s) * 1000000000n + BigInt(ns) },
+  'Date.now': { is: CALENDAR, call: 'Date.now()', ns: 1e6, ticks: (value) => BigInt(value) },
+  cpuUsage: { is: PROCESS, call: 'process.cpuUsage()', ns: 1e3, ticks: ({ user, system }) => BigInt(user + system) },
+  null: { call: '0', ns: null, ticks: BigInt },
 };
 
 // Each call is kept where somebody might look for it. A loop is one function, so that the compiler sees all of it.
@@ -256,7 +264,7 @@ function hello(request) {
   if (request.protocol !== 1) throw new Refusal(`this agent speaks protocol 1, not ${request.protocol}`);
   const timers = served.filter((id) => Object.hasOwn(CLOCKS, id)).map((id) => (
     { id, label: id === FLOOR ? 'reads nothing' : CLOCKS[id].call, ns_per_tick: CLOCKS[id].ns, reference: id === REFERENCE,
-      counts: CLOCKS[id].counts }));
+      ...CLOCKS[id].is }));
   return { protocol: 1, runtime: { name: 'Node.js', version: process.versions.node }, timers, ops: OPS };
 }
 

@@ -57,15 +57,28 @@ def whole(reading):
     return reading
 
 
+def on_linux(**declared):
+    """What lies beneath is known of Linux."""
+    return declared if sys.platform == "linux" else {}
+
+
+WALL = {"family": "system-clock", "counts": "wall", "needs_fence": False}
+STEADY = {**WALL, "settable": False, **on_linux(slewed=True, runs_in_suspend=False)}
+CALENDAR = {**WALL, "settable": True, **on_linux(slewed=True, runs_in_suspend=True)}
+CPU_TIME = {"family": "cpu-time", "settable": False, "needs_fence": False,
+            **on_linux(slewed=False, runs_in_suspend=False, reads_by="system-call")}
+PROCESS, THREAD = {**CPU_TIME, "counts": "process-cpu"}, {**CPU_TIME, "counts": "thread-cpu"}
+
+
 class Clock:
-    """A clock: its call, how what it returns becomes ticks, and what its documentation says that it counts."""
+    """A clock: its call, how what it returns becomes ticks, and what it is by its documentation."""
 
-    def __init__(self, call, label, ns_per_tick, ticks=whole, counts="wall"):
+    def __init__(self, call, label, ns_per_tick, ticks=whole, declared=CALENDAR):
         self.call, self.label, self.ns_per_tick, self.ticks = call, label, ns_per_tick, ticks
-        self.counts = counts
+        self.declared = declared
 
 
-def of_floats(name, counts):
+def of_floats(name, declared):
     """A clock that returns seconds as a float. What it says is carried exactly: as nanoseconds where the float is the
     one nearest to a whole number of them, which can be had back from it; else in steps of its mantissa."""
     call = getattr(time, name)
@@ -87,14 +100,14 @@ def of_floats(name, counts):
         if 2.0**-digits < 0.5e-9:
             for _ in range(100):
                 nanoseconds(call())
-            return Clock(call, f"time.{name}()", 1.0, nanoseconds, counts)
+            return Clock(call, f"time.{name}()", 1.0, nanoseconds, declared)
     except ValueError:
         pass
-    return Clock(call, f"time.{name}()", 1e9 / 2.0**digits, steps, counts)
+    return Clock(call, f"time.{name}()", 1e9 / 2.0**digits, steps, declared)
 
 
-def of_integers(name, counts):
-    return Clock(getattr(time, name), f"time.{name}()", 1.0, whole, counts)
+def of_integers(name, declared):
+    return Clock(getattr(time, name), f"time.{name}()", 1.0, whole, declared)
 
 
 def of_dates():
@@ -107,13 +120,13 @@ def of_dates():
     return Clock(datetime.now, "datetime.now()", 1e3, microseconds)
 
 
-COUNTS = {"time": "wall", "perf_counter": "wall", "monotonic": "wall", "process_time": "process-cpu", "thread_time": "thread-cpu"}
-OPENERS = {REFERENCE: lambda: of_integers(REFERENCE, "wall")}
-for _name, _counts in COUNTS.items():
-    OPENERS[_name] = lambda name=_name, counts=_counts: of_floats(name, counts)
-    OPENERS.setdefault(_name + "_ns", lambda name=_name + "_ns", counts=_counts: of_integers(name, counts))
+DECLARED = {"time": CALENDAR, "perf_counter": STEADY, "monotonic": STEADY, "process_time": PROCESS, "thread_time": THREAD}
+OPENERS = {REFERENCE: lambda: of_integers(REFERENCE, STEADY)}
+for _name, _declared in DECLARED.items():
+    OPENERS[_name] = lambda name=_name, declared=_declared: of_floats(name, declared)
+    OPENERS.setdefault(_name + "_ns", lambda name=_name + "_ns", declared=_declared: of_integers(name, declared))
 OPENERS["datetime.now"] = of_dates
-OPENERS[FLOOR] = lambda: Clock(None, "reads nothing", None, counts=None)
+OPENERS[FLOOR] = lambda: Clock(None, "reads nothing", None, declared={})
 
 opened, loops, collections = {}, {}, [0]
 served = list(OPENERS)
@@ -169,7 +182,7 @@ def fitting(readings):
 
 def handoffs(asked, count):
     """Two threads take turns: one reads and hands over, the other one reads. The roles alternate."""
-    if asked.counts == "thread-cpu" or asked.call is None:
+    if asked.declared is THREAD or asked.call is None:
         raise ValueError(f"readings of {asked.label} by two threads cannot be compared")
     places, turn = [0] * (2 * count), [0]
 
@@ -228,7 +241,7 @@ def hello(protocol):
             missing.append({"id": name, "label": f"time.{name}()", "reason": words(why)})
             continue
         timers.append({"id": name, "label": shown.label, "ns_per_tick": shown.ns_per_tick,
-                       "reference": name == REFERENCE, "counts": shown.counts})
+                       "reference": name == REFERENCE, **shown.declared})
     runtime = {"name": platform.python_implementation(), "version": platform.python_version()}
     return {"protocol": 1, "runtime": runtime, "timers": timers, "unavailable": missing,
             "ops": OPS}

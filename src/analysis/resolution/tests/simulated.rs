@@ -6,7 +6,7 @@ use timers::simulated::{Jitter, Model, Surroundings, Updates};
 
 use crate::analysis::profile::profile;
 use crate::analysis::resolution::Resolution;
-use crate::prober::plan::Plan;
+use crate::prober::sampling::Plan;
 use crate::selftest::Case;
 use crate::trace::Trace;
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::budget::{FENCE_NS, KERNEL_NS, PIPELINE_NS, PIPELINE_SINGLE_NS};
-use super::properties::Facts;
+use super::clock_facts::Facts;
 use crate::model::{AccuracyKind, Outcome, Platform, Status, TimerRow};
 
 /// A clock as a plan sees it. All lengths in nanoseconds.
@@ -155,7 +155,7 @@ pub(super) mod tests {
             cost_p99_ns: Some(1.5 * cost_ns),
             spread: Some(1.0),
             quality: Some(0.4),
-            facts: Facts::of(id),
+            facts: timers::find(id).map_or(Facts::UNKNOWN, |entry| Facts::of(&entry.info.properties.into())),
         }
     }
 

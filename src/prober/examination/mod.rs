@@ -3,7 +3,7 @@
 //! A process of its own is asked, which lives as long as the campaign where the host can compare a timer with its
 //! reference: so its rate is seen over windows from a millisecond to the whole run.
 
-mod examination;
+mod examinee;
 mod mover;
 mod rounds;
 
@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use timers::{Answer, During, Fault, Subject};
 
-pub use self::examination::{Examination, Examinee};
+pub use self::examinee::{Examination, Examinee};
 use self::mover::Mover;
 use self::rounds::rounds;
 use crate::analysis::order::Backward;
@@ -21,7 +21,7 @@ use crate::analysis::singles::successive;
 use crate::model::Counted;
 use crate::prober::connection::Connection;
 use crate::prober::hosted::subject;
-use crate::prober::plan::Plan;
+use crate::prober::sampling::Plan;
 use crate::trace::{Evidence, Meanwhile, Moved, Order, Pair, Reference, Threads};
 
 /// Rounds of pairs of CPUs at most. Up to 64 CPUs every pair meets.

@@ -75,7 +75,8 @@ impl Examination {
     /// # Errors
     /// Only [`Fault::Interrupted`].
     pub fn complete(self, whom: Examinee, known: &Known, trace: &mut Trace) -> Result<(), Fault> {
-        trace.evidence.claims = Claims { counts: whom.timer.counts, resolution_ns: whom.timer.resolution_ns };
+        trace.evidence.claims =
+            Claims { counts: whom.timer.properties.counts, resolution_ns: whom.timer.resolution_ns };
         let session = match self.session {
             Some(session) => Ok(session),
             None => whom.session(trace),

@@ -1,0 +1,165 @@
+//! What is known of a clock without measuring: what is declared of it, on this machine. What a report found by experiment comes
+//! before that.
+
+use serde::{Deserialize, Serialize};
+
+use super::need::{Counts, Need};
+use crate::model::{Counted, Family, Outcome, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts};
+
+/// What is known of a clock; `None` where nothing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// What it counts.
+    pub counts: Option<Counts>,
+    /// Whether readings of two threads can be compared.
+    pub threads: Option<bool>,
+    /// Whether nobody can set it back.
+    pub monotonic: Option<bool>,
+    /// Whether nobody slews it.
+    pub no_slew: Option<bool>,
+    /// Whether it goes on while the machine sleeps.
+    pub suspend: Option<bool>,
+    /// Whether a read waits for the work that stands before it. Where it does not, a fence has to.
+    pub ordered: bool,
+    /// Whether a read enters the kernel.
+    pub through_kernel: bool,
+}
+
+impl Facts {
+    /// Nothing known.
+    pub(super) const UNKNOWN: Self = Self {
+        counts: None,
+        threads: None,
+        monotonic: None,
+        no_slew: None,
+        suspend: None,
+        ordered: false,
+        through_kernel: false,
+    };
+
+    /// Whether the clock has what is needed; `None` when that is not known.
+    #[must_use]
+    pub fn meets(&self, need: Need) -> Option<bool> {
+        match need {
+            Need::Threads => self.threads,
+            Need::Monotonic => self.monotonic,
+            Need::NoSlew => self.no_slew,
+            Need::Suspend => self.suspend,
+        }
+    }
+
+    /// What follows from what is declared.
+    #[must_use]
+    pub fn of(declared: &Properties) -> Self {
+        let counts = declared.counts.and_then(time);
+        Self {
+            counts,
+            threads: declared.counts.and_then(across_threads),
+            monotonic: declared.settable.map(|settable| !settable),
+            no_slew: declared.slewed.map(|slewed| !slewed),
+            suspend: declared.runs_in_suspend,
+            ordered: declared.needs_fence == Some(false),
+            through_kernel: declared.reads_by == Some(ReadsBy::SystemCall),
+        }
+    }
+
+    /// What is known of the timer of this row of a report of this machine: what was found by experiment, else what is declared.
+    #[must_use]
+    pub fn of_row(row: &TimerRow, platform: &Platform) -> Self {
+        let declared = declared(row);
+        let facts = Self::of(&declared);
+        // Who calls an unknown timer of a runtime has no fence to put before it.
+        let ordered = facts.ordered || (declared.needs_fence.is_none() && row.runtime != "native");
+        let facts = Self { ordered, ..facts }.found(row.verdicts.as_ref());
+        if declared.family == Some(Family::CpuCounter) { facts.of_counter(platform) } else { facts }
+    }
+
+    /// The same with what was found.
+    fn found(self, verdicts: Option<&Verdicts>) -> Self {
+        let Some(verdicts) = verdicts else { return self };
+        let counted = verdicts.counts.found.or(verdicts.counts.claimed);
+        let facts = counted.map_or(self, |counted| self.counting(counted));
+        let facts = match verdicts.read_path.path {
+            Some(Path::UserMode) => Self { through_kernel: false, ..facts },
+            // The hypervisor does to the core what the kernel does.
+            Some(Path::SystemCall | Path::Trapped) => Self { through_kernel: true, ..facts },
+            None => facts,
+        };
+        match verdicts.thread_safe.outcome {
+            Outcome::Fail => Self { threads: Some(false), ..facts },
+            Outcome::Pass => Self { threads: facts.threads.or(Some(true)), ..facts },
+            Outcome::NotApplicable | Outcome::NotTested => facts,
+        }
+    }
+
+    /// The same of a clock that counts this. What was known of one that counts something else is of no use.
+    fn counting(self, counted: Counted) -> Self {
+        let counts = time(counted);
+        match counts {
+            _ if counts == self.counts => self,
+            Some(Counts::Wall) => Self { counts, ordered: self.ordered, ..Self::UNKNOWN },
+            Some(_) => Self {
+                counts,
+                threads: across_threads(counted),
+                monotonic: Some(true),
+                no_slew: Some(true),
+                suspend: Some(false),
+                ordered: self.ordered,
+                through_kernel: true,
+            },
+            None => Self { counts, ..self },
+        }
+    }
+
+    /// The same of a counter of the CPU: only an invariant TSC keeps its rate, and agrees between CPUs.
+    fn of_counter(self, platform: &Platform) -> Self {
+        match invariant_tsc(platform) {
+            Some(true) => self,
+            Some(false) => Self { threads: Some(false), no_slew: Some(false), ..self },
+            None => Self { threads: self.threads.filter(|safe| !safe), no_slew: None, ..self },
+        }
+    }
+}
+
+/// What it counts, if that is time.
+fn time(counted: Counted) -> Option<Counts> {
+    match counted {
+        Counted::Wall => Some(Counts::Wall),
+        Counted::ProcessCpu => Some(Counts::Process),
+        Counted::ThreadCpu => Some(Counts::Thread),
+        Counted::ThreadCycles | Counted::SomethingElse => None,
+    }
+}
+
+/// Whether readings of two threads can be compared, as far as what it counts tells.
+fn across_threads(counted: Counted) -> Option<bool> {
+    match counted {
+        Counted::Wall | Counted::ProcessCpu => Some(true),
+        Counted::ThreadCpu | Counted::ThreadCycles => Some(false),
+        Counted::SomethingElse => None,
+    }
+}
+
+/// Whether the timer is declared to read the counter of the CPU.
+pub(super) fn is_cpu_counter(row: &TimerRow) -> bool {
+    declared(row).family == Some(Family::CpuCounter)
+}
+
+/// What is declared of the timer of this row; in reports of older versions, which do not say, by the timer of this program that has
+/// its id. Of one that an agent hosts nothing is known then.
+fn declared(row: &TimerRow) -> Properties {
+    let own = || timers::find(&row.id).filter(|_| row.runtime == "native");
+    row.properties.clone().or_else(|| own().map(|entry| entry.info.properties.into())).unwrap_or_default()
+}
+
+/// Whether the counter has one rate in all states of the machine. Those of other architectures do.
+fn invariant_tsc(platform: &Platform) -> Option<bool> {
+    let both = || Some(platform.tsc.constant? && platform.tsc.nonstop?);
+    match platform.cpu.architecture.as_str() {
+        "x86_64" | "x86" | "" => platform.cpu.invariant_tsc.or_else(both),
+        _ => Some(true),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+use super::*;
+use crate::method::Need;
+use crate::model::Status;
+
+/// What the native timer of that id declares.
+fn native(id: &str) -> Facts {
+    Facts::of(&timers::find(id).expect("it is known").info.properties.into())
+}
+
+fn row(runtime: &str, properties: Option<Properties>) -> TimerRow {
+    TimerRow { properties, ..TimerRow::unmeasured("sundial", "shadow()", runtime, Status::Ok) }
+}
+
+#[test]
+fn every_native_timer_declares_what_decides() {
+    for entry in timers::catalogue() {
+        let declared = entry.info.properties;
+        let undeclared = declared.counts.is_none()
+            || declared.family.is_none()
+            || declared.settable.is_none()
+            || declared.slewed.is_none()
+            || declared.needs_fence.is_none()
+            || declared.reads_by.is_none();
+        assert!(!undeclared, "{}: {declared:?}", entry.info.id);
+    }
+}
+
+#[test]
+fn variants_through_the_system_call_are_timers_and_make_it() {
+    for entry in timers::catalogue() {
+        let Some(variant) = entry.info.properties.syscall_variant else { continue };
+        let variant = timers::find(variant).expect("it is in the catalogue").info;
+        assert_eq!(variant.properties.reads_by, Some(timers::ReadsBy::SystemCall), "{}", entry.info.id);
+        assert_eq!(variant.properties.syscall_variant, None, "{}", entry.info.id);
+    }
+}
+
+#[test]
+fn facts_that_decide() {
+    assert_eq!(native("boottime").meets(Need::Suspend), Some(true));
+    assert_eq!(native("monotonic-syscall").meets(Need::NoSlew), Some(false));
+    assert_eq!(native("monotonic-raw").meets(Need::NoSlew), Some(true));
+    assert_eq!(native("realtime").meets(Need::Monotonic), Some(false));
+    assert_eq!(native("thread-cputime").meets(Need::Threads), Some(false));
+    assert_eq!(native("process-cputime").meets(Need::Threads), Some(true));
+    assert_eq!(native("perf-cycles").counts, None);
+    assert!(native("times").through_kernel && !native("time").through_kernel);
+    assert!(native("rdtscp").ordered && !native("rdtsc").ordered && !native("time").ordered);
+}
+
+#[test]
+fn what_nobody_declared_is_unknown() {
+    let platform = Platform::default();
+    let facts = Facts::of_row(&row("native", None), &platform);
+    assert_eq!(facts, Facts::UNKNOWN);
+    let older = TimerRow::unmeasured("realtime", "r()", "native", Status::Ok);
+    assert_eq!(Facts::of_row(&older, &platform), native("realtime"), "this program declares it");
+    let older = TimerRow::unmeasured("realtime", "r()", "Mine 1.0", Status::Ok);
+    assert_eq!(Facts::of_row(&older, &platform), Facts { ordered: true, ..Facts::UNKNOWN });
+    assert!(Facts::of_row(&row("Java", None), &platform).ordered, "its callers have no fence");
+    assert_eq!(facts.meets(Need::Threads), None);
+}
+
+#[test]
+fn what_was_found_comes_before_what_is_declared() {
+    let declared = native("monotonic");
+    assert_eq!(declared.counting(Counted::Wall), declared);
+    assert_eq!(declared.counting(Counted::ThreadCpu).counts, Some(Counts::Thread));
+    assert_eq!(declared.counting(Counted::ThreadCpu).threads, Some(false));
+    assert_eq!(declared.counting(Counted::SomethingElse).counts, None);
+    let unknown = Facts::UNKNOWN.counting(Counted::Wall);
+    assert_eq!((unknown.counts, unknown.monotonic), (Some(Counts::Wall), None));
+}
+
+#[test]
+fn only_an_invariant_tsc_agrees_between_cpus_and_keeps_its_rate() {
+    let mut platform = Platform::default();
+    platform.cpu.architecture = "x86_64".into();
+    let facts = |platform: &Platform| {
+        let facts = Facts::of_row(&row("native", Some(timers::Properties::COUNTER.into())), platform);
+        (facts.threads, facts.no_slew)
+    };
+    assert_eq!(facts(&platform), (None, None));
+    platform.cpu.invariant_tsc = Some(false);
+    assert_eq!(facts(&platform), (Some(false), Some(false)));
+    platform.cpu.invariant_tsc = None;
+    (platform.tsc.constant, platform.tsc.nonstop) = (Some(true), Some(true));
+    assert_eq!(facts(&platform), (Some(true), Some(true)));
+}

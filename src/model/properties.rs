@@ -1,0 +1,68 @@
+//! What a timer is by its documentation, as its backend or its agent declares it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Counted;
+
+/// What a timer reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// The counter of the CPU that runs all the time: the TSC of x86, CNTVCT of Arm.
+    CpuCounter,
+    /// A clock that the kernel makes of its clock source.
+    SystemClock,
+    /// What the scheduler charged to a thread or a process.
+    CpuTime,
+    /// An event of the performance monitoring unit, or one that the kernel counts beside them.
+    PerfEvent,
+    /// None of these.
+    #[serde(other)]
+    Other,
+}
+
+/// How a read gets at what it reads, where nothing is in its way. Which way it really takes, the verdicts tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadsBy {
+    /// An instruction of the CPU.
+    Instruction,
+    /// Code of the kernel that runs in user mode (`vdso(7)`).
+    Vdso,
+    /// A system call.
+    SystemCall,
+    /// None of these.
+    #[serde(other)]
+    Other,
+}
+
+/// What is declared of a timer; what is not is null or left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Properties {
+    /// What it reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<Family>,
+    /// What it claims to count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counted>,
+    /// Whether somebody can set it, so that it steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settable: Option<bool>,
+    /// Whether somebody trims its rate, so that its seconds differ in length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slewed: Option<bool>,
+    /// Whether it goes on while the machine sleeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs_in_suspend: Option<bool>,
+    /// Whether a read can overtake the work that stands before it, unless a fence does not let it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs_fence: Option<bool>,
+    /// How a read gets at what it reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads_by: Option<ReadsBy>,
+    /// The id of the timer that reads the same through the system call, or of cycles another event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syscall_variant: Option<String>,
+}
