@@ -145,3 +145,17 @@ impl fmt::Display for Pid {
         self.0.fmt(f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Pid;
+
+    #[test]
+    fn numbers_of_processes() {
+        assert_eq!(Pid::parse(&Pid::own().to_string()), Some(Pid::own()));
+        // 0 and negative numbers would mean groups, this one's own among them.
+        for odd in ["0", "-1", "2147483648", "4294967296", "", "self"] {
+            assert_eq!(Pid::parse(odd), None, "{odd}");
+        }
+    }
+}

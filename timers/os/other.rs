@@ -192,27 +192,22 @@ pub mod counters {
     pub struct Counts;
 
     impl Counts {
-        #[must_use]
         pub fn of_system() -> Self {
             Self
         }
 
-        #[must_use]
         pub fn at(_folder: &Path) -> Self {
             Self
         }
 
-        #[must_use]
         pub fn of_process(&self, _process: u32) -> Option<Counters> {
             None
         }
 
-        #[must_use]
         pub fn of_this_thread(&self) -> Option<Counters> {
             None
         }
 
-        #[must_use]
         pub fn stolen(&self, _cpu: u32) -> Option<u64> {
             None
         }
@@ -239,12 +234,10 @@ pub mod machine {
 
     use crate::os::KernelName;
 
-    #[must_use]
     pub fn files() -> Option<PathBuf> {
         None
     }
 
-    #[must_use]
     pub fn kernel() -> KernelName {
         KernelName::default()
     }
@@ -270,7 +263,6 @@ pub mod process {
 
     pub fn kill(_process: Pid) {}
 
-    #[must_use]
     pub fn has_exited(_child: Pid) -> bool {
         false
     }
@@ -279,27 +271,22 @@ pub mod process {
 
     pub fn reap(_child: Pid) {}
 
-    #[must_use]
     pub fn signal(_status: ExitStatus) -> Option<i32> {
         None
     }
 
-    #[must_use]
     pub fn all() -> Vec<(Pid, Pid)> {
         Vec::new()
     }
 
-    #[must_use]
     pub fn listed(_process: Pid) -> Option<Vec<Pid>> {
         None
     }
 
-    #[must_use]
     pub fn is_dead(_process: Pid) -> bool {
         true
     }
 
-    #[must_use]
     pub fn end_all_with(_variable: &str) -> usize {
         0
     }
@@ -327,14 +314,12 @@ pub mod limits {
 
     use crate::os::Shortage;
 
-    #[must_use]
     pub fn open_files() -> Option<u64> {
         None
     }
 
     pub fn allow_files(_files: u64) {}
 
-    #[must_use]
     pub fn shortage(_error: &io::Error) -> Option<Shortage> {
         None
     }
@@ -364,17 +349,14 @@ pub mod files {
         Ok(true)
     }
 
-    #[must_use]
     pub fn kind(_of: FileType) -> &'static str {
         "something else than a file"
     }
 
-    #[must_use]
     pub fn permissions(_mode: u32) -> Option<Permissions> {
         None
     }
 
-    #[must_use]
     pub fn is_program(path: &Path) -> bool {
         path.is_file()
     }
