@@ -1,12 +1,11 @@
 //! Files that others wrote: regular ones only, as a pipe in a folder may never say anything and a device never end, and no
 //! more of them than what is looked for can be long.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use timers::os::files;
 
 /// Bytes of the longest report that is read; most take some hundred thousand.
 pub const LONGEST_REPORT: u64 = 10 << 20;
@@ -39,18 +38,13 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if path == Path::new("/dev/stdin") || ["/dev/fd", "/proc/self/fd"].iter().any(|of| path.starts_with(of)) {
         return Ok(Box::new(File::open(path)?));
     }
-    // To open a pipe would wait for who writes to it; on a regular file the flag does nothing.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    let kind = file.metadata()?.file_type();
-    let what = match () {
-        () if kind.is_file() => return Ok(Box::new(file)),
-        () if kind.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        () if kind.is_fifo() => "a pipe",
-        () if kind.is_char_device() || kind.is_block_device() => "a device",
-        () => "a socket or something else that is no file",
-    };
-    Err(io::Error::other(format!(
-        "it is {what}; only regular files are read, and `-`, which is standard input"
-    )))
+    let file = files::open_at_once(path)?;
+    match file.metadata()?.file_type() {
+        kind if kind.is_file() => Ok(Box::new(file)),
+        kind if kind.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        kind => Err(io::Error::other(format!(
+            "it is {}; only regular files are read, and `-`, which is standard input",
+            files::kind(kind)
+        ))),
+    }
 }

@@ -1,10 +1,10 @@
-//! What the system allows this process (getrlimit(2)), where it is less than what is needed: said in its terms.
+//! What the system allows this process, where it is less than what is needed: said in its terms.
 
 use std::sync::{Mutex, Once};
 use std::{io, thread};
 
-use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use timers::os::Shortage;
+use timers::os::limits::{allow_files, open_files, shortage};
 
 /// Files that a campaign needs open at once: three pipes a process, of which some run beside each other.
 pub const FILES: u64 = 128;
@@ -14,41 +14,35 @@ pub const FILES: u64 = 128;
 /// # Errors
 /// When that is less than what a campaign needs.
 pub fn make_room_for_files() -> Result<(), String> {
-    let now = getrlimit(Resource::Nofile);
-    if now.current.is_none_or(|files| files >= FILES) {
-        return Ok(());
+    let too_few = || open_files().filter(|&files| files < FILES);
+    if too_few().is_some() {
+        allow_files(FILES);
     }
-    let wanted = Rlimit { current: now.maximum.map_or(Some(FILES), |most| Some(most.min(FILES))), ..now };
-    let _ = setrlimit(Resource::Nofile, wanted);
-    match getrlimit(Resource::Nofile).current {
-        Some(files) if files < FILES => Err(format!(
+    match too_few() {
+        Some(files) => Err(format!(
             "at most {files} files may be open at once, and {FILES} are needed: allow more with `ulimit -n {FILES}`"
         )),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 
 /// What is short, and what is needed, where an error says that something is.
 #[must_use]
 pub fn explain(error: &io::Error) -> Option<String> {
-    let most = |resource: Resource| getrlimit(resource).current;
-    match Errno::from_io_error(error)? {
-        Errno::MFILE => {
-            let most = most(Resource::Nofile).map_or_else(String::new, |most| format!(" (at most {most})"));
-            Some(format!("too many open files{most}: allow more, with `ulimit -n 1024`"))
+    let at_most = |most: Option<u64>| most.map_or_else(String::new, |most| format!(" (at most {most})"));
+    Some(match shortage(error)? {
+        Shortage::Files(most) => {
+            format!("too many open files{}: allow more, with `ulimit -n 1024`", at_most(most))
         }
-        Errno::NFILE => Some("the whole system has too many open files: end what holds them".into()),
-        Errno::AGAIN => {
-            let most = most(Resource::Nproc).map_or_else(String::new, |most| format!(" (at most {most})"));
-            Some(format!(
-                "no more processes or threads may be started{most}: allow more, with `ulimit -u` or in the cgroup (pids.max)"
-            ))
+        Shortage::FilesOfAll => "the whole system has too many open files: end what holds them".into(),
+        Shortage::Processes(most) => format!(
+            "no more processes or threads may be started{}: allow more, with `ulimit -u` or in the cgroup (pids.max)",
+            at_most(most)
+        ),
+        Shortage::Memory => {
+            "there is not enough memory: end what holds it, or allow more with `ulimit -v`".into()
         }
-        Errno::NOMEM => {
-            Some("there is not enough memory: end what holds it, or allow more with `ulimit -v`".into())
-        }
-        _ => None,
-    }
+    })
 }
 
 /// Bytes for the stack of what this program does, whatever it was started with (`ulimit -s`).

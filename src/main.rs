@@ -2,14 +2,9 @@
 
 use std::io::{BufReader, BufWriter, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use clap::Parser;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, check, compare, completions, inspect, list, measure, pick,
@@ -17,6 +12,7 @@ use timermeter::commands::{
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::{limits, scratch};
+use timers::os::signals::{self, Request};
 
 #[cfg(feature = "allocations")]
 #[global_allocator]
@@ -96,16 +92,7 @@ fn listen(command: &Command) -> Result<(), CommandError> {
     if has_children {
         children::own_all();
     }
-    let ended = [SIGINT, SIGTERM, SIGQUIT].into_iter().chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
-    let listening = Signals::new(ended).and_then(|mut signals| {
-        // A file that grows beyond its limit is an error then, and no end without a word.
-        signal_hook::flag::register(SIGXFSZ, Arc::<AtomicBool>::default())?;
-        thread::Builder::new().name("signals".into()).spawn(move || {
-            if let Some(signal) = signals.forever().next() {
-                end(signal, has_children);
-            }
-        })
-    });
+    let listening = signals::listen(move |request| end(request, has_children));
     match listening {
         // Signals do then what they do by themselves, which is enough where nothing has to be ended.
         Err(error) if has_children => Err(CommandError::Failed(format!(
@@ -116,7 +103,7 @@ fn listen(command: &Command) -> Result<(), CommandError> {
     }
 }
 
-fn end(signal: i32, has_children: bool) {
+fn end(request: Request, has_children: bool) {
     children::interrupt();
     scratch::abandon();
     children::finish();
@@ -125,15 +112,7 @@ fn end(signal: i32, has_children: bool) {
         tell(&interrupted);
         std::process::exit(interrupted.exit_status().into());
     }
-    let _ = emulate_default_handler(signal);
-}
-
-/// Whether whoever started this program wants it to go on when a signal comes, as `nohup` does.
-fn is_ignored(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    mask >> (signal - 1) & 1 == 1
+    request.obey();
 }
 
 fn run(command: &Command) -> Result<bool, CommandError> {

@@ -6,15 +6,14 @@
 //!
 //! [flock(2)]: https://man7.org/linux/man-pages/man2/flock.2.html
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{mem, thread};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
 use tempfile::{Builder, NamedTempFile, TempDir};
+use timers::os::files;
 
 const PREFIX: &str = ".timermeter-";
 const SUFFIX: &str = ".tmp";
@@ -45,7 +44,7 @@ impl ScratchFile {
             let mut unfinished = unfinished();
             let file = builder(0o666).tempfile_in(folder)?;
             lock(file.as_file());
-            if file.as_file().metadata()?.nlink() > 0 {
+            if files::has_name(file.as_file())? {
                 unfinished.push(file.path().to_owned());
                 return Ok(Self(Some(file)));
             }
@@ -94,7 +93,7 @@ impl ScratchFolder {
             let made = builder(mode).tempdir_in(folder)?;
             let file = File::open(made.path())?;
             lock(&file);
-            if file.metadata()?.nlink() > 0 {
+            if files::has_name(&file)? {
                 unfinished.push(made.path().to_owned());
                 return Ok(Self { folder: Some(made), _lock: file });
             }
@@ -190,9 +189,8 @@ fn remove_stale(folder: &Path) {
 }
 
 fn remove_if_stale(path: &Path) -> io::Result<()> {
-    let careful = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-    let file = OpenOptions::new().read(true).custom_flags(careful.cast_signed()).open(path)?;
-    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    let file = files::open_itself(path)?;
+    files::lock(&file)?;
     remove(path)
 }
 
@@ -207,12 +205,15 @@ fn remove(path: &Path) -> io::Result<()> {
 
 /// A file system without locks has none that is stale either: nobody can lock what is there.
 fn lock(file: &File) {
-    let _ = flock(file, FlockOperation::NonBlockingLockExclusive);
+    let _ = files::lock(file);
 }
 
 fn builder(mode: u32) -> Builder<'static, 'static> {
     let mut builder = Builder::new();
-    builder.prefix(PREFIX).suffix(SUFFIX).permissions(Permissions::from_mode(mode));
+    builder.prefix(PREFIX).suffix(SUFFIX);
+    if let Some(permissions) = files::permissions(mode) {
+        builder.permissions(permissions);
+    }
     builder
 }
 

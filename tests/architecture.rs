@@ -1,4 +1,5 @@
-//! Who imports whom. CONTRIBUTING.md has the table of rooms with what each may import; here the code is held to it.
+//! Who imports whom, and who knows which system it is compiled for. CONTRIBUTING.md has the table of rooms with what each may
+//! import, and the two boundaries; here the code is held to both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,9 +21,9 @@ fn circles(mut arrows: Arrows) -> Arrows {
     }
 }
 
-/// The code of all files but tests, comments left out.
-fn code() -> BTreeMap<Module, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+/// The code of all files below a folder but tests, comments left out.
+fn code(folder: &str) -> BTreeMap<Module, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let (mut found, mut folders) = (BTreeMap::new(), vec![root.clone()]);
     while let Some(folder) = folders.pop() {
         for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
@@ -34,6 +35,9 @@ fn code() -> BTreeMap<Module, String> {
             }
             if path.is_dir() {
                 folders.push(path);
+                continue;
+            }
+            if path.extension().is_none_or(|ending| ending != "rs") {
                 continue;
             }
             let text = fs::read_to_string(path).unwrap();
@@ -88,7 +92,7 @@ fn target(path: &[String], code: &BTreeMap<Module, String>) -> Option<Module> {
 }
 
 fn imports() -> Arrows {
-    let code = code();
+    let code = code("src");
     let of = |module: &Module, text: &str| {
         let whole = beginning_with(text, "crate::").into_iter().map(|path| path[1..].to_vec());
         let above = beginning_with(text, "super::").into_iter().map(|path| {
@@ -138,6 +142,46 @@ fn no_files_import_each_other() {
         to.retain(|to| !to.starts_with(from) && !from.starts_with(to));
     }
     assert_eq!(circles(arrows), Arrows::new(), "files on a circle, and those that lead to one");
+}
+
+/// What only `timers/arch` and `timers/os` may say: which system this is compiled for, and what only one has.
+const BOUND: [&str; 13] = [
+    "target_os",
+    "target_arch",
+    "target_family",
+    "target_env",
+    "(unix",
+    "(windows)",
+    "std::os::",
+    "std::arch",
+    "asm!",
+    "libc::",
+    "rustix::",
+    "signal_hook::",
+    "raw_cpuid::",
+];
+
+#[test]
+fn nothing_else_knows_for_which_system_it_is_compiled() {
+    let timers = code("timers");
+    let boundary = |module: &Module| ["arch", "os"].contains(&module[0].as_str());
+    let seen: BTreeSet<&str> = timers
+        .iter()
+        .filter(|(module, _)| boundary(module))
+        .flat_map(|(_, code)| BOUND.into_iter().filter(|word| code.contains(word)))
+        .collect();
+    assert!(seen.is_superset(&BTreeSet::from(["target_os", "target_arch", "libc::", "asm!"])), "{seen:?}");
+    for (module, code) in code("src").iter().chain(timers.iter().filter(|(module, _)| !boundary(module))) {
+        let said: Vec<&str> = BOUND.into_iter().filter(|word| code.contains(word)).collect();
+        assert!(said.is_empty(), "{module:?} says {said:?}: that belongs into timers/arch or timers/os");
+    }
+}
+
+#[test]
+fn instructions_know_nothing_of_systems() {
+    for (module, code) in code("timers").iter().filter(|(module, _)| module[0] == "arch") {
+        assert!(!code.contains("crate::os") && !code.contains("target_os"), "{module:?}");
+    }
 }
 
 #[test]

@@ -5,8 +5,9 @@
 //! metal CPUID does not trap and takes some 100 cycles.
 
 use crate::affinity::Pinned;
+use crate::os::clocks::cheapest_call;
 use crate::posix::MonotonicSyscall;
-use crate::{Timer, work};
+use crate::{Timer, arch};
 
 /// Costs of the ways out of user mode, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,31 +27,17 @@ pub fn kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
     let _pinned = cpu.and_then(Pinned::to);
     let clock = MonotonicSyscall::open().ok()?;
     let clock_call_ns = each(64, || {
-        work::opaque(clock.ticks(clock.read()).0);
+        arch::opaque(clock.ticks(clock.read()).0);
     })?;
     let system_call_ns = each(64, || {
-        // SAFETY: no arguments, no preconditions.
-        work::opaque(unsafe { libc::syscall(libc::SYS_getppid) } as u64);
+        arch::opaque(cheapest_call());
     })?;
-    Some(KernelEntry { system_call_ns, clock_call_ns, trap_ns: trap() })
-}
-
-#[cfg(target_arch = "x86_64")]
-fn trap() -> Option<f64> {
-    use std::arch::x86_64::__cpuid;
-    /// Leaf 1, ECX bit 31: somebody else runs beneath this system.
-    const HYPERVISOR: u32 = 1 << 31;
-    if __cpuid(1).ecx & HYPERVISOR == 0 {
-        return None;
-    }
-    each(8, || {
-        work::opaque(__cpuid(0).eax.into());
-    })
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn trap() -> Option<f64> {
-    None
+    let trap_ns = arch::trap().and_then(|trap| {
+        each(8, || {
+            arch::opaque(trap());
+        })
+    });
+    Some(KernelEntry { system_call_ns, clock_call_ns, trap_ns })
 }
 
 /// The cost of one of `calls`: of several rounds the median.

@@ -15,15 +15,14 @@ mod affinity;
 pub mod agents;
 #[cfg(feature = "allocations")]
 pub mod allocations;
+pub mod arch;
 mod chain;
 mod deadline;
-mod discipline;
-mod fence;
 mod kernel_entry;
 mod lineage;
-mod memory;
 mod native;
 mod null;
+pub mod os;
 mod perf_event;
 mod posix;
 mod properties;
@@ -36,16 +35,15 @@ mod x86;
 
 mod catalogue;
 
-pub use affinity::{AffinityError, KeptOff, allowed_cpus, move_thread, pin_to, unpin};
+pub use affinity::{KeptOff, allowed_cpus, move_process, move_thread, pin_to, unpin};
+pub use arch::fence;
 pub use catalogue::{Entry, FLOOR_ID, Visitor, catalogue, find, floor, visit};
 pub use chain::{Pace, PaceMeter, time_additions, time_multiplications};
 pub use deadline::{Deadline, kernel_raw_time, kernel_time};
-pub use discipline::{Discipline, declared_tick_ns, discipline};
-pub use fence::fence;
 pub use kernel_entry::{KernelEntry, kernel_entry};
-pub use lineage::{adopt_descendants, ends_with_its_starter, mark_descendants};
-pub use memory::share_reserves;
+pub use lineage::mark_descendants;
 pub use native::{Native, RATE_SOURCES, REFERENCES, rate_of};
+pub use os::AffinityError;
 pub use properties::{Family, Properties, ReadsBy};
 pub use std_time::date;
 pub use subject::{Advance, Answer, Counts, During, Fault, Subject};

@@ -8,12 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
+use crate::arch::fence;
 use crate::deadline::Deadline;
-use crate::fence::fence;
 use crate::posix::{Monotonic, MonotonicSyscall};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 use crate::x86::{Rdtsc, RdtscLfence};
-use crate::{Counts, Ticks, Timer, Unavailable, work};
+use crate::{Counts, Ticks, Timer, Unavailable, arch, work};
 
 /// The timers that batches can be bracketed with, best first. Few, because the loop is compiled for each pair.
 pub const REFERENCES: [&str; 4] =
@@ -171,10 +171,10 @@ fn interval_loop<T: Timer>(timer: &T, amount: u64, repeat: u32) -> Vec<i64> {
 fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, repeat: u32) -> Vec<i64> {
     let mut deltas = vec![0; repeat as usize];
     for delta in &mut deltas {
-        let mut left = work::opaque(calls);
+        let mut left = arch::opaque(calls);
         let first = reference.read();
         while left != 0 {
-            work::keep(&work::afresh(timer).read());
+            arch::keep(&arch::afresh(timer).read());
             left -= 1;
         }
         let second = reference.read();
@@ -190,7 +190,7 @@ fn reading_loop<T: Timer>(timer: &T, count: u32) -> Vec<T::Reading> {
     // as a jump of the timer every few hundred readings.
     let mut readings = vec![timer.read(); count as usize];
     for reading in &mut readings {
-        *reading = work::afresh(timer).read();
+        *reading = arch::afresh(timer).read();
     }
     readings
 }
@@ -206,7 +206,7 @@ fn comparison_loop<T: Timer, R: Timer>(
     let mut comparisons = vec![(reference.read(), timer.read(), reference.read()); count as usize];
     for comparison in &mut comparisons {
         let before = reference.read();
-        let own = work::afresh(timer).read();
+        let own = arch::afresh(timer).read();
         let after = reference.read();
         *comparison = (before, own, after);
         work::units(amount);

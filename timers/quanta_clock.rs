@@ -13,6 +13,7 @@
 //!
 //! [quanta]: https://docs.rs/quanta/0.13
 
+use crate::os::clocks::vdso_permitted;
 use crate::{Info, Properties, Ticks, Timer, Unavailable};
 
 /// `now()`: scaled to nanoseconds.
@@ -90,5 +91,5 @@ impl Timer for QuantaRaw {
 /// Whether reading would crash, without the 10 to 200 ms that the calibration takes. What it calibrates against is
 /// CLOCK_MONOTONIC, so that has to be readable too; where that is, so is the counter.
 fn may_count() -> Result<(), Unavailable> {
-    crate::x86::vdso_permitted()
+    vdso_permitted()
 }

@@ -10,7 +10,8 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::{Info, Properties, Ticks, Timer, Unavailable, x86};
+use crate::os::clocks::vdso_permitted;
+use crate::{Info, Properties, Ticks, Timer, Unavailable};
 
 /// The date, as whoever sets the clock wants it: to be written down, and never to measure with.
 #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
@@ -35,7 +36,7 @@ impl Timer for StdInstant {
 
     #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
     fn open() -> Result<Self, Unavailable> {
-        x86::vdso_permitted()?;
+        vdso_permitted()?;
         // An hour before the opening: differences saturate at zero, and a clock that steps backwards at once shall
         // not hide behind that.
         let now = Instant::now();
@@ -66,7 +67,7 @@ impl Timer for StdSystemTime {
     type Reading = SystemTime;
 
     fn open() -> Result<Self, Unavailable> {
-        x86::vdso_permitted()?;
+        vdso_permitted()?;
         Ok(Self)
     }
 

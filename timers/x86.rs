@@ -8,7 +8,7 @@
 //!
 //! Who may read it: everybody, unless the process gave that up or lost it: `prctl(PR_SET_TSC, PR_TSC_SIGSEGV)`
 //! (`PR_SET_TSC(2const)`), and seccomp's strict mode, make the instructions fault, and with them whatever uses them:
-//! the vDSO too crashes then, which is why the clocks that go through it ask [`vdso_permitted`].
+//! the vDSO too crashes then, which is why the clocks that go through it ask [`vdso_permitted`](crate::os::clocks::vdso_permitted).
 //!
 //! How it lies: `rdtsc` waits for nothing, so work that stands before it may still be under way when it reads, and
 //! work behind it may have begun. Between threads it may run before the very load that brought the other thread's
@@ -21,10 +21,11 @@
 //! vol. 2B, RDTSC and RDTSCP; AMD, *Architecture Programmer's Manual*, vol. 3, RDTSC, RDTSCP, and vol. 2,
 //! MSR C001_1029.
 
-use crate::{Info, Properties, Ticks, Timer, Unavailable};
+use crate::os::clocks::tsc_permitted;
+use crate::{Info, Properties, Ticks, Timer, Unavailable, arch};
 
 macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident, $id:literal, $label:literal, $needs:expr, $instruction:ident, $properties:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident, $id:literal, $label:literal, $needs:path, $instruction:ident, $properties:expr;)*) => {$(
         $(#[$doc])*
         pub struct $name;
 
@@ -33,12 +34,13 @@ macro_rules! counters {
             type Reading = u64;
 
             fn open() -> Result<Self, Unavailable> {
-                instructions::permitted($needs).map(|()| Self)
+                $needs().map_err(Unavailable::because)?;
+                tsc_permitted().map(|()| Self)
             }
 
             #[inline(always)]
             fn read(&self) -> u64 {
-                instructions::$instruction()
+                arch::$instruction()
             }
 
             fn ticks(&self, reading: u64) -> Ticks {
@@ -53,125 +55,9 @@ const FENCED: Properties = Properties { needs_fence: Some(false), ..Properties::
 
 counters! {
     /// The bare instruction.
-    Rdtsc, "rdtsc", "rdtsc", Needs::Rdtsc, rdtsc, Properties::COUNTER;
+    Rdtsc, "rdtsc", "rdtsc", arch::has_tsc, rdtsc, Properties::COUNTER;
     /// Held back until everything before it has completed.
-    RdtscLfence, "rdtsc-lfence", "lfence; rdtsc", Needs::Rdtsc, lfence_rdtsc, FENCED;
+    RdtscLfence, "rdtsc-lfence", "lfence; rdtsc", arch::has_tsc, lfence_rdtsc, FENCED;
     /// The form that waits by itself and also names the CPU.
-    Rdtscp, "rdtscp", "rdtscp", Needs::Rdtscp, rdtscp, FENCED;
-}
-
-/// Whether the vDSO can read the time: it does so with the TSC where that, or what a hypervisor builds on it, is the
-/// clock source, and then faults wherever `rdtsc` does.
-pub(crate) fn vdso_permitted() -> Result<(), Unavailable> {
-    let Err(why) = Rdtsc::open() else { return Ok(()) };
-    match std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource") {
-        Ok(source) if !source.contains("tsc") && !source.contains("kvm-clock") => Ok(()),
-        _ if cfg!(target_arch = "x86_64") => Err(why),
-        _ => Ok(()),
-    }
-}
-
-/// The instruction that the CPU has to have.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Needs {
-    Rdtsc,
-    Rdtscp,
-}
-
-/// Options of the blocks below. No `pure`: the same instruction answers differently each time, and without it a
-/// block is neither removed nor merged with another nor moved out of a loop. No `nomem`: loads and stores of the
-/// work between two reads shall stay between them. `nostack`: nothing is pushed. `preserves_flags`: none of the
-/// three instructions writes RFLAGS.
-#[cfg(target_arch = "x86_64")]
-mod instructions {
-    use std::arch::asm;
-    use std::arch::x86_64::__cpuid;
-
-    use super::Needs;
-    use crate::Unavailable;
-
-    #[inline(always)]
-    pub(super) fn rdtsc() -> u64 {
-        let (low, high): (u64, u64);
-        // SAFETY: `permitted` found the instruction and the right to use it. It writes EAX and EDX and clears the
-        // upper halves of both registers.
-        unsafe {
-            asm!("rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags));
-        }
-        high << 32 | low
-    }
-
-    #[inline(always)]
-    pub(super) fn lfence_rdtsc() -> u64 {
-        let (low, high): (u64, u64);
-        // SAFETY: as for `rdtsc`; LFENCE belongs to SSE2, which all of x86-64 has, and changes no register.
-        unsafe {
-            asm!("lfence", "rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags));
-        }
-        high << 32 | low
-    }
-
-    #[inline(always)]
-    pub(super) fn rdtscp() -> u64 {
-        let (low, high): (u64, u64);
-        // SAFETY: as for `rdtsc`; ECX receives IA32_TSC_AUX, which nobody wants here.
-        unsafe {
-            asm!("rdtscp", out("rax") low, out("rdx") high, out("rcx") _, options(nostack, preserves_flags));
-        }
-        high << 32 | low
-    }
-
-    /// Whether the CPU has the instruction and the process may use it.
-    pub(super) fn permitted(needs: Needs) -> Result<(), Unavailable> {
-        if !has_tsc() {
-            return Err(Unavailable::because("this CPU has no time-stamp counter (CPUID 1, EDX bit 4)"));
-        }
-        if needs == Needs::Rdtscp && !has_rdtscp() {
-            return Err(Unavailable::because("this CPU has no RDTSCP (CPUID 8000_0001H, EDX bit 27)"));
-        }
-        if reading_faults() {
-            return Err(Unavailable::because(
-                "this process may not read the time-stamp counter: prctl(PR_SET_TSC, PR_TSC_SIGSEGV) is in force",
-            )
-            .remedy("undo it with prctl(PR_SET_TSC, PR_TSC_ENABLE) in the program that set it; children inherit it"));
-        }
-        Ok(())
-    }
-
-    #[allow(unused_unsafe, reason = "__cpuid is a safe function in newer releases of the standard library")]
-    fn has_tsc() -> bool {
-        // SAFETY: every x86-64 CPU has CPUID and leaf 1.
-        unsafe { __cpuid(1) }.edx & 1 << 4 != 0
-    }
-
-    #[allow(unused_unsafe, reason = "__cpuid is a safe function in newer releases of the standard library")]
-    fn has_rdtscp() -> bool {
-        // SAFETY: every x86-64 CPU has CPUID and leaf 8000_0000H, which names the last one that may be asked.
-        unsafe { __cpuid(0x8000_0000).eax >= 0x8000_0001 && __cpuid(0x8000_0001).edx & 1 << 27 != 0 }
-    }
-
-    /// A kernel that does not know the question (some emulations of Linux) has not forbidden anything either.
-    fn reading_faults() -> bool {
-        let mut mode: libc::c_int = 0;
-        // SAFETY: PR_GET_TSC writes one int through its second argument.
-        let status = unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
-        status == 0 && mode == libc::PR_TSC_SIGSEGV
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-mod instructions {
-    use super::Needs;
-    use crate::Unavailable;
-
-    pub(super) fn permitted(needs: Needs) -> Result<(), Unavailable> {
-        let _ = (needs == Needs::Rdtsc, needs == Needs::Rdtscp);
-        Err(Unavailable::because("x86-64 only"))
-    }
-
-    pub(super) fn rdtsc() -> u64 {
-        unreachable!("never opened here")
-    }
-
-    pub(super) use self::{rdtsc as lfence_rdtsc, rdtsc as rdtscp};
+    Rdtscp, "rdtscp", "rdtscp", arch::has_rdtscp, rdtscp, FENCED;
 }

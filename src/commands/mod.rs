@@ -95,8 +95,7 @@ pub fn terminal_style() -> Style {
     }
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    let width =
-        rustix::termios::tcgetwinsize(&stdout).ok().map(|size| size.ws_col).filter(|width| *width > 0);
+    let width = terminal_size::terminal_size_of(&stdout).map(|(width, _)| width.0);
     Style { width, colour: !plain }
 }
 

@@ -45,7 +45,7 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 /// Usage errors before anything is measured; failures of the machine.
 pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError> {
     // A campaign keeps three small threads a timer.
-    timers::share_reserves();
+    timers::os::limits::share_reserves();
     let created = timers::date();
     let cpu = choose_cpu(args.cpu)?;
     let nominal = frequency::nominal();

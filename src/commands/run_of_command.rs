@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::Pid;
 use timers::Deadline;
+use timers::os::Pid;
+use timers::os::process::kill_group;
 
 use crate::prober::children;
 use crate::text::clipped;
@@ -83,6 +84,6 @@ impl<'a> Runner<'a> {
 fn end_if_late(running: &Running) {
     let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((group, _)) = running.take_if(|(_, deadline)| deadline.remaining().is_none()) {
-        children::kill(group);
+        kill_group(group);
     }
 }

@@ -1,8 +1,9 @@
 //! Whether something disturbed a window: by the signs that a probe looks at, of this very thread.
 
-use std::path::Path;
+use timers::os::Counters;
+use timers::os::counters::Counts;
 
-use crate::prober::watch::{Counters, Disturbance, counted, stolen};
+use crate::prober::watch::{Disturbance, counted};
 
 /// What is looked at before and after a window.
 #[derive(Clone, Debug)]
@@ -16,24 +17,22 @@ impl Watch {
     /// Before the window.
     #[must_use]
     pub fn begin() -> Self {
-        let counters = Counters::of_thread(&proc().join("thread-self"));
+        let counts = Counts::of_system();
+        let counters = counts.of_this_thread();
         let cpu = counters.as_ref().and_then(|counters| counters.cpus.first().copied());
-        Self { counters, stolen: cpu.and_then(|cpu| Some((cpu, stolen(proc(), cpu)?))) }
+        Self { counters, stolen: cpu.and_then(|cpu| Some((cpu, counts.stolen(cpu)?))) }
     }
 
     /// After it: what disturbed it, if anything did. Nothing is known where the system does not tell.
     #[must_use]
     pub fn end(self) -> Option<String> {
-        let after = Counters::of_thread(&proc().join("thread-self"))?;
-        let taken = self.stolen.and_then(|(cpu, before)| Some(stolen(proc(), cpu)? > before));
+        let counts = Counts::of_system();
+        let after = counts.of_this_thread()?;
+        let taken = self.stolen.and_then(|(cpu, before)| Some(counts.stolen(cpu)? > before));
         let disturbance = counted(&self.counters?, &after, 0)
             .or_else(|| taken.filter(|&taken| taken).map(|_| Disturbance::StolenTime))?;
         Some(disturbance.name().into())
     }
-}
-
-fn proc() -> &'static Path {
-    Path::new("/proc")
 }
 
 #[cfg(test)]
@@ -43,14 +42,14 @@ mod tests {
     #[test]
     fn what_the_system_tells_is_seen() {
         let watch = Watch::begin();
-        assert_eq!(watch.counters.is_some(), proc().join("thread-self/stat").exists());
+        assert_eq!(watch.counters.is_some(), std::fs::exists("/proc/thread-self/stat").unwrap_or(false));
         let mut disturbed = watch.clone();
         if let Some(counters) = &mut disturbed.counters {
             counters.cpus = Vec::new();
             counters.major_faults = u64::MAX;
             counters.switches = 0;
             // Whatever else happened: fewer switches than now are a disturbance, if there was any at all.
-            let any = Counters::of_thread(&proc().join("thread-self")).is_some_and(|now| now.switches > 0);
+            let any = Counts::of_system().of_this_thread().is_some_and(|now| now.switches > 0);
             assert_eq!(disturbed.end().as_deref(), any.then_some("context-switch"));
         }
     }

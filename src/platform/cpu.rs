@@ -2,7 +2,7 @@
 
 use super::fields::field;
 use super::list::{count_of, written};
-use super::{Root, cores};
+use super::{Root, cores, cpu_arm};
 use crate::model::Cpu;
 
 /// The first record of the file is enough, and the whole may be long: the kernel asks every CPU for its frequency.
@@ -63,63 +63,21 @@ fn first_of(list: &str) -> Option<u32> {
     super::list::parse_list(list)?.first().map(|range| *range.start())
 }
 
-#[cfg(target_arch = "x86_64")]
-fn declared(_root: &Root, _cpuinfo: &str) -> Cpu {
-    let cpuid = raw_cpuid::CpuId::new();
-    let signature = cpuid.get_feature_info().map(|info| {
-        let family = [info.base_family_id(), info.extended_family_id()].map(u32::from);
-        let model = [info.base_model_id(), info.extended_model_id()].map(u32::from);
-        (effective_family_and_model(family, model), u32::from(info.stepping_id()))
-    });
-    let readable = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    Cpu {
-        vendor: cpuid.get_vendor_info().and_then(|vendor| readable(vendor.as_str())),
-        model: cpuid.get_processor_brand_string().and_then(|brand| readable(brand.as_str())),
-        family: signature.map(|((family, _), _)| family),
-        model_number: signature.map(|((_, model), _)| model),
-        stepping: signature.map(|(_, stepping)| stepping),
-        invariant_tsc: cpuid.get_advanced_power_mgmt_info().map(|power| power.has_invariant_tsc()),
-        ..Cpu::default()
-    }
-}
-
-/// The family and the model that base and extended fields of CPUID leaf 1 make together, by the rule that holds for
-/// all vendors (Linux, arch/x86/lib/cpu.c): the extended family counts from family 15, the extended model from 6.
-#[cfg(target_arch = "x86_64")]
-fn effective_family_and_model(
-    [family, extended_family]: [u32; 2],
-    [model, extended]: [u32; 2],
-) -> (u32, u32) {
-    let family = if family == 0xf { family + extended_family } else { family };
-    let model = if family >= 6 { model | extended << 4 } else { model };
-    (family, model)
-}
-
-#[cfg(target_arch = "aarch64")]
+/// What the processor says of itself, or else the kernel.
 fn declared(root: &Root, cpuinfo: &str) -> Cpu {
-    super::cpu_arm::declared(root, cpuinfo)
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn declared(_root: &Root, cpuinfo: &str) -> Cpu {
+    let asked = timers::arch::identity();
+    let arm = || cpu_arm::declared(root, cpuinfo);
     let first_of = |names: [&str; 3]| names.iter().find_map(|name| field(cpuinfo, name)).map(str::to_owned);
     Cpu {
-        vendor: first_of(["vendor_id", "mvendorid", "machine"]),
-        model: first_of(["model name", "cpu", "uarch"]),
+        vendor: asked
+            .vendor
+            .or_else(|| arm().vendor)
+            .or_else(|| first_of(["vendor_id", "mvendorid", "machine"])),
+        model: asked.model.or_else(|| first_of(["model name", "cpu", "uarch"])).or_else(|| arm().model),
+        family: asked.family,
+        model_number: asked.model_number,
+        stepping: asked.stepping,
+        invariant_tsc: asked.invariant_tsc,
         ..Cpu::default()
-    }
-}
-
-#[cfg(all(test, target_arch = "x86_64"))]
-mod tests {
-    use super::effective_family_and_model;
-
-    #[test]
-    fn signatures() {
-        // 0x000a0f11 is AMD family 25 model 1, 0x000306c3 Intel family 6 model 60, 0x00000543 a Pentium.
-        assert_eq!(effective_family_and_model([0xf, 0xa], [0x1, 0x0]), (25, 1));
-        assert_eq!(effective_family_and_model([0x6, 0x0], [0xc, 0x3]), (6, 60));
-        assert_eq!(effective_family_and_model([0x5, 0x0], [0x4, 0x0]), (5, 4));
-        assert_eq!(effective_family_and_model([0xf, 0xff], [0xf, 0xf]), (270, 255));
     }
 }

@@ -39,10 +39,6 @@ const ARM_PARTS: &[(u32, &str)] = &[
 
 /// Vendor and model of the first CPU. A part nobody has named here is shown by its number; the name of the board is
 /// the last resort.
-#[cfg_attr(
-    not(target_arch = "aarch64"),
-    allow(dead_code, reason = "called on 64-bit Arm, tested everywhere")
-)]
 pub(super) fn declared(root: &Root, cpuinfo: &str) -> Cpu {
     let mut cpu = parse(cpuinfo);
     cpu.model = cpu.model.or_else(|| {

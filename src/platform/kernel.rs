@@ -2,6 +2,8 @@
 
 use std::io::Read;
 
+use timers::os::KernelName;
+
 use super::Root;
 use crate::model::{ClockSource, Kernel, Tickless};
 
@@ -23,11 +25,11 @@ const CLOCK_PARAMETERS: [&str; 9] = [
     "highres",
 ];
 
-/// The kernel (uname(2)), its tick from its configuration or from what it declares as the step of its coarse clocks.
+/// The kernel as it calls itself, its tick from its configuration or from what it declares as the step of its coarse clocks.
 #[must_use]
 pub fn kernel(root: &Root) -> Kernel {
-    let named = named();
-    let configuration = configuration(root, named.release.as_deref());
+    let KernelName { name, release, version } = timers::os::machine::kernel();
+    let configuration = configuration(root, release.as_deref());
     let by_configuration =
         configuration.as_ref().and_then(|(text, source)| Some((tick_rate(text)?, *source)));
     let (tick_hz, tick_source) = by_configuration.or_else(declared_tick).unzip();
@@ -35,7 +37,9 @@ pub fn kernel(root: &Root) -> Kernel {
         tick_hz,
         tick_source: tick_source.map(str::to_owned),
         tickless: configuration.and_then(|(text, _)| tickless(&text)),
-        ..named
+        name,
+        release,
+        version,
     }
 }
 
@@ -49,25 +53,6 @@ pub fn clocksource(root: &Root) -> ClockSource {
         available: available.split_whitespace().map(str::to_owned).collect(),
         parameters: root.content("/proc/cmdline").map(|line| clock_parameters(&line)),
     }
-}
-
-#[cfg(unix)]
-fn named() -> Kernel {
-    let uname = rustix::system::uname();
-    let text = |part: &std::ffi::CStr| {
-        Some(part.to_string_lossy().into_owned()).filter(|text: &String| !text.is_empty())
-    };
-    Kernel {
-        name: text(uname.sysname()),
-        release: text(uname.release()),
-        version: text(uname.version()),
-        ..Kernel::default()
-    }
-}
-
-#[cfg(not(unix))]
-fn named() -> Kernel {
-    Kernel::default()
 }
 
 /// The configuration the kernel was built with, and where it was found.
@@ -110,7 +95,7 @@ fn tickless(configuration: &str) -> Option<Tickless> {
 }
 
 fn declared_tick() -> Option<(u32, &'static str)> {
-    let hertz = rate_of_tick(timers::declared_tick_ns().ok()?)?;
+    let hertz = rate_of_tick(timers::os::discipline::declared_tick_ns().ok()?)?;
     Some((hertz, "clock_getres(CLOCK_MONOTONIC_COARSE)"))
 }
 
@@ -147,8 +132,9 @@ mod tests {
     #[test]
     fn tick_of_a_configuration() {
         let (_folder, root) = made_up(&[]);
-        std::fs::create_dir(root.file("/proc")).expect("a folder");
-        std::fs::write(root.file("/proc/config.gz"), packed(CONFIGURATION)).expect("it can be written");
+        std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
+        std::fs::write(root.file("/proc/config.gz").expect("a root"), packed(CONFIGURATION))
+            .expect("it can be written");
         let found = kernel(&root);
         assert_eq!((found.tick_hz, found.tickless), (Some(300), Some(Tickless::WhenIdle)));
         assert!(found.tick_source.is_some_and(|source| source.contains("/proc/config.gz")));
@@ -164,8 +150,8 @@ mod tests {
         let whole = packed(CONFIGURATION);
         for broken in [&whole[..whole.len() / 2], &whole[..whole.len() - 4], b"\x1f\x8b rubbish", b""] {
             let (_folder, root) = made_up(&[]);
-            std::fs::create_dir(root.file("/proc")).expect("a folder");
-            std::fs::write(root.file("/proc/config.gz"), broken).expect("it can be written");
+            std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
+            std::fs::write(root.file("/proc/config.gz").expect("a root"), broken).expect("it can be written");
             assert_eq!(configuration(&root, None), None);
         }
     }
@@ -174,8 +160,8 @@ mod tests {
     fn a_configuration_that_unpacks_without_end_is_cut() {
         let bomb = packed(&"\0".repeat(64 << 20));
         let (_folder, root) = made_up(&[]);
-        std::fs::create_dir(root.file("/proc")).expect("a folder");
-        std::fs::write(root.file("/proc/config.gz"), bomb).expect("it can be written");
+        std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
+        std::fs::write(root.file("/proc/config.gz").expect("a root"), bomb).expect("it can be written");
         let (text, _) = configuration(&root, None).expect("its beginning");
         assert_eq!(text.len() as u64, LONGEST_CONFIGURATION);
         assert_eq!((tick_rate(&text), tickless(&text)), (None, None));

@@ -6,7 +6,6 @@
 mod cgroup;
 mod cores;
 pub mod cpu;
-#[cfg(any(test, target_arch = "aarch64"))]
 mod cpu_arm;
 mod fields;
 pub mod frequency;
@@ -62,7 +61,7 @@ fn made_up(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
     let folder = tempfile::tempdir().expect("a folder");
     let root = Root::at(folder.path());
     for (path, text) in files {
-        let file = root.file(path);
+        let file = root.file(path).expect("a root");
         std::fs::create_dir_all(file.parent().expect("it lies in the folder")).expect("a folder");
         std::fs::write(file, text).expect("it can be written");
     }

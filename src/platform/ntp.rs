@@ -4,7 +4,7 @@
 //! `ntp_update_frequency`): that of the frequency, that of the tick, the part of the offset that this second slews in,
 //! and up to 500 µs of an adjtime(3).
 
-use timers::Discipline;
+use timers::os::Discipline;
 
 use crate::model::Ntp;
 
@@ -18,7 +18,7 @@ const ADJTIME_US: i64 = 500;
 /// How the clocks are steered; `None` when the kernel does not tell.
 #[must_use]
 pub fn ntp() -> Option<Ntp> {
-    timers::discipline().ok().map(|discipline| steered(&discipline))
+    timers::os::discipline::discipline().ok().map(|discipline| steered(&discipline))
 }
 
 fn steered(discipline: &Discipline) -> Ntp {

@@ -10,33 +10,34 @@ const SHORT: u64 = 1 << 16;
 /// The longest name of a governor, a clock source or the like that is believed.
 const LONGEST_NAME: usize = 200;
 
-/// The folder that holds `proc`, `sys`, `etc` and the others: `/`, or one that somebody made up.
+/// The folder that holds `proc`, `sys`, `etc` and the others: `/`, or one that somebody made up. None on systems that have no
+/// such files, where what they would tell is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Root(PathBuf);
+pub struct Root(Option<PathBuf>);
 
 impl Root {
     /// That of this machine.
     #[must_use]
     pub fn system() -> Self {
-        Self("/".into())
+        Self(timers::os::machine::files())
     }
 
     /// A folder that stands for it.
     #[must_use]
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self(folder.into())
+        Self(Some(folder.into()))
     }
 
     /// The place of the file that is `path` on a machine.
     #[must_use]
-    pub fn file(&self, path: &str) -> PathBuf {
-        self.0.join(Path::new(path.trim_start_matches('/')))
+    pub fn file(&self, path: &str) -> Option<PathBuf> {
+        Some(self.0.as_ref()?.join(Path::new(path.trim_start_matches('/'))))
     }
 
     /// Whether there is such a file or folder.
     #[must_use]
     pub fn has(&self, path: &str) -> bool {
-        std::fs::exists(self.file(path)).unwrap_or(false)
+        self.file(path).is_some_and(|path| std::fs::exists(path).unwrap_or(false))
     }
 
     /// A small file of the kernel, trimmed; `None` when there is nothing to be read. One that is not small is not that
@@ -70,7 +71,7 @@ impl Root {
     pub(super) fn bytes(&self, path: &str, most: u64) -> Option<Vec<u8>> {
         let mut content = Vec::new();
         // What was read before an error is as good as a shorter file.
-        let _ = File::open(self.file(path)).ok()?.take(most).read_to_end(&mut content);
+        let _ = File::open(self.file(path)?).ok()?.take(most).read_to_end(&mut content);
         Some(content)
     }
 }
@@ -105,7 +106,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let root = Root::at(folder.path());
         for (text, line) in [("\n", Some("")), ("2-3\n", Some("2-3")), ("", None), ("2-", None)] {
-            std::fs::write(root.file("/list"), text).expect("it can be written");
+            std::fs::write(root.file("/list").expect("a root"), text).expect("it can be written");
             assert_eq!(root.line("/list").as_deref(), line, "{text:?}");
         }
     }

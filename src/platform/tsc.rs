@@ -42,24 +42,17 @@ fn has(flags: &str, flag: &str) -> bool {
     flags.split_whitespace().any(|word| word == flag)
 }
 
-#[cfg(target_arch = "x86_64")]
 fn by_cpuid() -> Tsc {
-    let cpuid = raw_cpuid::CpuId::new();
+    let asked = timers::arch::identity();
     // An invariant TSC is both constant and nonstop; one that is not may still be constant.
-    let invariant =
-        cpuid.get_advanced_power_mgmt_info().map(|power| power.has_invariant_tsc()).filter(|yes| *yes);
+    let invariant = asked.invariant_tsc.filter(|yes| *yes);
     Tsc {
         constant: invariant,
         nonstop: invariant,
-        adjust: cpuid.get_extended_feature_info().map(|features| features.has_tsc_adjust_msr()),
-        scaling: cpuid.get_svm_info().map(|svm| svm.has_tsc_rate_msr()).filter(|yes| *yes),
+        adjust: asked.tsc_adjust,
+        scaling: asked.tsc_scaling,
         ..Tsc::default()
     }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn by_cpuid() -> Tsc {
-    Tsc::default()
 }
 
 #[cfg(test)]

@@ -13,14 +13,14 @@ mod nursery;
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
+use timers::os::Pid;
+use timers::os::process;
 
 use guard::Guard;
 
@@ -86,7 +86,7 @@ pub struct Running {
 /// Makes all descendants of this process its own, to be ended with it. For programs that start nothing else, and before they start
 /// a second thread.
 pub fn own_all() {
-    timers::adopt_descendants();
+    process::adopt_descendants();
     timers::mark_descendants(guard::MARK, &guard::mark());
     OWNS_ALL.store(true, Ordering::SeqCst);
 }
@@ -98,7 +98,7 @@ pub fn own_all() {
 pub fn start(mut command: Command, cpu: Option<u32>) -> Result<Running, StartError> {
     let mut known = known();
     known.prepare()?;
-    command.process_group(0);
+    process::lead_group(&mut command)?;
     // Held until it is known: an interruption either comes before it, or finds it.
     let child = nursery::start(command, cpu, true)?;
     Ok(known.add(child))
@@ -112,7 +112,8 @@ pub fn start(mut command: Command, cpu: Option<u32>) -> Result<Running, StartErr
 pub fn start_timed(command: &mut Command) -> Result<Running, StartError> {
     let mut known = known();
     known.prepare()?;
-    let child = command.process_group(0).spawn()?;
+    process::lead_group(command)?;
+    let child = command.spawn()?;
     Ok(known.add(child))
 }
 
@@ -133,7 +134,7 @@ impl Known {
     }
 
     fn add(&mut self, child: Child) -> Running {
-        let group = Pid::from_child(&child);
+        let group = Pid::of(&child);
         self.groups.push(group);
         if let Some(guard) = &mut self.guard {
             guard.watch(group);
@@ -169,18 +170,17 @@ impl Running {
     /// Whether it is over. It is not waited for, so its process group can still be ended.
     #[must_use]
     pub fn has_exited(&self) -> bool {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        self.status.is_some() || matches!(waitid(WaitId::Pid(self.group), options), Ok(Some(_)))
+        self.status.is_some() || process::has_exited(self.group)
     }
 
     /// Returns once it is over, likewise.
     pub fn until_it_exits(&self) {
         if self.status.is_none() {
-            let _ = waitid(WaitId::Pid(self.group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+            process::until_it_exits(self.group);
         }
     }
 
-    /// The group that it leads, for who ends it from another thread with [`kill`].
+    /// The group that it leads, for who ends it from another thread with [`process::kill_group`].
     #[must_use]
     pub fn group(&self) -> Pid {
         self.group
@@ -202,7 +202,7 @@ impl Running {
     pub fn end_group(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
             let mut known = known();
-            kill(self.group);
+            process::kill_group(self.group);
             known.forget(self.group);
             drop(known);
             self.status = self.child.wait().ok();
@@ -225,11 +225,11 @@ pub fn interrupt() {
     for _ in 0..PATIENCE_STEPS {
         match KNOWN.try_lock() {
             Ok(known) => {
-                known.groups.iter().for_each(|&group| kill(group));
+                known.groups.iter().for_each(|&group| process::kill_group(group));
                 break;
             }
             Err(TryLockError::Poisoned(poisoned)) => {
-                poisoned.into_inner().groups.iter().for_each(|&group| kill(group));
+                poisoned.into_inner().groups.iter().for_each(|&group| process::kill_group(group));
                 break;
             }
             Err(TryLockError::WouldBlock) => thread::sleep(STEP),
@@ -271,12 +271,6 @@ pub fn this_program() -> io::Result<OsString> {
     })
 }
 
-/// Ends a group.
-pub fn kill(group: Pid) {
-    // It fails when nobody is left in the group: that is what was wanted.
-    let _ = kill_process_group(group, Signal::KILL);
-}
-
 /// How often, and at what distance, one looks whether the last ones are gone: two seconds, as the kernel takes its time
 /// with those that write to a slow disk.
 const PATIENCE_STEPS: u32 = 1_000;
@@ -284,7 +278,7 @@ const STEP: Duration = Duration::from_millis(2);
 
 /// Ends those among `below` that are orphans by now; and all orphans, when no child is left that they could belong to.
 fn end_strays(below: &[Pid]) {
-    let own = descendants::listed(rustix::process::getpid());
+    let own = process::listed(Pid::own());
     let is_quiet = own.is_some_and(|own| {
         let known = known();
         own.into_iter().all(|child| known.is_known(child))
@@ -293,10 +287,10 @@ fn end_strays(below: &[Pid]) {
         return;
     }
     for _ in 0..PATIENCE_STEPS {
-        let all = descendants::all();
+        let all = process::all();
         let known = known();
         let alone = known.groups.is_empty();
-        let orphans = descendants::children_of(&all, rustix::process::getpid());
+        let orphans = descendants::children_of(&all, Pid::own());
         let orphans: Vec<Pid> = orphans.filter(|&process| !known.is_known(process)).collect();
         drop(known);
         let strays: Vec<Pid> =
@@ -314,19 +308,19 @@ fn end_strays(below: &[Pid]) {
 /// Ends all descendants but the guard, level by level, as each falls to this process when its parent is gone.
 fn end_everybody() {
     for _ in 0..PATIENCE_STEPS {
-        let all = descendants::all();
+        let all = process::all();
         let known = known_now();
         let guard = known.as_ref().and_then(|known| known.guard.as_ref().map(Guard::id));
         let is_known = |process| known.as_ref().is_none_or(|known| known.is_known(process));
         let mut left = false;
-        for process in descendants::children_of(&all, rustix::process::getpid()) {
+        for process in descendants::children_of(&all, Pid::own()) {
             if Some(process) == guard {
                 continue;
             }
             if is_known(process) {
                 // It stays a child until somebody waits for it; what counts is that it is dead.
-                left |= !descendants::is_dead(process);
-                kill(process);
+                left |= !process::is_dead(process);
+                process::kill_group(process);
             } else {
                 left = true;
                 end_orphan(process);
@@ -342,8 +336,8 @@ fn end_everybody() {
 
 /// It is a child that nobody waits for, so its number is its own until it is waited for here.
 fn end_orphan(process: Pid) {
-    let _ = kill_process(process, Signal::KILL);
-    let _ = waitid(WaitId::Pid(process), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+    process::kill(process);
+    process::reap(process);
 }
 
 fn owns_all() -> bool {

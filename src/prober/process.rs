@@ -211,8 +211,7 @@ fn keep_last_words(errors: &mut dyn BufRead, kept: &Mutex<String>) {
 
 /// How a process ended, as a sentence goes on after its name.
 pub(super) fn in_words(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt;
-    let Some(signal) = status.signal() else {
+    let Some(signal) = timers::os::process::signal(status) else {
         return status.code().map_or_else(|| "ended".into(), |code| format!("exited with status {code}"));
     };
     let name = match signal {

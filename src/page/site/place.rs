@@ -5,8 +5,7 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-use rustix::io::Errno;
+use timers::os::files;
 
 use super::manifest::{Foreign, foreign};
 use super::{SiteError, parent};
@@ -71,11 +70,11 @@ fn folder_like(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Exchanges both folders at once. Where the file system cannot, one after the other, and then says no.
 fn exchange(new: &Path, place: &Path) -> io::Result<bool> {
-    match renameat_with(CWD, new, CWD, place, RenameFlags::EXCHANGE) {
-        Ok(()) => Ok(true),
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => in_two_steps(new, place).map(|()| false),
-        Err(error) => Err(error.into()),
+    let at_once = files::exchange(new, place)?;
+    if !at_once {
+        in_two_steps(new, place)?;
     }
+    Ok(at_once)
 }
 
 /// The old site lies beside its place until the new one is there, under a name that nobody removes as rubbish.

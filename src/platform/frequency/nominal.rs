@@ -9,8 +9,9 @@ use crate::platform::cpu;
 /// processors declare none.
 #[must_use]
 pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
-    base_frequency()
-        .map(|hertz| (hertz, "CPUID leaf 0x16".into()))
+    let asked = timers::arch::identity().base_hz;
+    asked
+        .map(|hertz| (Hertz(hertz), "CPUID leaf 0x16".into()))
         .or_else(|| Some((in_brand(&cpu::brand()?)?, "brand string".into())))
 }
 
@@ -44,18 +45,6 @@ fn in_brand(brand: &str) -> Option<Hertz> {
         let digits = prefix.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         parse_frequency(&lower[digits.len()..end])
     })
-}
-
-/// The base frequency of CPUID leaf 0x16, in MHz there; processors without the leaf or the figure say 0.
-#[cfg(target_arch = "x86_64")]
-fn base_frequency() -> Option<Hertz> {
-    let megahertz = raw_cpuid::CpuId::new().get_processor_frequency_info()?.processor_base_frequency();
-    (megahertz > 0).then(|| Hertz(f64::from(megahertz) * 1e6))
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn base_frequency() -> Option<Hertz> {
-    None
 }
 
 #[cfg(test)]

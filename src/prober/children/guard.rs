@@ -5,13 +5,13 @@
 //! whoever adopts them, and no longer tell whom they come from.
 
 use std::io::{self, BufRead, Write};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 
-use rustix::process::Pid;
+use timers::os::Pid;
+use timers::os::process::{end_all_with, kill_group, lead_group};
 
-use super::{PATIENCE_STEPS, STEP, StartError, descendants, kill, nursery, this_program};
+use super::{PATIENCE_STEPS, STEP, StartError, nursery, this_program};
 
 /// The word by which this program is asked to be the guard.
 pub const VERB: &str = "guard";
@@ -34,7 +34,8 @@ impl Guard {
     /// Starts it. It holds nothing of this process but the end of a pipe, whose other end closes when this process ends.
     pub(super) fn start() -> Result<Self, StartError> {
         let mut command = Command::new(this_program()?);
-        command.arg(VERB).process_group(0).current_dir("/");
+        command.arg(VERB).current_dir("/");
+        lead_group(&mut command)?;
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // It would not survive this process if the kernel ended it too; and it keeps off the CPU that is measured on.
         let mut child = nursery::start(command, None, false)?;
@@ -43,16 +44,16 @@ impl Guard {
     }
 
     pub(super) fn id(&self) -> Pid {
-        Pid::from_child(&self.child)
+        Pid::of(&self.child)
     }
 
     pub(super) fn watch(&mut self, group: Pid) {
         // Where it is gone there is nobody to tell.
-        let _ = self.told.write_all(format!("+{}\n", group.as_raw_nonzero()).as_bytes());
+        let _ = self.told.write_all(format!("+{group}\n").as_bytes());
     }
 
     pub(super) fn forget(&mut self, group: Pid) {
-        let _ = self.told.write_all(format!("-{}\n", group.as_raw_nonzero()).as_bytes());
+        let _ = self.told.write_all(format!("-{group}\n").as_bytes());
     }
 
     /// Ends it, when nobody is left to be guarded.
@@ -66,14 +67,14 @@ impl Guard {
 pub fn serve(input: &mut dyn BufRead) {
     let mut groups: Vec<Pid> = Vec::new();
     for line in input.lines().map_while(Result::ok) {
-        let group = line.get(1..).and_then(|number| number.parse().ok()).and_then(Pid::from_raw);
+        let group = line.get(1..).and_then(Pid::parse);
         match (line.as_bytes().first(), group) {
             (Some(b'+'), Some(group)) => groups.push(group),
             (Some(b'-'), Some(group)) => groups.retain(|&other| other != group),
             _ => {}
         }
     }
-    groups.into_iter().for_each(kill);
+    groups.into_iter().for_each(kill_group);
     if let Ok(mark) = std::env::var(MARK) {
         end_marked(&format!("{MARK}={mark}"));
     }
@@ -82,7 +83,7 @@ pub fn serve(input: &mut dyn BufRead) {
 /// Some may start others while they are looked for.
 fn end_marked(variable: &str) {
     for _ in 0..PATIENCE_STEPS {
-        let marked = descendants::end_all_with(variable);
+        let marked = end_all_with(variable);
         if marked == 0 {
             return;
         }

@@ -60,7 +60,7 @@ fn spawn(mut command: Command, cpu: Option<u32>, ends_with_us: bool) -> Result<C
         None => timers::unpin(),
     }
     if ends_with_us {
-        timers::ends_with_its_starter(&mut command);
+        timers::os::process::ends_with_its_starter(&mut command);
     }
     let child = command.spawn();
     // It waits for the next one anywhere but where something is measured.

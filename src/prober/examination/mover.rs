@@ -1,6 +1,5 @@
 //! Moves a process over the CPUs while it measures, from outside, so that it can be done to any runtime.
 
-use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
@@ -30,10 +29,10 @@ impl Mover {
                 if watched.load(Ordering::Relaxed) {
                     break;
                 }
-                counted.fetch_add(u32::from(move_all(process, &[*cpu])), Ordering::Relaxed);
+                counted.fetch_add(u32::from(timers::move_process(process, &[*cpu])), Ordering::Relaxed);
                 thread::sleep(STAY);
             }
-            move_all(process, &all);
+            timers::move_process(process, &all);
         };
         let thread = thread::Builder::new().name("mover".into()).spawn(work).ok()?;
         Some(Self { over, moves, cpus: cpus.len() as u32, thread: Some(thread) })
@@ -62,14 +61,4 @@ impl Drop for Mover {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// Whether at least one thread could be moved. Threads come and go, so that one that cannot is nothing unusual.
-fn move_all(process: u32, cpus: &[u32]) -> bool {
-    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else {
-        return timers::move_thread(process, cpus).is_ok();
-    };
-    let numbers = threads.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    // All of them, also after one could be moved.
-    numbers.filter(|&thread| timers::move_thread(thread, cpus).is_ok()).count() > 0
 }

@@ -2,13 +2,13 @@
 
 use std::ffi::OsStr;
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use timers::Deadline;
+pub(super) use timers::os::files::is_program;
 
 use crate::prober::children;
 use crate::prober::lines::printable;
@@ -26,11 +26,6 @@ pub(super) fn find(names: &[&str]) -> Option<PathBuf> {
     names.iter().find_map(|name| {
         std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| is_program(program))
     })
-}
-
-/// Whether it is a file that can be run.
-pub(super) fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
 /// Runs a program and returns its standard output; or in one line what it complained of.

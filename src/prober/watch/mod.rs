@@ -4,21 +4,20 @@
 //! question and after its answer. A window that was disturbed is dropped and taken again, within limits.
 
 mod core;
-mod counters;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
 
+use timers::os::Counters;
+use timers::os::counters::Counts;
 use timers::{Answer, Pace};
 
 use crate::analysis::statistics::mean;
 
 use self::core::Core;
-pub use self::counters::{Counters, stolen};
 
 /// What disturbs a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,7 +76,7 @@ const MOST_PAUSES: u32 = 12;
 
 /// What a campaign watches with.
 pub struct Watch {
-    proc: PathBuf,
+    counts: Counts,
     cpu: Option<u32>,
     core: Option<Core>,
     /// Context switches that the runner itself causes, as where it shares the only CPU.
@@ -93,7 +92,7 @@ impl Watch {
     #[must_use]
     pub fn new(cpu: Option<u32>, apart: bool, patience: Duration) -> Rc<RefCell<Self>> {
         Rc::new(RefCell::new(Self {
-            proc: "/proc".into(),
+            counts: Counts::of_system(),
             cpu,
             core: cpu.and_then(Core::of),
             own_switches: u64::from(!apart),
@@ -218,7 +217,7 @@ impl ProcessWatch {
     pub fn of(watch: &Rc<RefCell<Watch>>, process: u32) -> Self {
         let stolen_before = {
             let watch = watch.borrow();
-            watch.cpu.and_then(|cpu| stolen(&watch.proc, cpu))
+            watch.cpu.and_then(|cpu| watch.counts.stolen(cpu))
         };
         Self {
             watch: Rc::clone(watch),
@@ -285,7 +284,7 @@ impl ProcessWatch {
         /// Stolen time is counted in 10 ms; this much in a process of some 50 ms means that it lost the CPU.
         const MOST_STOLEN: u64 = 1;
         let watch = self.watch.borrow();
-        let now = watch.cpu.and_then(|cpu| stolen(&watch.proc, cpu));
+        let now = watch.cpu.and_then(|cpu| watch.counts.stolen(cpu));
         let taken = now.zip(self.stolen_before).map_or(0, |(now, before)| now.saturating_sub(before));
         if taken > MOST_STOLEN {
             *self.dropped.entry(Disturbance::StolenTime).or_default() += 1;
@@ -307,13 +306,13 @@ impl ProcessWatch {
         }
         let mut watch = self.watch.borrow_mut();
         let pace = watch.calm();
-        Look { counters: Counters::of(&watch.proc, self.process), pace }
+        Look { counters: watch.counts.of_process(self.process), pace }
     }
 
     fn look(&self) -> Look {
         let mut watch = self.watch.borrow_mut();
         // First the process, so that what the looks themselves cause does not count.
-        let counters = Counters::of(&watch.proc, self.process);
+        let counters = watch.counts.of_process(self.process);
         Look { counters, pace: watch.look() }
     }
 

@@ -21,7 +21,7 @@ fn what_grew_disturbed() {
 #[test]
 fn a_window_nobody_can_watch_is_asked_once() {
     let watch = Watch::new(None, true, Duration::ZERO);
-    watch.borrow_mut().proc = "/nowhere".into();
+    watch.borrow_mut().counts = Counts::at(std::path::Path::new("/nowhere"));
     let mut process = ProcessWatch::of(&watch, 1);
     let mut asked = 0;
     let answer = process.gather(100, |repeat| {
@@ -58,7 +58,7 @@ impl Procfs {
 
     fn watched(&self) -> ProcessWatch {
         let watch = Watch::new(None, true, Duration::ZERO);
-        watch.borrow_mut().proc = self.folder.path().into();
+        watch.borrow_mut().counts = Counts::at(self.folder.path());
         ProcessWatch::of(&watch, 7)
     }
 

@@ -9,24 +9,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-/// How the kernel steers CLOCK_REALTIME and CLOCK_MONOTONIC, as adjtimex(2) tells it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Discipline {
-    /// Whether somebody keeps the clock synchronised (STA_UNSYNC is not set).
-    pub synchronised: bool,
-    /// What of an offset is still to be slewed in, in nanoseconds.
-    pub offset_ns: i64,
-    /// The time constant of the loop that slews that offset in: each second takes 1/2^(2 + constant) of the rest.
-    pub time_constant: i64,
-    /// What of an adjtime(3) is still to be slewed in, in microseconds; `None` where that is not told.
-    pub adjtime_us: Option<i64>,
-    /// The trim of the frequency, in parts per million times 2^16.
-    pub scaled_ppm: i64,
-    /// Microseconds between ticks of USER_HZ; 10 000 when nobody trims the rate by it.
-    pub tick_us: i64,
-    /// Estimated error of CLOCK_REALTIME, in microseconds.
-    pub estimated_error_us: i64,
-}
+use crate::os::Discipline;
 
 /// How the kernel steers its clocks at this moment. Nothing is changed by asking.
 ///

@@ -1,0 +1,105 @@
+//! The hypervisor under this system, and the clocks that it offers its guests, by CPUID.
+//!
+//! Sources: [KVM CPUID bits], [Hyper-V reference counter], Linux arch/x86/include/asm/hypervisor.h.
+//!
+//! [KVM CPUID bits]: https://docs.kernel.org/virt/kvm/x86/cpuid.html
+//! [Hyper-V reference counter]: https://learn.microsoft.com/en-us/virtualization/hyper-v-on-windows/tlfs/timers
+
+use crate::arch::Hypervisor;
+
+const FIRST_LEAF: u32 = 0x4000_0000;
+/// KVM that plays Hyper-V first has its own leaves here.
+const SECOND_LEAF: u32 = 0x4000_0100;
+
+/// What hypervisors call themselves in CPUID leaf 0x40000000, and what people call them.
+const HYPERVISORS: &[(&[u8], &str)] = &[
+    (b"KVMKVMKVM", "KVM"),
+    (b"Linux KVM Hv", "KVM"),
+    (b"Microsoft Hv", "Hyper-V"),
+    (b"VMwareVMware", "VMware"),
+    (b"XenVMMXenVMM", "Xen"),
+    (b"TCGTCGTCGTCG", "QEMU (TCG)"),
+    (b"VBoxVBoxVBox", "VirtualBox"),
+    (b"bhyve bhyve", "bhyve"),
+    (b"BHyVE BHyVE", "bhyve"),
+    (b" lrpepyh  vr", "Parallels"),
+    (b"prl hyperv", "Parallels"),
+    (b"ACRNACRNACRN", "ACRN"),
+    (b"QNXQVMBSQG", "QNX"),
+    (b"Jailhouse", "Jailhouse"),
+    (b"___ NVMM ___", "NVMM"),
+    (b"OpenBSDVMM58", "OpenBSD vmm"),
+    (b"HAXMHAXMHAXM", "HAXM"),
+];
+
+/// What the processor says of a hypervisor; `None` where it cannot be asked.
+#[must_use]
+pub fn hypervisor() -> Option<Hypervisor> {
+    // Asked before its leaves are: without a hypervisor, they answer as the last basic leaf does.
+    let present = raw_cpuid::CpuId::new().get_feature_info().is_some_and(|info| info.has_hypervisor());
+    Some(if present {
+        Hypervisor { name: Some(hypervisor_name(&signature(FIRST_LEAF))), clocks: clocks() }
+    } else {
+        Hypervisor::default()
+    })
+}
+
+fn clocks() -> Vec<&'static str> {
+    let mut clocks = Vec::new();
+    for base in [FIRST_LEAF, SECOND_LEAF] {
+        let signature = signature(base);
+        if signature.starts_with(b"KVMKVMKVM") {
+            // KVM_FEATURE_CLOCKSOURCE, KVM_FEATURE_CLOCKSOURCE2
+            let features = raw_cpuid::cpuid!(base + 1).eax;
+            clocks.extend((features & (1 | 1 << 3) != 0).then_some("kvm-clock"));
+        } else if signature.starts_with(b"XenVMMXenVMM") {
+            clocks.push("xen");
+        } else if base == FIRST_LEAF && &signature == b"Microsoft Hv" {
+            // AccessPartitionReferenceTsc, AccessPartitionReferenceCounter
+            let privileges = raw_cpuid::cpuid!(base + 3).eax;
+            clocks.extend((privileges & 1 << 9 != 0).then_some("hyperv_clocksource_tsc_page"));
+            clocks.extend((privileges & 1 << 1 != 0).then_some("hyperv_clocksource_msr"));
+        }
+    }
+    clocks
+}
+
+/// A readable name for a signature: unknown ones as they are, as far as they can be printed.
+fn hypervisor_name(signature: &[u8; 12]) -> String {
+    if let Some((_, name)) = HYPERVISORS.iter().find(|(known, _)| signature.starts_with(known)) {
+        return (*name).to_owned();
+    }
+    let printable: String = signature
+        .iter()
+        .map(|&byte| char::from(byte))
+        .filter(|c| c.is_ascii_graphic() || *c == ' ')
+        .collect();
+    match printable.trim() {
+        "" => "unnamed".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+fn signature(base: u32) -> [u8; 12] {
+    let leaf = raw_cpuid::cpuid!(base);
+    let mut signature = [0; 12];
+    for (bytes, register) in signature.chunks_exact_mut(4).zip([leaf.ebx, leaf.ecx, leaf.edx]) {
+        bytes.copy_from_slice(&register.to_le_bytes());
+    }
+    signature
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_hypervisors() {
+        assert_eq!(hypervisor_name(b"KVMKVMKVM\0\0\0"), "KVM");
+        assert_eq!(hypervisor_name(b"Microsoft Hv"), "Hyper-V");
+        assert_eq!(hypervisor_name(b"bhyve bhyve "), "bhyve");
+        assert_eq!(hypervisor_name(b"UnisysSpar64"), "UnisysSpar64");
+        assert_eq!(hypervisor_name(&[0; 12]), "unnamed");
+        assert_eq!(hypervisor_name(b"\0\x01\xff  \n\0\0\0\0\0\0"), "unnamed");
+    }
+}

@@ -1,0 +1,220 @@
+//! The calls that read clocks, and whether they may be made.
+
+use std::io;
+use std::mem::MaybeUninit;
+
+use crate::Unavailable;
+
+pub use libc::{
+    CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC_RAW, CLOCK_PROCESS_CPUTIME_ID,
+    CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, RUSAGE_SELF, RUSAGE_THREAD,
+    clock_t, clockid_t, rusage, time_t, timespec, timeval,
+};
+use libc::{c_int, c_long};
+
+/// A way to the kernel's clocks.
+pub trait Route {
+    /// Makes the call. The status is 0, or tells [`error`](Route::error) what went wrong.
+    fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long;
+
+    /// What a status other than 0 means, right after the call.
+    fn error(status: c_long) -> io::Error;
+
+    /// Whether the call can be made without crashing.
+    fn permitted(clock: clockid_t) -> Result<(), Unavailable>;
+}
+
+/// The function of libc, hence the vDSO where there is one.
+pub struct Libc;
+
+impl Route for Libc {
+    #[inline(always)]
+    fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
+        // SAFETY: the pointer is valid for a timespec.
+        c_long::from(unsafe { libc::clock_gettime(clock, time.as_mut_ptr()) })
+    }
+
+    fn error(_status: c_long) -> io::Error {
+        io::Error::last_os_error()
+    }
+
+    fn permitted(clock: clockid_t) -> Result<(), Unavailable> {
+        match clock {
+            // Of these the vDSO only copies what the timer interrupt left; or it makes the system call.
+            CLOCK_MONOTONIC_COARSE
+            | CLOCK_REALTIME_COARSE
+            | CLOCK_PROCESS_CPUTIME_ID
+            | CLOCK_THREAD_CPUTIME_ID => Ok(()),
+            _ => vdso_permitted(),
+        }
+    }
+}
+
+/// The system call past the vDSO. By the instruction itself rather than by libc's `syscall()`, whose shuffling of
+/// seven registers and setting of `errno` would be measured along.
+pub struct Kernel;
+
+impl Route for Kernel {
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
+        let mut number_then_status = libc::SYS_clock_gettime;
+        // SAFETY: the calling convention of syscall(2) for x86-64: number in RAX, arguments in RDI and RSI, result in
+        // RAX; the instruction itself overwrites RCX and R11. The kernel writes a timespec to valid memory, so no
+        // `nomem`. `nostack`: the kernel has a stack of its own and leaves the red zone alone.
+        unsafe {
+            std::arch::asm!(
+                "syscall",
+                inlateout("rax") number_then_status,
+                in("rdi") i64::from(clock),
+                in("rsi") time.as_mut_ptr(),
+                lateout("rcx") _,
+                lateout("r11") _,
+                options(nostack)
+            );
+        }
+        number_then_status
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    #[inline(always)]
+    fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
+        let mut clock_then_status = i64::from(clock);
+        // SAFETY: the calling convention of syscall(2) for 64-bit Arm: number in X8, arguments in X0 and X1, result
+        // in X0, all other registers kept. Options as on x86-64.
+        unsafe {
+            std::arch::asm!(
+                "svc 0",
+                in("x8") libc::SYS_clock_gettime,
+                inlateout("x0") clock_then_status,
+                in("x1") time.as_mut_ptr(),
+                options(nostack)
+            );
+        }
+        clock_then_status
+    }
+
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[inline(always)]
+    fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
+        // SAFETY: the pointer is valid for a timespec.
+        let status = unsafe { libc::syscall(libc::SYS_clock_gettime, clock, time.as_mut_ptr()) };
+        if status == 0 {
+            0
+        } else {
+            -c_long::from(io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL))
+        }
+    }
+
+    fn error(status: c_long) -> io::Error {
+        io::Error::from_raw_os_error(-status as i32)
+    }
+
+    fn permitted(_clock: clockid_t) -> Result<(), Unavailable> {
+        Ok(())
+    }
+}
+
+/// Whether the clock can be read, which came with that release of Linux.
+pub fn try_clock<R: Route>(clock: clockid_t, label: &str, since: &str) -> Result<(), Unavailable> {
+    R::permitted(clock)?;
+    match R::clock_gettime(clock, &mut MaybeUninit::uninit()) {
+        0 => Ok(()),
+        status => Err(refused(label, &R::error(status), since)),
+    }
+}
+
+/// What `clock_getres` says of a clock, in nanoseconds.
+pub fn resolution(clock: clockid_t) -> Option<f64> {
+    let mut time = MaybeUninit::<timespec>::uninit();
+    // SAFETY: the pointer is valid for a timespec.
+    let status = unsafe { libc::clock_getres(clock, time.as_mut_ptr()) };
+    // SAFETY: the call succeeded, so both fields are written.
+    let time = (status == 0).then(|| unsafe { time.assume_init() })?;
+    Some(time.tv_sec as f64 * 1e9 + time.tv_nsec as f64).filter(|ns| *ns > 0.0)
+}
+
+/// A call that the system refused, in its own words.
+pub fn refused(call: &str, error: &io::Error, since: &str) -> Unavailable {
+    let why = Unavailable::because(format!("{call}: {error}"));
+    match error.raw_os_error() {
+        Some(libc::EINVAL) => why.remedy(format!("this clock needs Linux {since} or later")),
+        Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => {
+            why.remedy("a seccomp filter (of a container, a sandbox) may forbid the call; run outside it")
+        }
+        _ => why,
+    }
+}
+
+/// Whether this process may read the time-stamp counter, where there is one.
+pub fn tsc_permitted() -> Result<(), Unavailable> {
+    let mut mode: c_int = 0;
+    // SAFETY: PR_GET_TSC writes one int through its second argument.
+    let status = unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
+    // A kernel that does not know the question (some emulations of Linux, other processors) has not forbidden anything either.
+    if status != 0 || mode != libc::PR_TSC_SIGSEGV {
+        return Ok(());
+    }
+    Err(Unavailable::because(
+        "this process may not read the time-stamp counter: prctl(PR_SET_TSC, PR_TSC_SIGSEGV) is in force",
+    )
+    .remedy("undo it with prctl(PR_SET_TSC, PR_TSC_ENABLE) in the program that set it; children inherit it"))
+}
+
+/// Whether the vDSO can read the time: it does so with the TSC where that, or what a hypervisor builds on it, is the
+/// clock source, and then faults wherever `rdtsc` does.
+pub fn vdso_permitted() -> Result<(), Unavailable> {
+    let Err(why) = tsc_permitted() else { return Ok(()) };
+    match std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource") {
+        Ok(source) if !source.contains("tsc") && !source.contains("kvm-clock") => Ok(()),
+        _ => Err(why),
+    }
+}
+
+/// `gettimeofday`; 0 when it succeeded.
+#[inline(always)]
+pub fn gettimeofday(time: &mut MaybeUninit<timeval>) -> c_int {
+    // SAFETY: the pointer is valid for a timeval; the time zone is optional.
+    unsafe { libc::gettimeofday(time.as_mut_ptr(), std::ptr::null_mut()) }
+}
+
+/// `time`, by its result alone.
+#[inline(always)]
+pub fn time() -> time_t {
+    // SAFETY: a null pointer asks for the result alone.
+    unsafe { libc::time(std::ptr::null_mut()) }
+}
+
+unsafe extern "C" {
+    // The libc crate does not declare it for Linux. No arguments, no preconditions.
+    /// `clock`.
+    pub safe fn clock() -> clock_t;
+}
+
+/// `times`. With the structure, as everybody calls it: Linux skips the accounting for a null pointer.
+#[inline(always)]
+pub fn times() -> clock_t {
+    let mut spent = MaybeUninit::uninit();
+    // SAFETY: the pointer is valid for a tms.
+    unsafe { libc::times(spent.as_mut_ptr()) }
+}
+
+/// How many ticks of `times` are a second.
+pub fn ticks_a_second() -> c_long {
+    // SAFETY: sysconf has no preconditions.
+    unsafe { libc::sysconf(libc::_SC_CLK_TCK) }
+}
+
+/// `getrusage`; 0 when it succeeded.
+#[inline(always)]
+pub fn getrusage(who: c_int, usage: &mut MaybeUninit<rusage>) -> c_int {
+    // SAFETY: the pointer is valid for a rusage.
+    unsafe { libc::getrusage(who, usage.as_mut_ptr()) }
+}
+
+/// The cheapest system call there is: it looks at one word.
+#[inline(always)]
+pub fn cheapest_call() -> u64 {
+    // SAFETY: no arguments, no preconditions.
+    unsafe { libc::syscall(libc::SYS_getppid) as u64 }
+}

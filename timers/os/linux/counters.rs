@@ -1,0 +1,108 @@
+//! What the kernel counts of a process, of all its threads (proc(5)).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::os::Counters;
+
+/// Where the kernel shows its counts.
+#[derive(Clone, Debug)]
+pub struct Counts(PathBuf);
+
+impl Counts {
+    /// Those of this system.
+    #[must_use]
+    pub fn of_system() -> Self {
+        Self("/proc".into())
+    }
+
+    /// A folder that stands for procfs.
+    #[must_use]
+    pub fn at(folder: &Path) -> Self {
+        Self(folder.into())
+    }
+
+    /// Those of a process. `None` where they cannot be read.
+    #[must_use]
+    pub fn of_process(&self, process: u32) -> Option<Counters> {
+        let folder = self.0.join(process.to_string()).join("task");
+        let mut threads: Vec<PathBuf> =
+            fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        threads.sort_unstable();
+        let mut all = Counters::default();
+        for thread in threads {
+            // A thread may end between the look at the folder and the look at it.
+            if let Some(one) = of_thread(&thread) {
+                all.switches += one.switches;
+                all.major_faults += one.major_faults;
+                all.cpus.extend(one.cpus);
+            }
+        }
+        Some(all)
+    }
+
+    /// Those of the calling thread.
+    #[must_use]
+    pub fn of_this_thread(&self) -> Option<Counters> {
+        of_thread(&self.0.join("thread-self"))
+    }
+
+    /// Time that a hypervisor took from a CPU while something wanted to run there, in ticks of USER_HZ (10 ms).
+    #[must_use]
+    pub fn stolen(&self, cpu: u32) -> Option<u64> {
+        let stat = fs::read_to_string(self.0.join("stat")).ok()?;
+        let prefix = format!("cpu{cpu} ");
+        let line = stat.lines().find_map(|line| line.strip_prefix(&prefix))?;
+        line.split_whitespace().nth(7)?.parse().ok()
+    }
+}
+
+/// Those of the thread whose folder in procfs this is.
+fn of_thread(folder: &Path) -> Option<Counters> {
+    let status = fs::read_to_string(folder.join("status")).ok()?;
+    let stat = fs::read_to_string(folder.join("stat")).ok()?;
+    let (major_faults, cpu) = faults_and_cpu(&stat)?;
+    Some(Counters { switches: switches(&status)?, major_faults, cpus: vec![cpu] })
+}
+
+fn switches(status: &str) -> Option<u64> {
+    status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?.trim().parse().ok()
+}
+
+/// Fields 12 and 39; the name in field 2 may hold anything, parentheses and blanks included.
+fn faults_and_cpu(stat: &str) -> Option<(u64, u32)> {
+    let after_name: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    Some((after_name.get(9)?.parse().ok()?, after_name.get(36)?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_the_kernel() {
+        assert_eq!(
+            switches("Name:\tx\nvoluntary_ctxt_switches:\t9\nnonvoluntary_ctxt_switches:\t7\n"),
+            Some(7)
+        );
+        assert_eq!(switches("Name:\tx\n"), None);
+        let mut fields: Vec<String> = (3..=52).map(|field| field.to_string()).collect();
+        fields[0] = "S".into();
+        let stat = format!("1 (a ) b) {}", fields.join(" "));
+        assert_eq!(faults_and_cpu(&stat), Some((12, 39)));
+        assert_eq!(faults_and_cpu("1 (x) S 1 2"), None);
+        assert_eq!(faults_and_cpu("rubbish"), None);
+    }
+
+    #[test]
+    fn this_process() {
+        if Path::new("/proc/self/stat").exists() {
+            let counts = Counts::of_system();
+            let counters = counts.of_process(std::process::id()).expect("procfs is there");
+            assert!(!counters.cpus.is_empty());
+            assert_eq!(counts.of_this_thread().expect("procfs is there").cpus.len(), 1);
+        }
+        let nowhere = Counts::at(Path::new("/nowhere"));
+        assert_eq!((nowhere.of_process(1), nowhere.of_this_thread(), nowhere.stolen(0)), (None, None, None));
+    }
+}

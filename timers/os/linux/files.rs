@@ -1,0 +1,81 @@
+//! What the standard library does not know of files.
+
+use std::fs::{File, FileType, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, renameat_with};
+use rustix::io::Errno;
+
+/// Opens a file to be read without waiting for who writes to it, as for a pipe.
+///
+/// # Errors
+/// What the system said.
+pub fn open_at_once(path: &Path) -> io::Result<File> {
+    open(path, OFlags::NONBLOCK)
+}
+
+/// Likewise, but not through a link.
+///
+/// # Errors
+/// What the system said.
+pub fn open_itself(path: &Path) -> io::Result<File> {
+    open(path, OFlags::NONBLOCK | OFlags::NOFOLLOW)
+}
+
+fn open(path: &Path, flags: OFlags) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+/// Locks a file or a folder for this process alone, as long as it is open (flock(2)).
+///
+/// # Errors
+/// When somebody else holds it, or the file system has no locks.
+pub fn lock(file: &File) -> io::Result<()> {
+    Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
+}
+
+/// Whether an open file still has a name.
+///
+/// # Errors
+/// What the system said.
+pub fn has_name(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.nlink() > 0)
+}
+
+/// What a file is that is neither regular nor a folder.
+#[must_use]
+pub fn kind(of: FileType) -> &'static str {
+    if of.is_fifo() {
+        "a pipe"
+    } else if of.is_char_device() || of.is_block_device() {
+        "a device"
+    } else {
+        "a socket or something else that is no file"
+    }
+}
+
+/// The permissions of a new file, before the umask; `None` where the system decides them.
+#[must_use]
+pub fn permissions(mode: u32) -> Option<Permissions> {
+    Some(Permissions::from_mode(mode))
+}
+
+/// Whether it is a file that can be run.
+#[must_use]
+pub fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+/// Exchanges two files or folders at once. False where the file system cannot.
+///
+/// # Errors
+/// What the system said.
+pub fn exchange(one: &Path, other: &Path) -> io::Result<bool> {
+    match renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(true),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}

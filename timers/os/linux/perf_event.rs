@@ -1,0 +1,137 @@
+//! Counters of perf events ([perf_event_open(2)]).
+//!
+//! [perf_event_open(2)]: https://man7.org/linux/man-pages/man2/perf_event_open.2.html
+
+mod page;
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, FromRawFd};
+
+use perf_event_open_sys::bindings::{
+    PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_SW_TASK_CLOCK, PERF_FLAG_FD_CLOEXEC, PERF_TYPE_HARDWARE,
+    PERF_TYPE_SOFTWARE, perf_event_attr,
+};
+
+use crate::{Unavailable, work};
+
+pub use page::Page;
+
+/// An event that counts for the calling thread; closed when dropped.
+pub struct Event(File);
+
+impl Event {
+    /// The time that the thread ran.
+    pub fn task_clock() -> Result<Self, Unavailable> {
+        Self::counting(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK.into())
+    }
+
+    /// Cycles of the core.
+    pub fn cycles() -> Result<Self, Unavailable> {
+        Self::counting(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES.into())
+    }
+
+    /// One that was seen to count.
+    fn counting(kind: u32, config: u64) -> Result<Self, Unavailable> {
+        let event = Self::open(kind, config)?;
+        event.moves().map(|()| event)
+    }
+
+    /// With the kernel's cycles where that is permitted, in user mode only where it is not.
+    fn open(kind: u32, config: u64) -> Result<Self, Unavailable> {
+        let mut attributes = perf_event_attr {
+            type_: kind,
+            config,
+            size: size_of::<perf_event_attr>() as u32,
+            ..Default::default()
+        };
+        if kind == PERF_TYPE_HARDWARE {
+            attributes.set_pinned(1);
+        }
+        Self::with(&mut attributes)
+            .or_else(|error| match error.raw_os_error() {
+                Some(libc::EACCES | libc::EPERM | libc::EOPNOTSUPP) => {
+                    attributes.set_exclude_kernel(1);
+                    attributes.set_exclude_hv(1);
+                    Self::with(&mut attributes)
+                }
+                _ => Err(error),
+            })
+            .map_err(|error| refused(&error))
+    }
+
+    fn with(attributes: &mut perf_event_attr) -> io::Result<Self> {
+        // SAFETY: the attributes are initialised and say their size; they ask for a plain count, which touches no
+        // memory of ours. Thread 0 is the calling one, CPU -1 any, group -1 none.
+        let descriptor = unsafe {
+            perf_event_open_sys::perf_event_open(attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC.into())
+        };
+        if descriptor < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the descriptor was just opened and belongs to nobody else.
+        Ok(Self(unsafe { File::from_raw_fd(descriptor) }))
+    }
+
+    /// Some hypervisors let a counter be opened that then stands still, and a pinned event that found no counter
+    /// reads as end of file.
+    fn moves(&self) -> Result<(), Unavailable> {
+        let count = || -> io::Result<u64> {
+            let mut bytes = [0; 8];
+            (&self.0).read_exact(&mut bytes)?;
+            Ok(u64::from_ne_bytes(bytes))
+        };
+        let before = count();
+        work::units(100_000);
+        match (before, count()) {
+            (Ok(before), Ok(after)) if after > before => Ok(()),
+            (Ok(_), Ok(_)) => Err(Unavailable::because("the counter can be opened but stands still")
+                .remedy("the hypervisor emulates the counter badly; expose the host's PMU to the guest")),
+            _ => Err(Unavailable::because(
+                "the event can be opened but got no counter; others hold all of them",
+            )
+            .remedy("stop other profilers, or free a counter with `sysctl kernel.nmi_watchdog=0`")),
+        }
+    }
+
+    /// Its count, by `read(2)`.
+    #[inline(always)]
+    pub fn read(&self) -> u64 {
+        // Set to zero, unlike the readings of the clocks: this call can come back short, with end of file.
+        let mut count = 0_u64;
+        // SAFETY: the descriptor is open as long as `self` lives, and the pointer is valid for eight bytes. Not by
+        // `Read`, whose result would be examined in the timed region.
+        unsafe { libc::read(self.0.as_raw_fd(), (&raw mut count).cast(), size_of::<u64>()) };
+        count
+    }
+}
+
+/// The refusal in the system's words, with what it means for this call.
+fn refused(error: &io::Error) -> Unavailable {
+    let why = format!("perf_event_open: {error}");
+    match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => {
+            let value = setting("/proc/sys/kernel/perf_event_paranoid");
+            Unavailable::because(format!("{why}; /proc/sys/kernel/perf_event_paranoid {value}")).remedy(
+                "`sysctl kernel.perf_event_paranoid=1` as root, or the capability CAP_PERFMON; in a container also a \
+                 seccomp profile that allows perf_event_open",
+            )
+        }
+        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => Unavailable::because(format!(
+            "{why}; the CPU or the hypervisor offers no hardware performance counters"
+        ))
+        .remedy("in a virtual machine, expose the PMU to the guest"),
+        Some(libc::ENOSYS) => Unavailable::because(format!(
+            "{why}; the kernel was built without CONFIG_PERF_EVENTS, or seccomp hides it"
+        ))
+        .remedy("in a container, a seccomp profile that allows perf_event_open"),
+        _ => Unavailable::because(why),
+    }
+}
+
+fn setting(path: &str) -> String {
+    match fs::read_to_string(path) {
+        Ok(value) => format!("is {}", value.trim()),
+        Err(_) => "is not there".into(),
+    }
+}

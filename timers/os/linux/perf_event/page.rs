@@ -1,0 +1,110 @@
+//! Counters that a program reads by itself, with the recipe that the kernel publishes (perf_event_open(2), "The mmap layout").
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::ptr;
+use std::sync::atomic::{Ordering, compiler_fence};
+
+use perf_event_open_sys::bindings::{PERF_COUNT_HW_CPU_CYCLES, PERF_TYPE_HARDWARE, perf_event_mmap_page};
+
+use super::{Event, refused, setting};
+use crate::{Unavailable, arch};
+
+const LENGTH: usize = 4096;
+const PERMISSION: &str = "/sys/bus/event_source/devices/cpu/rdpmc";
+
+/// The page in which the kernel says where the counter of an event stands; unmapped when dropped.
+pub struct Page {
+    page: *const perf_event_mmap_page,
+    /// The event lives as long as its descriptor.
+    event: Event,
+}
+
+// SAFETY: the mapping is read-only, belongs to the process and not to a thread, and is read by volatile loads
+// alone. A reading by another thread means nothing (see `COUNTS`) but touches no memory it should not.
+unsafe impl Send for Page {}
+// SAFETY: as for `Send`; nothing is written through a shared reference.
+unsafe impl Sync for Page {}
+
+impl Page {
+    pub fn open() -> Result<Self, Unavailable> {
+        arch::has_rdpmc().map_err(Unavailable::because)?;
+        let event = Event::open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES.into())?;
+        // SAFETY: a new mapping at an address of the kernel's choice, of the event's first page, to be read.
+        let address = unsafe {
+            libc::mmap(ptr::null_mut(), LENGTH, libc::PROT_READ, libc::MAP_SHARED, event.0.as_raw_fd(), 0)
+        };
+        if address == libc::MAP_FAILED {
+            return Err(refused(&io::Error::last_os_error()));
+        }
+        let page = Self { page: address.cast(), event };
+        page.permitted()?;
+        // Not before: of an event that is read and mapped afterwards Linux 6.18 tells an offset that does not fit the
+        // sign-extended counter, so that readings are 2⁴⁸ too low until the thread is scheduled anew (seen on AMD).
+        page.event.moves()?;
+        Ok(page)
+    }
+
+    fn permitted(&self) -> Result<(), Unavailable> {
+        // SAFETY: the mapping is longer than the structure, and every pattern of bits is a valid one of it.
+        let page = unsafe { ptr::read_volatile(self.page) };
+        // SAFETY: both members of the union are plain 64 bits.
+        let capabilities = unsafe { page.__bindgen_anon_1.__bindgen_anon_1 };
+        if capabilities.cap_user_rdpmc() == 0 {
+            return Err(Unavailable::because(format!(
+                "the kernel does not let programs execute rdpmc (cap_user_rdpmc is 0); {PERMISSION} {}",
+                setting(PERMISSION)
+            ))
+            .remedy(format!("`echo 1 > {PERMISSION}` as root")));
+        }
+        if page.index == 0 {
+            return Err(Unavailable::because(
+                "the event has no counter that rdpmc could read (its index is 0)",
+            )
+            .remedy("stop other profilers, which hold the counters"));
+        }
+        Ok(())
+    }
+
+    /// The recipe of perf_event_open(2): the kernel raises `lock` before and after it changes the rest.
+    #[inline(always)]
+    pub fn read(&self) -> u64 {
+        let page = self.page;
+        loop {
+            // SAFETY: all these loads lie in the mapping, which lives as long as `self`; volatile because the
+            // kernel writes there.
+            let (lock, index, offset, width) = unsafe {
+                let lock = ptr::read_volatile(&raw const (*page).lock);
+                // The kernel updates the page on the CPU that reads it, so only the compiler needs holding back.
+                compiler_fence(Ordering::SeqCst);
+                (
+                    lock,
+                    ptr::read_volatile(&raw const (*page).index),
+                    ptr::read_volatile(&raw const (*page).offset),
+                    ptr::read_volatile(&raw const (*page).pmc_width),
+                )
+            };
+            // At index 0 the event is on no counter, and the instruction would fault.
+            let counted = if index == 0 { 0 } else { sign_extended(arch::rdpmc(index - 1), width) };
+            compiler_fence(Ordering::SeqCst);
+            // SAFETY: as above.
+            if unsafe { ptr::read_volatile(&raw const (*page).lock) } == lock {
+                return offset.wrapping_add(counted) as u64;
+            }
+        }
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `open` with this length, and nothing refers to it any more.
+        unsafe { libc::munmap(self.page.cast_mut().cast(), LENGTH) };
+    }
+}
+
+/// Counters are narrower than 64 bits, and the kernel's offset is made for their signed value.
+#[inline(always)]
+fn sign_extended(counter: u64, width: u16) -> i64 {
+    let unused = 64_u32.wrapping_sub(width.into());
+    (counter.wrapping_shl(unused) as i64).wrapping_shr(unused)
+}

@@ -1,0 +1,92 @@
+//! Children, and all below them ([prctl(2)], waitid(2), kill(2)).
+//!
+//! [prctl(2)]: https://man7.org/linux/man-pages/man2/prctl.2.html
+
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus};
+
+use rustix::process::{Pid as Raw, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
+
+use crate::os::Pid;
+
+pub use super::descendants::{all, end_all_with, is_dead, listed};
+
+/// Has the process of `command` lead a group of its own, which can be ended as a whole.
+///
+/// # Errors
+/// Where the system has no such thing, so that nobody could end what it starts.
+pub fn lead_group(command: &mut Command) -> io::Result<()> {
+    command.process_group(0);
+    Ok(())
+}
+
+/// Has the process of `command` killed when the *thread* that starts it ends: who calls this starts it from a thread that
+/// stays. Where the system has no such thing, nothing changes.
+pub fn ends_with_its_starter(command: &mut Command) {
+    let starter = std::process::id();
+    let wish = move || {
+        // SAFETY: plain numbers; where the call is refused, nothing changed and nothing is lost.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) };
+        // SAFETY: no arguments, no preconditions.
+        let parent = unsafe { libc::getppid() };
+        // Whoever ended before the wish was known would never be heard of.
+        if u32::try_from(parent).is_ok_and(|parent| parent == starter) {
+            Ok(())
+        } else {
+            Err(io::Error::from_raw_os_error(libc::ESRCH))
+        }
+    };
+    // SAFETY: between fork and exec, only calls that are safe in a signal handler: prctl and getppid; nothing is
+    // allocated, as an error of a number needs no memory.
+    unsafe { command.pre_exec(wish) };
+}
+
+/// Makes this process the parent of all its descendants whose own parents end, instead of init: so that none gets out of
+/// reach by starting a session of its own. Where the system has no such thing, nothing changes.
+pub fn adopt_descendants() {
+    // SAFETY: plain numbers.
+    unsafe {
+        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1 as libc::c_ulong);
+    }
+}
+
+/// Ends a group. Nothing happens when nobody is left in it.
+pub fn kill_group(group: Pid) {
+    let _ = raw(group).map(|group| kill_process_group(group, Signal::KILL));
+}
+
+/// Ends a process.
+pub fn kill(process: Pid) {
+    let _ = raw(process).map(|process| kill_process(process, Signal::KILL));
+}
+
+/// Whether a child is over. It is not waited for, so that its number and its group stay its own.
+#[must_use]
+pub fn has_exited(child: Pid) -> bool {
+    waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT)
+}
+
+/// Returns once a child is over, likewise.
+pub fn until_it_exits(child: Pid) {
+    waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+}
+
+/// Waits for a child that is over, so that its number is free.
+pub fn reap(child: Pid) {
+    waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+}
+
+/// The signal that ended a process.
+#[must_use]
+pub fn signal(status: ExitStatus) -> Option<i32> {
+    status.signal()
+}
+
+fn waits(child: Pid, options: WaitIdOptions) -> bool {
+    raw(child).is_some_and(|child| matches!(waitid(WaitId::Pid(child), options), Ok(Some(_))))
+}
+
+pub(super) fn raw(process: Pid) -> Option<Raw> {
+    Raw::from_raw(process.0.cast_signed())
+}

@@ -1,0 +1,45 @@
+//! Requests to end (signal(7)).
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::{fs, io, thread};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+/// A signal that asks this program to end.
+#[derive(Clone, Copy, Debug)]
+pub struct Request(i32);
+
+impl Request {
+    /// Ends this process as the signal does by itself.
+    pub fn obey(self) {
+        let _ = emulate_default_handler(self.0);
+    }
+}
+
+/// Has `asked` called, in a thread of its own, when a signal asks this program to end. A file that grows beyond its limit is an
+/// error from then on, and no end without a word.
+///
+/// # Errors
+/// When nobody can listen: signals do then what they do by themselves.
+pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
+    let ended = [SIGINT, SIGTERM, SIGQUIT].into_iter().chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
+    let mut signals = Signals::new(ended)?;
+    signal_hook::flag::register(SIGXFSZ, Arc::<AtomicBool>::default())?;
+    let work = move || {
+        if let Some(signal) = signals.forever().next() {
+            asked(Request(signal));
+        }
+    };
+    thread::Builder::new().name("signals".into()).spawn(work).map(drop)
+}
+
+/// Whether whoever started this program wants it to go on when a signal comes, as `nohup` does.
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}

@@ -1,0 +1,161 @@
+//! What differs from one operating system to another: a folder or a file each, behind the same names. Nothing outside this folder
+//! and `arch` asks which one it is compiled for, or calls a system by other means than the standard library.
+//!
+//! What a system cannot tell is `None`, what it cannot do is an error that says so, and what it need not do is done by nobody.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `affinity` | which CPUs a thread may run on |
+//! | `clocks` | calls that read clocks, and whether they may be made |
+//! | `perf_event` | counters of the CPU that the kernel manages |
+//! | `counters` | what disturbed a thread: switches, faults, moves, stolen time |
+//! | `discipline` | how the kernel's clocks are steered |
+//! | `machine` | the kernel, and where it shows its files |
+//! | `process` | children, and all below them: started so that they end with this program, looked at, ended |
+//! | `signals` | requests to end |
+//! | `limits` | what a process may have of the system |
+//! | `files` | what the standard library does not know of files: locks, kinds, permissions |
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(not(target_os = "linux"))]
+mod other;
+
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(not(target_os = "linux"))]
+use other as system;
+
+use std::fmt;
+use std::io;
+use std::process::Child;
+
+pub(crate) use system::{affinity, clocks, perf_event};
+pub use system::{counters, discipline, files, limits, machine, process, signals};
+
+/// Why a thread could not be bound to a CPU.
+#[derive(Debug, thiserror::Error)]
+pub enum AffinityError {
+    /// The machine has no such CPU.
+    #[error("this machine has no CPU {0}")]
+    Absent(u32),
+    /// The CPU is there but switched off.
+    #[error("CPU {0} is offline; `echo 1 > /sys/devices/system/cpu/cpu{0}/online` as root brings it up")]
+    Offline(u32),
+    /// The CPU is there and runs, but not for this process.
+    #[error(
+        "CPU {cpu} is not among those this process may use ({allowed}); its cpuset (container, cgroup) forbids it"
+    )]
+    NotAllowed {
+        /// The CPU that was asked for.
+        cpu: u32,
+        /// Those that may be used, separated by commas.
+        allowed: String,
+    },
+    /// The system refused for another reason.
+    #[error("{call}: {source}")]
+    System {
+        /// The call that failed.
+        call: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// What the kernel counts of a process: counts that only grow; what grew during a window disturbed it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Times that a thread had to give way to another one though it could have gone on.
+    pub switches: u64,
+    /// Page faults that waited for a disk.
+    pub major_faults: u64,
+    /// The CPU of each thread.
+    pub cpus: Vec<u32>,
+}
+
+/// How the kernel steers CLOCK_REALTIME and CLOCK_MONOTONIC, as adjtimex(2) tells it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Discipline {
+    /// Whether somebody keeps the clock synchronised (STA_UNSYNC is not set).
+    pub synchronised: bool,
+    /// What of an offset is still to be slewed in, in nanoseconds.
+    pub offset_ns: i64,
+    /// The time constant of the loop that slews that offset in: each second takes 1/2^(2 + constant) of the rest.
+    pub time_constant: i64,
+    /// What of an adjtime(3) is still to be slewed in, in microseconds; `None` where that is not told.
+    pub adjtime_us: Option<i64>,
+    /// The trim of the frequency, in parts per million times 2^16.
+    pub scaled_ppm: i64,
+    /// Microseconds between ticks of USER_HZ; 10 000 when nobody trims the rate by it.
+    pub tick_us: i64,
+    /// Estimated error of CLOCK_REALTIME, in microseconds.
+    pub estimated_error_us: i64,
+}
+
+/// What the kernel calls itself; `None` where it does not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KernelName {
+    /// As in `Linux`.
+    pub name: Option<String>,
+    /// As in `6.18.5`.
+    pub release: Option<String>,
+    /// When and how it was built.
+    pub version: Option<String>,
+}
+
+/// What there is too little of, each with the most that is allowed where that is limited and known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortage {
+    /// Files that this process may have open.
+    Files(Option<u64>),
+    /// Files that the whole system may have open.
+    FilesOfAll,
+    /// Processes and threads of this user.
+    Processes(Option<u64>),
+    /// Memory.
+    Memory,
+}
+
+/// The number of a process, or of the group that it leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pid(u32);
+
+impl Pid {
+    /// That of a child.
+    #[must_use]
+    pub fn of(child: &Child) -> Self {
+        Self(child.id())
+    }
+
+    /// That of this process.
+    #[must_use]
+    pub fn own() -> Self {
+        Self(std::process::id())
+    }
+
+    /// From digits: it is positive and has 31 bits.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|&number| number > 0 && i32::try_from(number).is_ok()).map(Self)
+    }
+}
+
+impl fmt::Display for Pid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pid;
+
+    #[test]
+    fn numbers_of_processes() {
+        assert_eq!(Pid::parse(&Pid::own().to_string()), Some(Pid::own()));
+        // 0 and negative numbers would mean groups, this one's own among them.
+        for odd in ["0", "-1", "2147483648", "4294967296", "", "self"] {
+            assert_eq!(Pid::parse(odd), None, "{odd}");
+        }
+    }
+}

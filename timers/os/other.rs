@@ -1,0 +1,367 @@
+//! A system that nobody has written a folder for: the clocks of the standard library and those that instructions read are there;
+//! the rest is not known or cannot be done, and says so.
+
+#![allow(missing_docs, clippy::missing_errors_doc, reason = "as in the folders of the other systems")]
+
+use std::io;
+
+use crate::Unavailable;
+
+const WHY: &str = "this build does not know how to do that on this system";
+
+fn unsupported<T>() -> io::Result<T> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, WHY))
+}
+
+fn unavailable<T>(call: &str) -> Result<T, Unavailable> {
+    Err(Unavailable::because(format!("{call}: not on this system, or not known to this build")))
+}
+
+pub mod affinity {
+    use std::io;
+
+    use super::unsupported;
+    use crate::os::AffinityError;
+
+    pub const MOST_CPUS: u32 = u32::MAX;
+
+    pub fn allowed() -> Result<Vec<u32>, AffinityError> {
+        unsupported().map_err(refused)
+    }
+
+    pub fn allow(_thread: Option<u32>, _cpus: &[u32]) -> io::Result<()> {
+        unsupported()
+    }
+
+    pub fn current() -> Option<u32> {
+        None
+    }
+
+    pub fn threads(_process: u32) -> Option<Vec<u32>> {
+        None
+    }
+
+    pub fn explain(_cpu: u32, _allowed: &[u32], source: io::Error) -> AffinityError {
+        refused(source)
+    }
+
+    fn refused(source: io::Error) -> AffinityError {
+        AffinityError::System { call: "affinity of threads", source }
+    }
+}
+
+/// Clocks by the names that POSIX and Linux give them; none of them opens.
+#[allow(non_camel_case_types, reason = "the names of POSIX")]
+pub mod clocks {
+    use std::io;
+    use std::mem::MaybeUninit;
+
+    use crate::Unavailable;
+
+    pub type clock_t = i64;
+    pub type clockid_t = i32;
+    pub type time_t = i64;
+
+    #[derive(Clone, Copy)]
+    pub struct timespec {
+        pub tv_sec: i64,
+        pub tv_nsec: i64,
+    }
+
+    #[derive(Clone, Copy)]
+    pub struct timeval {
+        pub tv_sec: i64,
+        pub tv_usec: i64,
+    }
+
+    pub struct rusage {
+        pub ru_utime: timeval,
+        pub ru_stime: timeval,
+    }
+
+    pub const CLOCK_REALTIME: clockid_t = 0;
+    pub const CLOCK_MONOTONIC: clockid_t = 1;
+    pub const CLOCK_PROCESS_CPUTIME_ID: clockid_t = 2;
+    pub const CLOCK_THREAD_CPUTIME_ID: clockid_t = 3;
+    pub const CLOCK_MONOTONIC_RAW: clockid_t = 4;
+    pub const CLOCK_REALTIME_COARSE: clockid_t = 5;
+    pub const CLOCK_MONOTONIC_COARSE: clockid_t = 6;
+    pub const CLOCK_BOOTTIME: clockid_t = 7;
+    pub const CLOCK_TAI: clockid_t = 11;
+    pub const RUSAGE_SELF: i32 = 0;
+    pub const RUSAGE_THREAD: i32 = 1;
+
+    pub trait Route {
+        fn clock_gettime(_clock: clockid_t, _time: &mut MaybeUninit<timespec>) -> i32 {
+            -1
+        }
+    }
+
+    pub struct Libc;
+    pub struct Kernel;
+    impl Route for Libc {}
+    impl Route for Kernel {}
+
+    pub fn try_clock<R: Route>(_clock: clockid_t, label: &str, _since: &str) -> Result<(), Unavailable> {
+        super::unavailable(label)
+    }
+
+    pub fn resolution(_clock: clockid_t) -> Option<f64> {
+        None
+    }
+
+    pub fn refused(call: &str, _error: &io::Error, _since: &str) -> Unavailable {
+        Unavailable::because(format!("{call}: not on this system, or not known to this build"))
+    }
+
+    pub fn tsc_permitted() -> Result<(), Unavailable> {
+        Ok(())
+    }
+
+    pub fn vdso_permitted() -> Result<(), Unavailable> {
+        Ok(())
+    }
+
+    pub fn gettimeofday(_time: &mut MaybeUninit<timeval>) -> i32 {
+        -1
+    }
+
+    pub fn time() -> time_t {
+        -1
+    }
+
+    pub fn clock() -> clock_t {
+        -1
+    }
+
+    pub fn times() -> clock_t {
+        -1
+    }
+
+    pub fn ticks_a_second() -> i64 {
+        0
+    }
+
+    pub fn getrusage(_who: i32, _usage: &mut MaybeUninit<rusage>) -> i32 {
+        -1
+    }
+
+    /// Nobody asks: there is no clock of the kernel to time it with.
+    pub fn cheapest_call() -> u64 {
+        0
+    }
+}
+
+pub mod perf_event {
+    use crate::Unavailable;
+
+    pub enum Event {}
+    pub enum Page {}
+
+    impl Event {
+        pub fn task_clock() -> Result<Self, Unavailable> {
+            super::unavailable("perf_event_open")
+        }
+
+        pub fn cycles() -> Result<Self, Unavailable> {
+            super::unavailable("perf_event_open")
+        }
+
+        pub fn read(&self) -> u64 {
+            match *self {}
+        }
+    }
+
+    impl Page {
+        pub fn open() -> Result<Self, Unavailable> {
+            super::unavailable("perf_event_open")
+        }
+
+        pub fn read(&self) -> u64 {
+            match *self {}
+        }
+    }
+}
+
+pub mod counters {
+    use std::path::Path;
+
+    use crate::os::Counters;
+
+    #[derive(Clone, Debug)]
+    pub struct Counts;
+
+    impl Counts {
+        pub fn of_system() -> Self {
+            Self
+        }
+
+        pub fn at(_folder: &Path) -> Self {
+            Self
+        }
+
+        pub fn of_process(&self, _process: u32) -> Option<Counters> {
+            None
+        }
+
+        pub fn of_this_thread(&self) -> Option<Counters> {
+            None
+        }
+
+        pub fn stolen(&self, _cpu: u32) -> Option<u64> {
+            None
+        }
+    }
+}
+
+pub mod discipline {
+    use std::io;
+
+    use super::unsupported;
+    use crate::os::Discipline;
+
+    pub fn discipline() -> io::Result<Discipline> {
+        unsupported()
+    }
+
+    pub fn declared_tick_ns() -> io::Result<i64> {
+        unsupported()
+    }
+}
+
+pub mod machine {
+    use std::path::PathBuf;
+
+    use crate::os::KernelName;
+
+    pub fn files() -> Option<PathBuf> {
+        None
+    }
+
+    pub fn kernel() -> KernelName {
+        KernelName::default()
+    }
+}
+
+/// Nothing is started, as nobody could end what it starts.
+pub mod process {
+    use std::io;
+    use std::process::{Command, ExitStatus};
+
+    use super::unsupported;
+    use crate::os::Pid;
+
+    pub fn lead_group(_command: &mut Command) -> io::Result<()> {
+        unsupported()
+    }
+
+    pub fn ends_with_its_starter(_command: &mut Command) {}
+
+    pub fn adopt_descendants() {}
+
+    pub fn kill_group(_group: Pid) {}
+
+    pub fn kill(_process: Pid) {}
+
+    pub fn has_exited(_child: Pid) -> bool {
+        false
+    }
+
+    pub fn until_it_exits(_child: Pid) {}
+
+    pub fn reap(_child: Pid) {}
+
+    pub fn signal(_status: ExitStatus) -> Option<i32> {
+        None
+    }
+
+    pub fn all() -> Vec<(Pid, Pid)> {
+        Vec::new()
+    }
+
+    pub fn listed(_process: Pid) -> Option<Vec<Pid>> {
+        None
+    }
+
+    pub fn is_dead(_process: Pid) -> bool {
+        true
+    }
+
+    pub fn end_all_with(_variable: &str) -> usize {
+        0
+    }
+}
+
+pub mod signals {
+    use std::io;
+
+    #[derive(Clone, Copy, Debug)]
+    pub enum Request {}
+
+    impl Request {
+        pub fn obey(self) {
+            match self {}
+        }
+    }
+
+    pub fn listen(_asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
+        super::unsupported()
+    }
+}
+
+pub mod limits {
+    use std::io;
+
+    use crate::os::Shortage;
+
+    pub fn open_files() -> Option<u64> {
+        None
+    }
+
+    pub fn allow_files(_files: u64) {}
+
+    pub fn shortage(_error: &io::Error) -> Option<Shortage> {
+        None
+    }
+
+    pub fn share_reserves() {}
+}
+
+pub mod files {
+    use std::fs::{File, FileType, Permissions};
+    use std::io;
+    use std::path::Path;
+
+    pub fn open_at_once(path: &Path) -> io::Result<File> {
+        File::open(path)
+    }
+
+    pub fn open_itself(path: &Path) -> io::Result<File> {
+        File::open(path)
+    }
+
+    /// Without locks nobody knows whether somebody still works on a file, so that none is removed.
+    pub fn lock(_file: &File) -> io::Result<()> {
+        super::unsupported()
+    }
+
+    pub fn has_name(_file: &File) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    pub fn kind(_of: FileType) -> &'static str {
+        "something else than a file"
+    }
+
+    pub fn permissions(_mode: u32) -> Option<Permissions> {
+        None
+    }
+
+    pub fn is_program(path: &Path) -> bool {
+        path.is_file()
+    }
+
+    pub fn exchange(_one: &Path, _other: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
+}
