@@ -12,7 +12,7 @@ use super::{Figures, Frequency, Platform, Settings, TimerRow, Warning};
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v1";
 
-/// A whole report; `F` is what the figures of its timers are drawn from.
+/// A whole report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Report")]
 pub struct Report<F = Figures> {
@@ -38,7 +38,7 @@ pub struct Report<F = Figures> {
     pub timers: Vec<TimerRow<F>>,
 }
 
-/// A report whose bulk was passed over: what figures are drawn from is half of a report, and no table shows it.
+/// A report whose bulk was passed over: what its figures are drawn from, which is half of a report, and which no table shows.
 pub type BriefReport = Report<IgnoredAny>;
 
 /// Where figures come from.

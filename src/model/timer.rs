@@ -36,7 +36,7 @@ impl Status {
     }
 }
 
-/// One timer; `F` is what its figures are drawn from.
+/// One timer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "TimerRow")]
 pub struct TimerRow<F = Figures> {

@@ -9,7 +9,11 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
         Some(group) => escape(&format!("{}, {}", table.groups[group], column.heading)),
         None => escape(column.heading),
     });
-    line(output, heads)?;
+    writeln!(
+        output,
+        "|{}",
+        heads.map(|head| format!(" {head}").trim_end().to_owned() + " |").collect::<String>()
+    )?;
     let rules = table.columns.iter().map(|column| if column.right { "--:" } else { ":--" });
     writeln!(output, "|{}|", rules.collect::<Vec<_>>().join("|"))?;
     let shown = |row| table.cells(row).map(|(column, cell)| escape(&column.shown(cell)));

@@ -46,11 +46,11 @@ fn a_narrow_terminal_folds_what_may_be_folded() {
     assert!(small().fits(style(80)) && !small().fits(style(40)));
     assert_eq!(
         small().on_terminal(style(40), |_| ""),
-        "name                cost why
-monotonic-      4.000 ms the kernel
-coarse-                  counts ticks |
-syscall                  slowly
-a                      –
+        "name               cost why
+monotonic-     4.000 ms the kernel
+coarse-syscall          counts ticks |
+                        slowly
+a                     – –
 "
     );
     let wide =

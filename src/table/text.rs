@@ -78,6 +78,9 @@ impl Table<'_> {
         let gap = (GAP..=self.widest_gap).rev().find(|gap| total(&widths, *gap) <= room).unwrap_or(1);
         if gap == 1 {
             narrow(&mut widths, &self.columns, room);
+            let head = head(self);
+            let rows = chunks.iter().flat_map(|chunk| chunk.lines()).chain([head.as_str()]);
+            widths = tight(rows, &widths);
         }
         let setting = Setting { widths, gap, columns: &self.columns };
         let head = head(self);
@@ -164,6 +167,17 @@ fn narrow(widths: &mut [usize], columns: &[Column], room: usize) {
         widths[at] = widths[at].min(share.max(NARROWEST));
         left = left.saturating_sub(widths[at]);
     }
+}
+
+/// What columns of these widths take once their cells are folded.
+fn tight<'a>(rows: impl Iterator<Item = &'a str>, widths: &[usize]) -> Vec<usize> {
+    let mut taken = vec![0; widths.len()];
+    for (at, cell) in rows.flat_map(|row| row.split(PART).enumerate()) {
+        for part in folded(cell, widths[at]) {
+            taken[at] = taken[at].max(part.chars().count());
+        }
+    }
+    taken
 }
 
 /// How lines are set.
