@@ -192,10 +192,6 @@ mod tests {
             ("--accuracy 10ticks --cost 5cycles --spread 1 --tick 1ns", "--frequency 2.8GHz"),
             ("--accuracy 0cycles --cost 5cycles --spread 1", "size of one"),
             ("--accuracy 1e290s --cost 5cycles --spread 1 --frequency 9GHz", "too large"),
-            ("--accuracy 5cycles --cost 5cycles --spread 0", "at most 1"),
-            ("--accuracy 5cycles --cost 5cycles --spread 1.01", "at most 1"),
-            ("--accuracy 5cycles --cost 5cycles --spread -1", "at most 1"),
-            ("--accuracy 5cycles --cost 5cycles --spread NaN", "at most 1"),
         ] {
             match score(line) {
                 Err(CommandError::Usage(text)) => assert!(text.contains(remedy), "{line}: {text}"),

@@ -125,6 +125,8 @@ fn scores_that_cannot_be() {
     score("--accuracy 5cycles --cost 5cycles --spread NaN", &["--spread", "NaN", "at most 1"]);
     score("--accuracy 5cycles --cost 5cycles --spread 0", &["--spread", "above 0"]);
     score("--accuracy 5cycles --cost 5cycles --spread 1.5", &["--spread", "1.5", "at most 1"]);
+    score("--accuracy 5cycles --cost 5cycles --spread 1.01", &["--spread", "at most 1"]);
+    score("--accuracy 5cycles --cost 5cycles --spread -1", &["--spread", "at most 1"]);
     score("--accuracy 5cycles --cost 5cycles --spread most", &["--spread", "most"]);
     score("--accuracy 10ticks --cost 2ticks --spread 1 --frequency 2.8GHz", &["--tick 100ns"]);
     score("--accuracy 1000ns --cost 2232ns --spread 1", &["--frequency 2.8GHz"]);
@@ -137,7 +139,7 @@ fn completions_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let shown = timermeter(&["completions", shell]).code(0);
         let text = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
-        for word in ["agent-check", "--thorough", "--fail-if"] {
+        for word in ["agent-check", "thorough", "fail-if"] {
             assert!(text.contains(word), "{shell}: {word}");
         }
     }
