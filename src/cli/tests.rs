@@ -86,7 +86,7 @@ fn wrong_usage_is_told_with_its_remedy() {
     for (words, remedy) in [
         (&["probe", "--quick", "--thorough"][..], "cannot be used with"),
         (&["probe", "--output", "a.yaml"], ".json, .csv, .md or .txt"),
-        (&["probe", "--timeout", "0"], "1.."),
+        (&["probe", "--timeout", "0"], "give seconds"),
         (&["probe", "--timeout", "-1"], "--timeout"),
         (&["probe", "--cycles", "fast"], "`effective`, `nominal`"),
         (&["probe", "--agent", ""], "--agent"),
