@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use criterion::Criterion;
 use timermeter::measure::criterion::ClockTime;
 use timermeter::measure::{Clock, Registered};
-use timermeter::method::{Wish, choose};
+use timermeter::method::{Requirement, choose};
 use timermeter::model::{Nanos, Report};
 use timers::{Timer, Visitor};
 
@@ -52,7 +52,7 @@ fn picked() -> Result<String, Box<dyn Error>> {
         Some(path) => Report::read(Path::new(&path))?,
         None => probe()?,
     };
-    let choice = choose(&report, &Wish::new(Nanos(20.0), 0.01, 0.95)?)?;
+    let choice = choose(&report, &Requirement::new(Nanos(20.0), 0.01, 0.95)?)?;
     Ok(choice.picked.or(choice.nearest).ok_or("no clock can be measured with")?.id)
 }
 

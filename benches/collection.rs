@@ -88,7 +88,7 @@ fn many(criterion: &mut Criterion) {
     ] {
         match greatest_memory(&args) {
             Some(megabytes) => println!("{name}: at most {megabytes} MB"),
-            None => println!("{name}: memory not told, /usr/bin/time is missing"),
+            None => println!("{name}: memory not reported, /usr/bin/time is missing"),
         }
         group.bench_function(name, |bencher| bencher.iter(|| run(black_box(&args))));
     }

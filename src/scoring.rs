@@ -1,8 +1,8 @@
 //! Quality of a timer by its profile, with its interval: what processes differ by, what no process can tell of cost and
 //! spread, and what accuracy and frequency are known to.
 
+use crate::analysis::core_frequency::Following;
 use crate::analysis::interval::over_processes;
-use crate::analysis::pace::Following;
 use crate::analysis::profile::{Profile, one_more, profile};
 use crate::analysis::shape::Kind;
 use crate::model::{Estimate, Hertz, Nanos};
@@ -29,7 +29,7 @@ pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
     let instead: Vec<f64> = instead.chain(missed).chain(common.into_iter().flatten()).collect();
     let interval =
         Estimate { value, low: interval.low.min(value), high: interval.high.max(value), ..interval };
-    Some(interval.doubted(&instead).within(0.0, 1.0))
+    Some(interval.widened(&instead).within(0.0, 1.0))
 }
 
 /// What has to be known of a timer to see how far its processes agree, while further ones come in.

@@ -106,18 +106,18 @@ impl ScratchFolder {
         self.folder.as_ref().map_or(Path::new(""), TempDir::path)
     }
 
-    /// Has `mover` move it where it belongs, while nobody removes it. What `mover` leaves at its old path is removed where it
+    /// Has `put_in_place` move it where it belongs, while nobody removes it. What `put_in_place` leaves at its old path is removed where it
     /// says so.
     ///
     /// # Errors
-    /// As `mover`; then it is removed.
+    /// As `put_in_place`; then it is removed.
     pub fn become_what_it_shall<T>(
         mut self,
-        mover: impl FnOnce(&Path) -> io::Result<(T, Remains)>,
+        put_in_place: impl FnOnce(&Path) -> io::Result<(T, Remains)>,
     ) -> io::Result<T> {
         let mut unfinished = unfinished();
         let folder = self.folder.take().ok_or_else(gone)?;
-        let (result, remains) = match mover(folder.path()) {
+        let (result, remains) = match put_in_place(folder.path()) {
             Ok(moved) => moved,
             Err(error) => {
                 forget(&mut unfinished, folder.path());

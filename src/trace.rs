@@ -21,17 +21,19 @@ pub struct Trace {
     pub ns_per_tick: Option<f64>,
     /// What a tick that was not declared is known to, as a share; half of its 95 % interval.
     #[serde(default)]
-    pub ns_per_tick_doubt: f64,
+    #[serde(rename = "ns_per_tick_doubt")]
+    pub ns_per_tick_uncertainty: f64,
     /// Whether `ns_per_tick` was declared by the timer.
     pub declared: bool,
     /// The timer that timed the invocations.
     pub reference: Reference,
-    /// The frequency of the core that all costs are told at, in hertz: the median of what was seen during the campaign.
+    /// The frequency of the core that all costs are reported at, in hertz: the median of what was seen during the campaign.
     pub core_hz: Option<f64>,
     /// One entry a fresh process that could measure undisturbed.
     pub runs: Vec<Run>,
     /// Processes that could not.
-    pub spoilt: u32,
+    #[serde(rename = "spoilt")]
+    pub discarded: u32,
     /// What these observed: no figure is drawn from it, but a later version may judge it again.
     #[serde(default)]
     pub set_aside: Vec<Run>,
@@ -62,8 +64,9 @@ pub struct Reference {
     pub ns_per_work: f64,
     /// The rate of a raw counter is true to within this share of it; zero where the unit is declared.
     #[serde(default)]
-    pub rate_doubt: f64,
-    /// How far a raw counter strayed from the clock of the kernel during the campaign, in nanoseconds, beyond all doubt.
+    #[serde(rename = "rate_doubt")]
+    pub rate_uncertainty: f64,
+    /// How far a raw counter strayed from the clock of the kernel during the campaign, in nanoseconds, beyond all uncertainty.
     #[serde(default)]
     pub strayed_ns: f64,
 }
@@ -71,7 +74,7 @@ pub struct Reference {
 impl Reference {
     /// The longest that its step may be, in nanoseconds: what a reading of it is uncertain by.
     #[must_use]
-    pub fn doubt_ns(&self) -> f64 {
+    pub fn uncertainty_ns(&self) -> f64 {
         self.step_at_most.unwrap_or(self.step) * self.ns_per_tick
     }
 }
@@ -95,7 +98,8 @@ pub struct Batches {
     /// The frequency of the core meanwhile, in hertz.
     pub core_hz: Option<f64>,
     /// Whether the core was shared or changed its frequency meanwhile, and no better window could be had.
-    pub restless: bool,
+    #[serde(rename = "restless")]
+    pub unstable: bool,
 }
 
 /// Successive readings of the timer.
@@ -106,14 +110,15 @@ pub struct Readings {
     /// The frequency of the core meanwhile, in hertz.
     pub core_hz: Option<f64>,
     /// Whether the core was shared or changed its frequency meanwhile, and no better window could be had.
-    pub restless: bool,
+    #[serde(rename = "restless")]
+    pub unstable: bool,
 }
 
 impl Run {
     /// Whether its costs were measured on a core of its own, at one frequency.
     #[must_use]
     pub fn is_calm(&self) -> bool {
-        !(self.bracket.restless || self.singles.restless || self.batches.restless || self.readings.restless)
+        !(self.bracket.unstable || self.singles.unstable || self.batches.unstable || self.readings.unstable)
     }
 }
 

@@ -73,11 +73,11 @@ fn batches_that_never_move_are_no_measurement() {
 /// What was dropped is kept beside what counts, for a later version to judge it again.
 #[test]
 fn windows_that_were_dropped_are_kept() {
-    let restless = Surroundings { wander: 0.06, ..Surroundings::default() };
+    let unstable = Surroundings { wander: 0.06, ..Surroundings::default() };
     let mut kept = 0;
     for case in population::regular(5, 15) {
         let (trace, _) =
-            Case { surroundings: restless, ..case }.probe(&Plan::QUICK).expect("a sound reference serves");
+            Case { surroundings: unstable, ..case }.probe(&Plan::QUICK).expect("a sound reference serves");
         kept +=
             trace.runs.iter().flat_map(|run| &run.dropped).filter(|window| !window.values.is_empty()).count();
     }

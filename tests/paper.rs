@@ -118,7 +118,7 @@ fn section_4_3_two_costs() {
     assert!((converted(200.0) - 12.873_333).abs() < 1e-6 && (converted(100.0) - 13.797_296).abs() < 1e-6);
 }
 
-/// Section 4.3: why the exponent of the spread is 0.5. With 1 the dearer, coarser timer would win.
+/// Section 4.3: why the exponent of the spread is 0.5. With 1 the more expensive, coarser timer would win.
 #[test]
 fn section_4_3_exponent_of_the_spread() {
     for (accuracy, cost, spread, printed, printed_with_1) in

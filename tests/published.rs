@@ -15,7 +15,7 @@ use timermeter::table::Style;
 const TABLES: &str = include_str!("data/paper-tables.csv");
 const SOURCE: &str = "M. Kuperberg, M. Krogmann, R. Reussner, Metric-based Selection of Timer Methods for Accurate \
     Measurements, ICPE 2011, Tables 1 and 2, doi:10.1145/1958746.1958776";
-/// The first day of the conference; when the authors measured is not told.
+/// The first day of the conference; when the authors measured is not reported.
 const PUBLISHED: &str = "2011-03-14T00:00:00Z";
 /// Printed figures have two decimals, and their inputs three digits at worst.
 const ROUNDING_PERCENT: f64 = 0.025;

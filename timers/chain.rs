@@ -27,7 +27,7 @@ pub fn time_multiplications(count: u64, repeat: u32) -> Result<Vec<i64>, Unavail
 
 /// How a core does at this moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pace {
+pub struct CoreFrequency {
     /// Dependent additions a second: its frequency.
     pub hertz: f64,
     /// Independent additions a cycle. A core that runs another thread beside this one has fewer left for it.
@@ -36,12 +36,12 @@ pub struct Pace {
 
 /// Looks at the core the calling thread runs on, in some 60 µs a look.
 #[derive(Clone, Copy, Debug)]
-pub struct PaceMeter {
+pub struct CoreFrequencyMeter {
     /// What the reads of the clock take, in nanoseconds.
     empty: f64,
 }
 
-impl PaceMeter {
+impl CoreFrequencyMeter {
     /// Additions in a chain: some 5 µs, 500 steps of a clock of 10 ns.
     const DEPENDENT: u64 = 16_000;
     /// Additions side by side: some 2 µs.
@@ -59,14 +59,14 @@ impl PaceMeter {
 
     /// Takes a look. `None` where the clock moves too coarsely to tell.
     #[must_use]
-    pub fn look(&self) -> Option<Pace> {
+    pub fn look(&self) -> Option<CoreFrequency> {
         let of = |chain: fn(u64), count| {
             let ns = middle(time(|| chain(count), Self::LOOKS).ok()?)? - self.empty;
             (ns > 0.0).then_some(count as f64 / ns)
         };
         let dependent = of(work::dependent_additions, Self::DEPENDENT)?;
         let independent = of(work::independent_additions, Self::INDEPENDENT)?;
-        Some(Pace { hertz: dependent * 1e9, width: independent / dependent })
+        Some(CoreFrequency { hertz: dependent * 1e9, width: independent / dependent })
     }
 }
 
@@ -111,11 +111,11 @@ mod tests {
     }
 
     #[test]
-    fn a_pace_is_positive() {
-        let meter = PaceMeter::new();
+    fn a_core_frequency_is_positive() {
+        let meter = CoreFrequencyMeter::new();
         assert_eq!(meter.is_ok(), arch::COUNTS_CYCLES);
-        if let Some(pace) = meter.ok().and_then(|meter| meter.look()) {
-            assert!(pace.hertz > 0.0 && pace.width > 0.0, "{pace:?}");
+        if let Some(core_frequency) = meter.ok().and_then(|meter| meter.look()) {
+            assert!(core_frequency.hertz > 0.0 && core_frequency.width > 0.0, "{core_frequency:?}");
         }
     }
 

@@ -38,7 +38,7 @@ mod catalogue;
 pub use affinity::{KeptOff, allowed_cpus, move_process, move_thread, pin_to, unpin};
 pub use arch::fence;
 pub use catalogue::{Entry, FLOOR_ID, Visitor, catalogue, find, floor, visit};
-pub use chain::{Pace, PaceMeter, time_additions, time_multiplications};
+pub use chain::{CoreFrequency, CoreFrequencyMeter, time_additions, time_multiplications};
 pub use deadline::{Deadline, kernel_raw_time, kernel_time};
 pub use kernel_entry::{KernelEntry, kernel_entry};
 pub use lineage::mark_descendants;

@@ -9,7 +9,7 @@ pub enum Fault {
     /// The subject cannot serve this request; others it still can.
     #[error("{0}")]
     Refused(String),
-    /// The subject is gone or cannot be believed any more: it crashed, hangs, or answers rubbish.
+    /// The subject is gone or cannot be believed any more: it crashed, hangs, or sends malformed replies.
     #[error("{0}")]
     Lost(String),
     /// The user asked to stop.

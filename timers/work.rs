@@ -12,7 +12,7 @@ const MULTIPLIER: u64 = 0xd134_2543_de82_ef95;
 /// that a unit takes a few CPU cycles whatever else the core does. The path is the same for an amount of zero.
 ///
 /// Each step is hidden from the compiler: it knows that eight steps of such a generator are one step of another, and
-/// would make seven units dearer than eight.
+/// would make seven units more expensive than eight.
 #[inline(always)]
 pub(crate) fn units(amount: u64) {
     opaque(steps(opaque(1), amount));

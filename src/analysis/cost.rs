@@ -6,8 +6,8 @@
 //! it waits for the call.
 
 use crate::analysis::cells::{rare_among, without_rare};
+use crate::analysis::core_frequency::CoreFrequency;
 use crate::analysis::moments;
-use crate::analysis::pace::Pace;
 use crate::analysis::shape::Shape;
 use crate::analysis::singles::View;
 use crate::analysis::statistics::{mean, median, midmean, midmean_but};
@@ -54,12 +54,12 @@ pub fn never_moved(run: &Run) -> bool {
     !run.batches.deltas.is_empty() && still(&run.batches)
 }
 
-/// The figures of one process at `pace`; `floor` is that of the loop ([`floor`]). `None` when something was not observed.
+/// The figures of one process at `core_frequency`; `floor` is that of the loop ([`floor`]). `None` when something was not observed.
 #[must_use]
-pub fn cost(seen: &Seen, floor: f64, pace: Pace) -> Option<Cost> {
+pub fn cost(seen: &Seen, floor: f64, core_frequency: CoreFrequency) -> Option<Cost> {
     let Seen { run, reference, view, shape, by_reference } = seen;
     let ns = reference.ns_per_tick;
-    let scale = |batches: &Batches| pace.scale(batches.core_hz);
+    let scale = |batches: &Batches| core_frequency.scale(batches.core_hz);
     let bracket = bracket(run, reference)?;
     let bracket_ns = bracket * scale(&run.bracket) * ns;
     let disturbed = disturbed(run, by_reference.rare());
@@ -70,7 +70,7 @@ pub fn cost(seen: &Seen, floor: f64, pace: Pace) -> Option<Cost> {
     let in_a_row = in_a_row + skew / run.batches.calls.max(1) as f64;
     let by_singles = ns * scale(&run.singles);
     let shown_ns = view.ns_per_tick
-        * pace.scale(if view.of_intervals { run.readings.core_hz } else { run.singles.core_hz });
+        * core_frequency.scale(if view.of_intervals { run.readings.core_hz } else { run.singles.core_hz });
     let above_mean = (shape.median() - shape.core_mean()) * shown_ns;
     // A single call stands in the same loop as many, which turns once.
     let around_ns = bracket_ns + floor * ns;
@@ -85,7 +85,7 @@ pub fn cost(seen: &Seen, floor: f64, pace: Pace) -> Option<Cost> {
         single_median: median(&floats(&run.singles))? * by_singles - around_ns,
         p99: by_reference.interpolated_quantile(0.99) * by_singles - around_ns,
         error: (by_reference.core_variance() * by_singles * by_singles / samples).sqrt(),
-        model: shape.model_doubt() * shown_ns,
+        model: shape.model_uncertainty() * shown_ns,
     })
 }
 
@@ -103,14 +103,14 @@ fn disturbed(run: &Run, rare: f64) -> f64 {
     1.0 - (1.0 - rare).powf(run.batches.calls as f64)
 }
 
-/// What the loop around a call takes, in ticks of the reference at `pace`: that around a timer that reads nothing, in the process
+/// What the loop around a call takes, in ticks of the reference at `core_frequency`: that around a timer that reads nothing, in the process
 /// where it took least. The loops of real timers wait for their reads and never for themselves, so whatever slows the
 /// empty loop in a process does not slow them. Zero where the host has no such timer.
 #[must_use]
-pub fn floor(runs: &[Run], reference: &Reference, pace: Pace) -> f64 {
-    let middle = |batches: &Batches| Some(midmean(&floats(batches))? * pace.scale(batches.core_hz));
+pub fn floor(runs: &[Run], reference: &Reference, core_frequency: CoreFrequency) -> f64 {
+    let middle = |batches: &Batches| Some(midmean(&floats(batches))? * core_frequency.scale(batches.core_hz));
     let of = |run: &Run| {
-        let bracket = bracket(run, reference)? * pace.scale(run.bracket.core_hz);
+        let bracket = bracket(run, reference)? * core_frequency.scale(run.bracket.core_hz);
         Some((middle(&run.floor)? - bracket) / run.floor.calls.max(1) as f64)
     };
     let least = runs.iter().filter_map(of).fold(f64::INFINITY, f64::min);

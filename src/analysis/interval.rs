@@ -35,9 +35,9 @@ impl Estimate {
         self.low.is_finite() && self.high.is_finite()
     }
 
-    /// With doubts that all processes share, in quadrature: each says where the figure may lie instead.
+    /// With uncertainties that all processes share, in quadrature: each says where the figure may lie instead.
     #[must_use]
-    pub fn doubted(self, instead: &[f64]) -> Self {
+    pub fn widened(self, instead: &[f64]) -> Self {
         let shifts = || instead.iter().map(|other| other - self.value).filter(|shift| shift.is_finite());
         let down: f64 = shifts().filter(|shift| *shift < 0.0).map(|shift| shift * shift).sum();
         let up: f64 = shifts().filter(|shift| *shift > 0.0).map(|shift| shift * shift).sum();
@@ -105,15 +105,15 @@ mod tests {
     fn one_process_has_no_interval() {
         let one = over_processes(&[5.0]).unwrap();
         assert!(one.value == 5.0 && !one.is_bounded());
-        assert!(!one.doubted(&[4.0]).is_bounded() && !one.within(0.0, 9.0).is_bounded());
+        assert!(!one.widened(&[4.0]).is_bounded() && !one.within(0.0, 9.0).is_bounded());
         assert_eq!(over_processes(&[]), None);
     }
 
     #[test]
-    fn doubts_widen_in_quadrature_towards_where_they_point() {
+    fn uncertainties_widen_in_quadrature_towards_where_they_point() {
         let known = Estimate { value: 10.0, low: 7.0, high: 13.0, samples: 5 };
-        assert_eq!(known.doubted(&[6.0]), Estimate { low: 5.0, ..known });
-        assert_eq!(known.doubted(&[10.0, 14.0]), Estimate { high: 15.0, ..known });
+        assert_eq!(known.widened(&[6.0]), Estimate { low: 5.0, ..known });
+        assert_eq!(known.widened(&[10.0, 14.0]), Estimate { high: 15.0, ..known });
     }
 
     #[test]

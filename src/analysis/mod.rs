@@ -3,6 +3,7 @@
 
 pub mod allan;
 pub mod cells;
+pub mod core_frequency;
 pub mod cost;
 pub mod distribution;
 pub mod interval;
@@ -11,7 +12,6 @@ mod lattice;
 pub mod moments;
 pub mod offsets;
 pub mod order;
-pub mod pace;
 pub mod plot_data;
 pub mod profile;
 pub mod rate;

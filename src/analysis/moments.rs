@@ -73,8 +73,8 @@ fn skewness((third, third_error): (f64, f64), (variance, error): (f64, f64)) -> 
     /// No estimate of it is better than this.
     const BEST: f64 = 0.1;
     let value = third / variance.powf(1.5);
-    let doubt = (third_error / variance.powf(1.5)).hypot(1.5 * value * error / variance).max(BEST);
-    (variance > 0.0 && doubt < WORTHLESS).then_some((value, doubt))
+    let uncertainty = (third_error / variance.powf(1.5)).hypot(1.5 * value * error / variance).max(BEST);
+    (variance > 0.0 && uncertainty < WORTHLESS).then_some((value, uncertainty))
 }
 
 /// What a sum of calls tells of one call, in steps: its variance, and its third central moment where that can be told.

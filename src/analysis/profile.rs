@@ -1,10 +1,10 @@
 //! The profile of a timer: all figures, from its trace.
 
+use crate::analysis::core_frequency::{CoreFrequency, Following, following};
 use crate::analysis::cost::{Cost, Seen, cost, deviation, floor, never_moved};
 use crate::analysis::distribution::distribution;
 use crate::analysis::interval::{Regimes, Z, over_processes, regimes};
 use crate::analysis::order::Backward;
-use crate::analysis::pace::{Following, Pace, following};
 use crate::analysis::resolution::agreement::{Process, agreed};
 use crate::analysis::resolution::{Context, Resolution, resolve};
 use crate::analysis::shape::{Agreed, Fits, Kind};
@@ -21,7 +21,7 @@ pub struct Profile {
     /// Nanoseconds in a tick.
     pub ns_per_tick: Option<f64>,
     /// What that is known to, as a share.
-    pub rate_doubt: f64,
+    pub rate_uncertainty: f64,
     /// What a call costs alone: the median of single invocations, in nanoseconds.
     pub cost: Option<Estimate>,
     /// What a call costs in a row, in nanoseconds.
@@ -79,8 +79,8 @@ impl Profile {
         match (&self.resolution, self.ns_per_tick) {
             (Resolution::Resolved { step, .. }, Some(ns)) => {
                 let accuracy = step.scaled(ns);
-                let rate = accuracy.value * self.rate_doubt;
-                Some(accuracy.doubted(&[accuracy.value - rate, accuracy.value + rate]))
+                let rate = accuracy.value * self.rate_uncertainty;
+                Some(accuracy.widened(&[accuracy.value - rate, accuracy.value + rate]))
             }
             _ => None,
         }
@@ -110,7 +110,7 @@ pub fn profile(trace: &Trace) -> Profile {
     Profile {
         resolution,
         ns_per_tick: trace.ns_per_tick,
-        rate_doubt: trace.ns_per_tick_doubt,
+        rate_uncertainty: trace.ns_per_tick_uncertainty,
         cost: found.cost(),
         amortised: midmean(&found.column(|cost| cost.in_a_row)),
         no_cost: still.then_some("batches of many calls took no time by their reference"),
@@ -134,7 +134,7 @@ pub fn profile(trace: &Trace) -> Profile {
 pub fn one_more(trace: &Trace, kind: Kind, step: Option<f64>, accuracy_ns: f64) -> Option<(f64, f64)> {
     let runs: Vec<&Run> = trace.runs.iter().filter(|run| run.is_calm() && !never_moved(run)).collect();
     let looks = Looks::of(trace, &runs, View::of(trace, step));
-    let figures = looks.figures(kind, Pace(trace.core_hz), Some(accuracy_ns));
+    let figures = looks.figures(kind, CoreFrequency(trace.core_hz), Some(accuracy_ns));
     let placed = placed(figures, trace.reference.step * trace.reference.ns_per_tick);
     Some((*placed.costs.first()?, *placed.spreads.first()?))
 }
@@ -183,16 +183,24 @@ impl<'a> Looks<'a> {
     }
 
     /// Cost and spread of each process.
-    fn figures(&self, kind: Kind, pace: Pace, accuracy_ns: Option<f64>) -> Vec<(Cost, Option<f64>)> {
+    fn figures(
+        &self,
+        kind: Kind,
+        core_frequency: CoreFrequency,
+        accuracy_ns: Option<f64>,
+    ) -> Vec<(Cost, Option<f64>)> {
         let reference = &self.trace.reference;
-        let floor = floor(&self.trace.runs, reference, pace);
+        let floor = floor(&self.trace.runs, reference, core_frequency);
         let each = self.runs.iter().zip(&self.fits).zip(&self.by_reference);
         each.filter_map(|((run, fits), by_reference)| {
             let (shape, by_reference) = (fits.shape(kind), by_reference.shape(self.reference_kind));
             let seen = Seen { run, reference, view: &self.view, shape: &shape, by_reference: &by_reference };
             let hertz = if self.view.of_intervals { run.readings.core_hz } else { run.singles.core_hz };
-            let ns = self.view.ns_per_tick * pace.scale(hertz);
-            Some((cost(&seen, floor, pace)?, accuracy_ns.map(|accuracy| shape.share_within(accuracy / ns))))
+            let ns = self.view.ns_per_tick * core_frequency.scale(hertz);
+            Some((
+                cost(&seen, floor, core_frequency)?,
+                accuracy_ns.map(|accuracy| shape.share_within(accuracy / ns)),
+            ))
         })
         .collect()
     }
@@ -200,46 +208,54 @@ impl<'a> Looks<'a> {
     /// Cost and spread, and what they may be instead.
     fn found(&self, accuracy_ns: Option<f64>) -> Found {
         let step = self.trace.reference.step * self.trace.reference.ns_per_tick;
-        let at = |kind: Kind, pace: Pace| placed(self.figures(kind, pace, accuracy_ns), step);
+        let at = |kind: Kind, core_frequency: CoreFrequency| {
+            placed(self.figures(kind, core_frequency, accuracy_ns), step)
+        };
         let kind = self.agreed.kind;
-        let paced = at(kind, Pace(self.trace.core_hz));
-        let (main, following, other_pace) = match self.trace.core_hz {
-            None => (paced, Following::Unknown, None),
+        let at_core_frequency = at(kind, CoreFrequency(self.trace.core_hz));
+        let (main, following, otherwise) = match self.trace.core_hz {
+            None => (at_core_frequency, Following::Unknown, None),
             Some(_) => {
-                let measured = at(kind, Pace(None));
-                match following(&paced.costs, &measured.costs) {
+                let measured = at(kind, CoreFrequency(None));
+                match following(&at_core_frequency.costs, &measured.costs) {
                     Following::Device => (measured, Following::Device, None),
-                    Following::Core => (paced, Following::Core, None),
-                    Following::Unknown => (paced, Following::Unknown, Some(measured)),
+                    Following::Core => (at_core_frequency, Following::Core, None),
+                    Following::Unknown => (at_core_frequency, Following::Unknown, Some(measured)),
                 }
             }
         };
-        let pace = Pace(self.trace.core_hz.filter(|_| following != Following::Device));
+        let core_frequency = CoreFrequency(self.trace.core_hz.filter(|_| following != Following::Device));
         let found = main;
-        let others = self.agreed.as_well.iter().map(|kind| at(*kind, pace));
+        let others = self.agreed.as_well.iter().map(|kind| at(*kind, core_frequency));
         let pair =
             |placed: &Placed| Some((midmean(&placed.costs)?, midmean(&placed.spreads).unwrap_or(f64::NAN)));
         let Some(here) = pair(&found) else { return Found::from(found, Vec::new(), following, 0.0) };
         // Of several laws that would do only one is true: the farthest counts.
         let kinds = farthest(others.filter_map(|other| pair(&other)).collect(), here);
         let mut instead: Vec<(f64, f64)> =
-            kinds.into_iter().chain(other_pace.as_ref().and_then(pair)).collect();
+            kinds.into_iter().chain(otherwise.as_ref().and_then(pair)).collect();
         let shifts = [found.by_singles, -found.model, found.model];
         instead.extend(shifts.map(|shift| (here.0 + shift, here.1)));
-        instead.extend(self.rounded(kind, pace, accuracy_ns, here));
+        instead.extend(self.rounded(kind, core_frequency, accuracy_ns, here));
         let samples = self.runs.iter().map(|run| self.view.samples(run).len() as f64).sum();
         Found::from(found, instead, following, samples)
     }
 
     /// What cost and spread may be where the timer shows its own invocations by whole units of time: it may move in finer steps that are
     /// rounded to them, and then a single cost shows as two, a finer step apart.
-    fn rounded(&self, kind: Kind, pace: Pace, accuracy_ns: Option<f64>, here: (f64, f64)) -> Vec<(f64, f64)> {
+    fn rounded(
+        &self,
+        kind: Kind,
+        core_frequency: CoreFrequency,
+        accuracy_ns: Option<f64>,
+        here: (f64, f64),
+    ) -> Vec<(f64, f64)> {
         if !self.view.of_intervals || !self.trace.declared || self.view.step.round() != 1.0 {
             return Vec::new();
         }
         let beyond = |share: f64| accuracy_ns.map(|accuracy| accuracy * share);
         let spread = |reach: Option<f64>| {
-            let figures = self.figures(kind, pace, reach);
+            let figures = self.figures(kind, core_frequency, reach);
             midmean(&figures.iter().filter_map(|(_, spread)| *spread).collect::<Vec<_>>()).unwrap_or(here.1)
         };
         let shift = ROUNDED_COST * self.view.step * self.view.ns_per_tick;
@@ -252,7 +268,7 @@ impl<'a> Looks<'a> {
     /// Of all processes, calm or not: intervals vary as the costs of all of them do.
     fn context(&self) -> Context {
         let Some(ns) = self.trace.ns_per_tick else { return Context::default() };
-        let pace = Pace(self.trace.core_hz);
+        let core_frequency = CoreFrequency(self.trace.core_hz);
         let shapes = self.shapes(self.agreed.kind);
         let of = |figures: Vec<f64>| median(&figures).unwrap_or(0.0) / ns;
         let width = |low: f64, high: f64| {
@@ -261,7 +277,7 @@ impl<'a> Looks<'a> {
             };
             of(shapes.iter().map(between).collect())
         };
-        let costs = self.figures(self.agreed.kind, pace, None);
+        let costs = self.figures(self.agreed.kind, core_frequency, None);
         let deviations = self.runs.iter().zip(&shapes);
         Context {
             cost_deviation: of(deviations
@@ -302,13 +318,13 @@ struct Placed {
     spreads: Vec<f64>,
     /// How far from there the singles alone have it, in nanoseconds.
     by_singles: f64,
-    /// Half the width of what the laws leave in doubt, in nanoseconds.
+    /// Half the width of what the laws leave uncertain, in nanoseconds.
     model: f64,
 }
 
 /// Places the median of single calls. Singles leave it open by a step of the reference, as their phases may lock; within that
 /// batches place it, as far as they know it better, and never beyond. What a call alone takes longer than one in a row, within
-/// the step, is then still in doubt.
+/// the step, is then still uncertain.
 fn placed(figures: Vec<(Cost, Option<f64>)>, step: f64) -> Placed {
     let spreads = figures.iter().filter_map(|(_, spread)| *spread).collect();
     let each: Vec<Cost> = figures.into_iter().map(|(cost, _)| cost).collect();
@@ -361,12 +377,12 @@ impl Found {
 
     fn cost(&self) -> Option<Estimate> {
         let instead: Vec<f64> = self.instead.iter().map(|(cost, _)| *cost).collect();
-        Some(over_processes(&self.costs)?.doubted(&instead))
+        Some(over_processes(&self.costs)?.widened(&instead))
     }
 
     fn spread(&self) -> Option<Estimate> {
         let instead: Vec<f64> = self.instead.iter().map(|(_, spread)| *spread).collect();
-        Some(over_processes(&self.spreads)?.doubted(&instead).counted(self.samples).within(0.0, 1.0))
+        Some(over_processes(&self.spreads)?.widened(&instead).counted(self.samples).within(0.0, 1.0))
     }
 }
 

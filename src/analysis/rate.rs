@@ -11,8 +11,8 @@ pub struct Rate {
     /// Nanoseconds in a tick.
     pub ns_per_tick: f64,
     /// It is true to within this share.
-    pub doubt: f64,
-    /// How far one look lay from where the others say that it should lie, in nanoseconds, at most; beyond its own doubt and
+    pub uncertainty: f64,
+    /// How far one look lay from where the others say that it should lie, in nanoseconds, at most; beyond its own uncertainty and
     /// that of the rate.
     pub strayed_ns: f64,
 }
@@ -41,14 +41,14 @@ pub fn by_looks(looks: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
     });
     let slopes: Vec<(f64, f64)> = slopes.collect();
     let ns_per_tick = median(&slopes.iter().map(|slope| slope.0).collect::<Vec<_>>())?;
-    let doubt = median(&slopes.iter().map(|slope| slope.1).collect::<Vec<_>>())?;
+    let uncertainty = median(&slopes.iter().map(|slope| slope.1).collect::<Vec<_>>())?;
     let offsets: Vec<f64> = looks.iter().map(|look| look.1 - look.0 * ns_per_tick).collect();
     let usual = median(&offsets)?;
     let strayed = looks.iter().zip(&offsets).map(|(look, offset)| {
-        let doubts = look.2 * ns_per_tick + doubt * look.1.abs();
-        (offset - usual).abs() - 2.0 * doubts
+        let uncertainties = look.2 * ns_per_tick + uncertainty * look.1.abs();
+        (offset - usual).abs() - 2.0 * uncertainties
     });
-    Some(Rate { ns_per_tick, doubt, strayed_ns: strayed.fold(0.0, f64::max) })
+    Some(Rate { ns_per_tick, uncertainty, strayed_ns: strayed.fold(0.0, f64::max) })
 }
 
 /// Ticks in a unit of work: the slope between the group with the least and the one with the most work. `None` unless the
@@ -99,10 +99,10 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_known_to_within_its_doubt() {
+    fn a_rate_is_known_to_within_its_uncertainty() {
         let rate = by_looks(&looks(), 1.0).unwrap();
-        assert!((rate.ns_per_tick / 0.5 - 1.0).abs() <= rate.doubt, "{rate:?}");
-        assert!(rate.doubt < 1e-7 && rate.strayed_ns == 0.0, "{rate:?}");
+        assert!((rate.ns_per_tick / 0.5 - 1.0).abs() <= rate.uncertainty, "{rate:?}");
+        assert!(rate.uncertainty < 1e-7 && rate.strayed_ns == 0.0, "{rate:?}");
         let of_coarser_ticks = by_looks(&looks(), 10.0).unwrap();
         assert!((of_coarser_ticks.ns_per_tick / rate.ns_per_tick - 10.0).abs() < 1e-9);
     }

@@ -217,7 +217,7 @@ impl Shape {
     /// What the median may be off by, in ticks, as a standard deviation: no law is quite true, and where none explains the samples
     /// it rests on interpolation.
     #[must_use]
-    pub fn model_doubt(&self) -> f64 {
+    pub fn model_uncertainty(&self) -> f64 {
         if self.law.is_some() {
             return MODEL * self.step;
         }

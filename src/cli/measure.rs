@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{AgentSpec, values};
-use crate::method::wish::share;
+use crate::method::requirement::share;
 use crate::model::Nanos;
 use crate::quantity;
 
@@ -85,7 +85,7 @@ pub struct RehearseArgs {
     /// Ids or globs of clocks; all native ones when none is given
     #[arg(value_name = "TIMER")]
     pub timers: Vec<String>,
-    /// The operation; a chain of multiplications unless told otherwise
+    /// The operation; a chain of multiplications unless specified otherwise
     #[arg(long = "op", value_name = "NAME", default_value = "chain")]
     pub operation: String,
     /// The error that plans are made for

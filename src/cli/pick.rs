@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{AgentSpec, ShortFormat};
-use crate::method::wish::{rate, share};
+use crate::method::requirement::{rate, share};
 use crate::method::{Counts, Need};
 use crate::model::Nanos;
 use crate::quantity;

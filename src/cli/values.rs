@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::method::wish::share;
+use crate::method::requirement::share;
 use crate::quantity;
 
 /// A whole number in a range.

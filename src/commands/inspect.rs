@@ -118,7 +118,7 @@ fn write_figures(row: &TimerRow, machine: &str, folder: &Path) -> Result<Vec<Pat
 }
 
 /// An id as a part of a file name on any system, no two the same: a colon becomes a plus, and what else has to be changed
-/// is told apart by a number that follows from the id.
+/// is distinguished by a number that follows from the id.
 fn file_name(id: &str) -> String {
     let fit = |c: char| match c {
         ':' => '+',

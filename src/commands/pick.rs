@@ -8,7 +8,7 @@ use crate::cli::{PickArgs, ShortFormat};
 use crate::method::choice::{Candidate, told};
 use crate::method::plan::Method;
 use crate::method::runtime::host;
-use crate::method::{Choice, Wish, choose};
+use crate::method::{Choice, Requirement, choose};
 use crate::model::Report;
 use crate::report::terminal::listed;
 use crate::table::Style;
@@ -18,14 +18,14 @@ use crate::text::{clipped, hang};
 /// Runs the command. Returns whether a clock suffices.
 ///
 /// # Errors
-/// When the wish makes no sense, the report cannot be read, or nothing could be probed.
+/// When the requirement makes no sense, the report cannot be read, or nothing could be probed.
 pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let wish = wish(args)?;
+    let requirement = requirement(args)?;
     let report = match &args.from {
         Some(path) => Report::read(path).map_err(|error| CommandError::Failed(error.to_string()))?,
         None => probed(args)?,
     };
-    let choice = choose(&report, &wish).map_err(|error| CommandError::Failed(error.to_string()))?;
+    let choice = choose(&report, &requirement).map_err(|error| CommandError::Failed(error.to_string()))?;
     match args.format {
         ShortFormat::Json => writeln!(output, "{}", super::pretty(&choice)?)?,
         ShortFormat::Table => output.write_all(page(&choice, terminal_style()).as_bytes())?,
@@ -53,25 +53,25 @@ fn probed(args: &PickArgs) -> Result<Report, CommandError> {
     first_look(&hosted, &[], Some(host))
 }
 
-fn wish(args: &PickArgs) -> Result<Wish, CommandError> {
-    let wish = Wish::new(args.duration, args.error, args.confidence)
-        .and_then(|wish| wish.overhead(args.overhead))
-        .and_then(|wish| wish.rate(args.rate))
+fn requirement(args: &PickArgs) -> Result<Requirement, CommandError> {
+    let requirement = Requirement::new(args.duration, args.error, args.confidence)
+        .and_then(|requirement| requirement.overhead(args.overhead))
+        .and_then(|requirement| requirement.rate(args.rate))
         .map_err(|error| CommandError::Usage(error.to_string()))?;
     let (needs, runtime) = (args.needs.clone(), args.runtime.clone());
-    Ok(Wish { counts: args.counts, needs, settable: args.settable, runtime, ..wish })
+    Ok(Requirement { counts: args.counts, needs, settable: args.settable, runtime, ..requirement })
 }
 
 /// The answer for people.
 fn page(choice: &Choice, style: Style) -> String {
-    let wish = &choice.wish;
+    let requirement = &choice.requirement;
     let mut out = format!(
-        "# wish: {} within {} % at {} % confidence, {}{}\n\n",
-        time(Some(wish.duration_ns)),
-        short(wish.error),
-        short(wish.confidence),
-        wish.counts.in_words(),
-        demands(wish),
+        "# requirement: {} within {} % at {} % confidence, {}{}\n\n",
+        time(Some(requirement.duration_ns)),
+        short(requirement.error),
+        short(requirement.confidence),
+        requirement.counts.in_words(),
+        demands(requirement),
     );
     match (&choice.picked, &choice.nearest) {
         (Some(picked), _) => candidate(&mut out, "measure with", picked, style),
@@ -112,15 +112,15 @@ fn page(choice: &Choice, style: Style) -> String {
     out
 }
 
-fn demands(wish: &Wish) -> String {
+fn demands(requirement: &Requirement) -> String {
     let mut out = String::new();
-    if let Some(most) = wish.overhead {
+    if let Some(most) = requirement.overhead {
         out += &format!(", at most {} % of the time for reads", short(most));
     }
-    if let Some(rate) = wish.rate_hz {
+    if let Some(rate) = requirement.rate_hz {
         out += &format!(", {rate} times a second by itself");
     }
-    for need in &wish.needs {
+    for need in &requirement.needs {
         out += &format!(", {}", need.word());
     }
     out

@@ -18,7 +18,7 @@ use crate::recording::{self, Observed, Recording};
 use crate::report::{Archive, OutputFile, WholeFile};
 use crate::trust::Yardsticks;
 
-/// Seconds a process of a timer may take, unless told otherwise.
+/// Seconds a process of a timer may take, unless specified otherwise.
 const TIMEOUT_SECONDS: u64 = 30;
 
 /// Processes of a timer at most, where a precision is asked for.

@@ -15,7 +15,7 @@ use crate::selftest::{Case, Found, Verdict, population};
 use crate::table::{Cell, Column, Format, Table};
 use crate::text::numbers;
 
-/// Simulated timers, unless told otherwise.
+/// Simulated timers, unless specified otherwise.
 const COUNT: u32 = 200;
 /// Timers that are judged before what was found of them is forgotten.
 const CHUNK: usize = 128;

@@ -11,7 +11,7 @@ use super::{CommandError, failed};
 use crate::cli::measure::NO_AGENTS;
 use crate::measure::worker::{Reply, Request, answer};
 use crate::method::budget::DRIFT;
-use crate::method::{ClockFigures, Wish, by_rule};
+use crate::method::{ClockFigures, Requirement, by_rule};
 use crate::model::{Nanos, Report};
 use crate::prober::children::{self, StartError};
 
@@ -37,7 +37,7 @@ pub fn report(from: Option<&Path>, timers: &[String]) -> Result<Report, CommandE
 /// When they make no sense, or the error is smaller than what the rate of any clock may be off by.
 pub fn promise(error: f64, confidence: f64) -> Result<(), CommandError> {
     let usage = |why: String| CommandError::Usage(why);
-    Wish::new(Nanos(1.0), error, confidence).map_err(|error| usage(error.to_string()))?;
+    Requirement::new(Nanos(1.0), error, confidence).map_err(|error| usage(error.to_string()))?;
     if error <= DRIFT {
         let (asked, least) = ((error * 1e8).round() / 1e6, DRIFT * 100.0);
         return Err(usage(format!(

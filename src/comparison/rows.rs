@@ -153,7 +153,7 @@ pub(super) fn summary(comparison: &Comparison) -> String {
 
 /// A change of the platform as text; a fallen clock source says so.
 pub(super) fn platform_change(change: &super::Change) -> String {
-    let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "not told".into());
+    let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "not reported".into());
     let remark = change.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default();
     format!("{} → {}{remark}", told(&change.old), told(&change.new))
 }

@@ -79,7 +79,7 @@ pub fn summary_line(comparison: &Comparison) -> String {
 /// A change without its advice.
 fn brief(change: &Change) -> String {
     let told =
-        |value: &Option<String>| value.as_ref().map_or("not told".to_owned(), |value| clipped(value, 60));
+        |value: &Option<String>| value.as_ref().map_or("not reported".to_owned(), |value| clipped(value, 60));
     let remark = change.remark.as_deref().and_then(|remark| remark.split(':').next());
     let remark = remark.map(|remark| format!(" ({remark})")).unwrap_or_default();
     format!("{}: {} → {}{remark}", change.what, told(&change.old), told(&change.new))

@@ -12,7 +12,7 @@ use super::window::Timed;
 use crate::analysis::statistics::{mean, normal_quantile};
 use crate::method::budget::DRIFT;
 use crate::method::plan::{edge_crossing, within};
-use crate::method::{Budget, ClockFigures, Method, Plan, Wish};
+use crate::method::{Budget, ClockFigures, Method, Plan, Requirement};
 use crate::model::Nanos;
 
 /// Adaptive batches (Sestoft): the calls between two reads double until they take as long as the error budget of this very
@@ -200,12 +200,12 @@ pub fn discrete(
 }
 
 fn discrete_plan(clock: &ClockFigures, goal: &Goal, duration_ns: f64) -> Result<Plan, TrialError> {
-    let wish = Wish::new(Nanos(duration_ns), goal.error, goal.confidence)
+    let requirement = Requirement::new(Nanos(duration_ns), goal.error, goal.confidence)
         .map_err(|error| TrialError::Clock(error.to_string()))?;
     let limit_ns = goal.limit.as_nanos() as f64;
-    match edge_crossing(clock, &wish) {
+    match edge_crossing(clock, &requirement) {
         Ok(plan) if plan.campaign_ns <= limit_ns => Ok(plan),
-        Ok(plan) => within(clock, &wish, plan.method, limit_ns).ok_or_else(|| {
+        Ok(plan) => within(clock, &requirement, plan.method, limit_ns).ok_or_else(|| {
             TrialError::Clock(format!(
                 "edge-crossing under this clock takes {} for {} %, and not even a rough figure comes out of {}",
                 crate::text::numbers::time(Some(plan.campaign_ns)),

@@ -14,7 +14,7 @@ use super::trial::{Goal, TrialError};
 use super::window::Timed;
 use crate::analysis::statistics::{mean_but, median, quantile, sorted, student_quantile};
 use crate::method::plan::{self, Plan};
-use crate::method::{ClockFigures, Method, Wish};
+use crate::method::{ClockFigures, Method, Requirement};
 use crate::model::Nanos;
 
 /// One promise and what became of it.
@@ -179,19 +179,19 @@ impl Truth<'_> {
 /// The plan of that method that keeps the error, or what the limit allows.
 fn plan(clock: &ClockFigures, goal: &Goal, kind: Kind, duration_ns: f64) -> Result<Plan, TrialError> {
     let refused = |why: String| TrialError::Clock(why);
-    let wish = Wish::new(Nanos(duration_ns), goal.error, goal.confidence)
+    let requirement = Requirement::new(Nanos(duration_ns), goal.error, goal.confidence)
         .map_err(|error| refused(error.to_string()))?;
     let planned = match kind {
-        Kind::Single => plan::single(clock, &wish),
-        Kind::Batch => plan::batch(clock, &wish),
-        Kind::EdgeCrossing => plan::edge_crossing(clock, &wish),
+        Kind::Single => plan::single(clock, &requirement),
+        Kind::Batch => plan::batch(clock, &requirement),
+        Kind::EdgeCrossing => plan::edge_crossing(clock, &requirement),
     };
     let limit_ns = goal.limit.as_nanos() as f64;
     let share_ns =
         if kind == Kind::EdgeCrossing { limit_ns } else { limit_ns / f64::from(goal.samples.max(1)) };
     match planned {
         Ok(plan) if plan.campaign_ns <= share_ns => Ok(plan),
-        Ok(plan) => plan::within(clock, &wish, plan.method, share_ns).ok_or_else(|| {
+        Ok(plan) => plan::within(clock, &requirement, plan.method, share_ns).ok_or_else(|| {
             refused(format!(
                 "it would take {}",
                 crate::text::numbers::time(Some(plan.campaign_ns * limit_ns / share_ns))

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// The rate of no clock is known better than this share of it: NTP may slew a clock of the kernel by up to 500
-/// millionths (`adjtimex(2)`, `MAXFREQ`), and the rate of a counter is found against such a clock.
+/// ppm (`adjtimex(2)`, `MAXFREQ`), and the rate of a counter is found against such a clock.
 pub const DRIFT: f64 = 500e-6;
 
 /// What a batch takes longer than its calls in a longer row, at most, in nanoseconds: between two reads that wait for
@@ -25,7 +25,7 @@ pub const FENCE_NS: f64 = 20.0;
 pub const KERNEL_NS: f64 = 250.0;
 
 /// The expected error of a plan by its causes, each as a share of the duration. The error is at most their sum, with
-/// the confidence of the wish.
+/// the confidence of the requirement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Budget {
     /// The counter moves in steps.

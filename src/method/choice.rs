@@ -6,23 +6,24 @@ use serde::Serialize;
 
 use super::clock_figures::ClockFigures;
 use super::harness::{Advice, advise};
-use super::lacks::{lacks, unsafe_between_threads};
 use super::plan::{Plan, Shortfall, fastest, percent};
+use super::requirement::Requirement;
 use super::runtime::{ChoiceError, missing, timers_of};
-use super::wish::Wish;
+use super::unmet::{unmet, unsafe_between_threads};
 use crate::model::{Report, TimerRow};
 use crate::text::numbers::time;
 
 /// The schema of the document that [`Choice`] is written as.
 pub const SCHEMA: &str = "timermeter.pick.v1";
 
-/// The answer to a wish.
+/// The answer to a requirement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choice {
     /// The schema of this document.
     pub schema: &'static str,
     /// What was asked.
-    pub wish: Wish,
+    #[serde(rename = "wish")]
+    pub requirement: Requirement,
     /// The cheapest clock that suffices, as far as costs are known, and the safest of several; null when none does.
     pub picked: Option<Candidate>,
     /// What comes nearest when none suffices.
@@ -65,8 +66,8 @@ pub struct Loser {
 struct Verdict<'a> {
     row: &'a TimerRow,
     clock: Result<ClockFigures, String>,
-    /// What it lacks of what the wish demands apart from the error.
-    lacks: Vec<String>,
+    /// Which requirements it does not meet, apart from the error.
+    unmet: Vec<String>,
     plan: Result<Plan, Shortfall>,
 }
 
@@ -75,10 +76,10 @@ struct Verdict<'a> {
 ///
 /// # Errors
 /// When the report has no timers of the runtime.
-pub fn choose(report: &Report, wish: &Wish) -> Result<Choice, ChoiceError> {
-    let runtime = wish.runtime.as_deref();
+pub fn choose(report: &Report, requirement: &Requirement) -> Result<Choice, ChoiceError> {
+    let runtime = requirement.runtime.as_deref();
     let mut verdicts: Vec<Verdict> =
-        timers_of(report, runtime).into_iter().map(|row| Verdict::of(report, row, wish)).collect();
+        timers_of(report, runtime).into_iter().map(|row| Verdict::of(report, row, requirement)).collect();
     if verdicts.is_empty() {
         return Err(missing(report, runtime));
     }
@@ -86,33 +87,41 @@ pub fn choose(report: &Report, wish: &Wish) -> Result<Choice, ChoiceError> {
     safest_of_the_cheapest_first(&mut verdicts);
     let highest_quality = verdicts
         .iter()
-        .filter(|verdict| verdict.lacks.is_empty())
+        .filter(|verdict| verdict.unmet.is_empty())
         .filter_map(|verdict| Some((verdict.row.quality?, &verdict.row.id)))
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, id)| id.clone());
     let picked =
         verdicts.first().filter(|verdict| verdict.suffices()).and_then(|verdict| verdict.candidate());
-    let nearest = if picked.is_some() { None } else { nearest(&verdicts, wish) };
+    let nearest = if picked.is_some() { None } else { nearest(&verdicts, requirement) };
     let best = verdicts.first().filter(|_| picked.is_some());
     let others =
         verdicts.iter().skip(usize::from(picked.is_some())).map(|verdict| verdict.loser(best)).collect();
-    let harnesses = advise(report, wish);
-    Ok(Choice { schema: SCHEMA, wish: wish.clone(), picked, nearest, highest_quality, others, harnesses })
+    let harnesses = advise(report, requirement);
+    Ok(Choice {
+        schema: SCHEMA,
+        requirement: requirement.clone(),
+        picked,
+        nearest,
+        highest_quality,
+        others,
+        harnesses,
+    })
 }
 
 impl<'a> Verdict<'a> {
-    fn of(report: &Report, row: &'a TimerRow, wish: &Wish) -> Self {
+    fn of(report: &Report, row: &'a TimerRow, requirement: &Requirement) -> Self {
         let clock = ClockFigures::of(row, &report.platform);
         let plan = match &clock {
-            Ok(clock) => fastest(clock, wish),
+            Ok(clock) => fastest(clock, requirement),
             Err(why) => Err(Shortfall { reason: why.clone(), nearest: None }),
         };
-        let lacks = clock.as_ref().map(|clock| lacks(row, &clock.facts, wish)).unwrap_or_default();
-        Self { row, clock, lacks, plan }
+        let unmet = clock.as_ref().map(|clock| unmet(row, &clock.facts, requirement)).unwrap_or_default();
+        Self { row, clock, unmet, plan }
     }
 
     fn suffices(&self) -> bool {
-        self.plan.is_ok() && self.lacks.is_empty()
+        self.plan.is_ok() && self.unmet.is_empty()
     }
 
     /// The clock with its plan, or the plan that comes nearest.
@@ -127,7 +136,7 @@ impl<'a> Verdict<'a> {
     }
 
     fn notes(&self, clock: &ClockFigures, plan: &Plan) -> Vec<String> {
-        let alone = unsafe_between_threads(self.row).filter(|finding| !self.lacks.contains(finding));
+        let alone = unsafe_between_threads(self.row).filter(|finding| !self.unmet.contains(finding));
         let alone = alone.map(|finding| format!("take both readings in one thread: {finding}"));
         let mut notes: Vec<String> = alone.into_iter().collect();
         if !clock.facts.ordered {
@@ -138,7 +147,7 @@ impl<'a> Verdict<'a> {
         }
         if plan.method.name() == "edge-crossing" {
             notes.push(
-            "let a random time pass between calls, so that they do not keep in step with the clock; only the mean is right, \
+            "let a random time pass between calls, so that they are not synchronous with the clock; only the mean is right, \
              no other statistic"
                 .to_owned(),
         );
@@ -149,7 +158,7 @@ impl<'a> Verdict<'a> {
     /// Whether the difference of their campaigns is no more than what is not known of the costs of their reads.
     fn is_tied_with(&self, other: &Self) -> bool {
         let known = |verdict: &Self| match (&verdict.plan, &verdict.clock) {
-            (Ok(plan), Ok(clock)) if clock.resolved && verdict.lacks.is_empty() => {
+            (Ok(plan), Ok(clock)) if clock.resolved && verdict.unmet.is_empty() => {
                 let reading = plan.campaign_ns * plan.overhead;
                 Some((
                     plan.campaign_ns,
@@ -158,9 +167,9 @@ impl<'a> Verdict<'a> {
             }
             _ => None,
         };
-        known(self)
-            .zip(known(other))
-            .is_some_and(|((a, a_doubt), (b, b_doubt))| (a - b).abs() <= a_doubt + b_doubt)
+        known(self).zip(known(other)).is_some_and(|((a, a_uncertainty), (b, b_uncertainty))| {
+            (a - b).abs() <= a_uncertainty + b_uncertainty
+        })
     }
 
     /// What speaks for a clock where costs do not: that nobody sets it, nobody slews it, and that it needs no fence.
@@ -185,8 +194,8 @@ impl<'a> Verdict<'a> {
     }
 
     fn loser(&self, best: Option<&Self>) -> Loser {
-        let reason = match (&self.plan, self.lacks.first()) {
-            (_, Some(lack)) => lack.clone(),
+        let reason = match (&self.plan, self.unmet.first()) {
+            (_, Some(unmet_need)) => unmet_need.clone(),
             (Err(shortfall), None) => shortfall.reason.clone(),
             (Ok(plan), None) if best.is_some_and(|best| self.is_tied_with(best)) => {
                 let why = best.and_then(|best| best.safer_than(self)).unwrap_or("is read sooner");
@@ -197,7 +206,7 @@ impl<'a> Verdict<'a> {
                 longer(plan, best_ns, self.clock.as_ref().is_ok_and(|clock| clock.resolved))
             }
         };
-        let plan = self.plan.as_ref().ok().copied().filter(|_| self.lacks.is_empty());
+        let plan = self.plan.as_ref().ok().copied().filter(|_| self.unmet.is_empty());
         Loser { id: self.row.id.clone(), suffices: self.suffices(), reason, plan }
     }
 }
@@ -241,7 +250,7 @@ pub fn told(plan: &Plan) -> String {
 /// Those that suffice by the length of their campaign, those whose step is known first, and the cheaper read first where
 /// that is the same; then the others by what they could do.
 fn cheapest_first(a: &Verdict, b: &Verdict) -> Ordering {
-    let class = |verdict: &Verdict| match (&verdict.plan, verdict.lacks.is_empty(), &verdict.clock) {
+    let class = |verdict: &Verdict| match (&verdict.plan, verdict.unmet.is_empty(), &verdict.clock) {
         (Ok(_), true, Ok(clock)) if clock.resolved => 0,
         (Ok(_), true, _) => 1,
         (Err(_), true, Ok(_)) => 2,
@@ -276,20 +285,23 @@ fn safest_of_the_cheapest_first(verdicts: &mut [Verdict]) {
 }
 
 /// What comes nearest when nothing suffices: the clock with all that is needed and the smallest error, else the cheapest
-/// of those that lack the least.
-fn nearest(verdicts: &[Verdict], wish: &Wish) -> Option<Candidate> {
+/// of those with the fewest unmet requirements.
+fn nearest(verdicts: &[Verdict], requirement: &Requirement) -> Option<Candidate> {
     let able = |verdict: &&Verdict| verdict.nearest_plan().is_some();
     let by_error = |a: &&Verdict, b: &&Verdict| {
         let error = |verdict: &Verdict| verdict.nearest_plan().map_or(f64::INFINITY, |plan| plan.error);
-        a.lacks.len().cmp(&b.lacks.len()).then(error(a).max(wish.error).total_cmp(&error(b).max(wish.error)))
+        a.unmet
+            .len()
+            .cmp(&b.unmet.len())
+            .then(error(a).max(requirement.error).total_cmp(&error(b).max(requirement.error)))
     };
     let best = verdicts.iter().filter(able).min_by(by_error)?;
     let mut candidate = best.candidate()?;
-    candidate.notes.splice(0..0, best.lacks.iter().cloned());
-    if candidate.plan.error > wish.error {
+    candidate.notes.splice(0..0, best.unmet.iter().cloned());
+    if candidate.plan.error > requirement.error {
         candidate.notes.insert(
             0,
-            format!("its error is {}, not {}", percent(candidate.plan.error), percent(wish.error)),
+            format!("its error is {}, not {}", percent(candidate.plan.error), percent(requirement.error)),
         );
     }
     Some(candidate)

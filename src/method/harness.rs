@@ -1,4 +1,4 @@
-//! What a wish means for common benchmark harnesses: which clock each reads, and whether that does.
+//! What a requirement means for common benchmark harnesses: which clock each reads, and whether that does.
 //!
 //! Sources, as of their versions of 2025: criterion 0.8 `measurement.rs` (`WallTime`), divan 0.1.21 `time/timer.rs` and
 //! `time/timestamp/mod.rs`, google/benchmark 1.9 `src/timers.h`, `src/timers.cc` and its user guide (CPU Timers), JMH
@@ -8,12 +8,12 @@
 use serde::Serialize;
 
 use super::clock_figures::ClockFigures;
-use super::lacks::lacks;
 use super::plan::{Method, batch, percent, single};
-use super::wish::Wish;
+use super::requirement::Requirement;
+use super::unmet::unmet;
 use crate::model::Report;
 
-/// What a wish means for one harness.
+/// What a requirement means for one harness.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Advice {
     /// The harness, and the mode where it has several.
@@ -22,7 +22,7 @@ pub struct Advice {
     pub reads: &'static str,
     /// The timer of the report that stands for it; null where the report has none.
     pub clock: Option<String>,
-    /// Whether one call between two reads is enough; null when not known. A clock that lacks what the wish demands never is.
+    /// Whether one call between two reads is enough; null when not known. A clock that does not meet the requirement never is.
     pub single_suffices: Option<bool>,
     /// The fewest calls between two reads with which the error is kept; null when there is no such number, or the
     /// harness makes no batches.
@@ -112,14 +112,14 @@ const HARNESSES: [Harness; 6] = [
     },
 ];
 
-/// What the wish means for each harness, with the clocks of this report.
+/// What the requirement means for each harness, with the clocks of this report.
 #[must_use]
-pub fn advise(report: &Report, wish: &Wish) -> Vec<Advice> {
-    HARNESSES.iter().map(|harness| harness.advise(report, wish)).collect()
+pub fn advise(report: &Report, requirement: &Requirement) -> Vec<Advice> {
+    HARNESSES.iter().map(|harness| harness.advise(report, requirement)).collect()
 }
 
 impl Harness {
-    fn advise(&self, report: &Report, wish: &Wish) -> Advice {
+    fn advise(&self, report: &Report, requirement: &Requirement) -> Advice {
         let mut advice = Advice {
             harness: self.name,
             reads: self.reads,
@@ -148,16 +148,16 @@ impl Harness {
                 return advice;
             }
         };
-        let lacks = lacks(row, &clock.facts, wish);
-        if !lacks.is_empty() {
+        let unmet = unmet(row, &clock.facts, requirement);
+        if !unmet.is_empty() {
             advice.single_suffices = Some(false);
-            advice.message = format!("does not suffice: {}", lacks.join("; "));
+            advice.message = format!("does not suffice: {}", unmet.join("; "));
             return advice;
         }
         // How a harness samples does not depend on who calls the operation.
-        let wish = Wish { rate_hz: None, ..wish.clone() };
-        advice.single_suffices = Some(single(&clock, &wish).is_ok());
-        let calls = match batch(&clock, &wish).map(|plan| plan.method) {
+        let requirement = Requirement { rate_hz: None, ..requirement.clone() };
+        advice.single_suffices = Some(single(&clock, &requirement).is_ok());
+        let calls = match batch(&clock, &requirement).map(|plan| plan.method) {
             Ok(Method::Batch { calls }) => Some(calls),
             Ok(_) => Some(1),
             Err(_) => None,
@@ -165,13 +165,13 @@ impl Harness {
         advice.message = match (&self.batches, calls, advice.single_suffices) {
             (Batches::None(how), _, Some(true)) => format!("suffices for single calls; {how}"),
             (Batches::None(how), ..) => {
-                format!("does not suffice: single calls miss {}; {how}", percent(wish.error))
+                format!("does not suffice: single calls miss {}; {how}", percent(requirement.error))
             }
             (Batches::Made(_), _, Some(true)) => "suffices even for single calls".into(),
             (Batches::Made(how), Some(calls), _) => {
                 format!("suffices in batches of {calls} calls or more; {how}")
             }
-            (Batches::Made(_), None, _) => format!("does not suffice for {}", percent(wish.error)),
+            (Batches::Made(_), None, _) => format!("does not suffice for {}", percent(requirement.error)),
         };
         advice.smallest_batch = calls.filter(|_| matches!(self.batches, Batches::Made(_)));
         advice

@@ -1,6 +1,6 @@
 //! Which clock to measure with, and how: methods with an error budget, computed from the figures of a report.
 //!
-//! Pure: figures in, plans out. A [`Wish`] says what is to be measured, [`ClockFigures`] what is known of a clock, a
+//! Pure: figures in, plans out. A [`Requirement`] says what is to be measured, [`ClockFigures`] what is known of a clock, a
 //! [`Plan`] how to measure with it and what error to expect, [`choose`](choice::choose) compares all clocks of a
 //! report. What a plan promises is the error of the clock and the method: how much the result differs from the mean
 //! duration of the same operation in the same campaign. That the operation itself varies comes on top, and is
@@ -12,11 +12,11 @@ pub mod choice;
 pub mod clock_facts;
 pub mod clock_figures;
 pub mod harness;
-mod lacks;
 mod need;
 pub mod plan;
+pub mod requirement;
 pub mod runtime;
-pub mod wish;
+mod unmet;
 
 pub use budget::Budget;
 pub use by_rule::{NoneByRule, by_rule, in_a_sentence};
@@ -25,4 +25,4 @@ pub use clock_facts::Facts;
 pub use clock_figures::ClockFigures;
 pub use need::{Counts, Need};
 pub use plan::{Method, Plan, Shortfall};
-pub use wish::{Wish, WishError};
+pub use requirement::{Requirement, RequirementError};

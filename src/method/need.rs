@@ -43,9 +43,9 @@ pub enum Need {
 }
 
 impl Need {
-    /// What a clock lacks that does not have this.
+    /// What is unmet by a clock that does not have this.
     #[must_use]
-    pub fn lack(self) -> &'static str {
+    pub fn unmet_need(self) -> &'static str {
         match self {
             Self::Threads => "readings of two threads cannot be compared",
             Self::Monotonic => "it can be set, and then steps",

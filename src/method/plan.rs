@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::budget::{Budget, DRIFT};
 use super::clock_figures::ClockFigures;
-use super::wish::Wish;
+use super::requirement::Requirement;
 use edges::{Spread, sampled, spacing};
 
 mod edges;
@@ -88,20 +88,22 @@ pub const LONGEST_CAMPAIGN_NS: f64 = 3_600e9;
 /// As few samples still have a mean that is roughly normal.
 const FEWEST_SAMPLES: f64 = 30.0;
 
-/// The fastest plan that keeps the wish.
+/// The fastest plan that keeps the requirement.
 ///
 /// # Errors
 /// Says why none does, by the method that comes nearest.
-pub fn fastest(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
+pub fn fastest(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
     let mut nearest: Option<Shortfall> = None;
     for method in [single, batch, edge_crossing] {
-        match method(clock, wish) {
+        match method(clock, requirement) {
             Ok(plan) if plan.campaign_ns <= LONGEST_CAMPAIGN_NS => return Ok(plan),
             Ok(plan) => {
                 let hours = plan.campaign_ns / LONGEST_CAMPAIGN_NS;
                 let reason = format!("{} would take {}", plan.method.name(), in_hours(hours));
-                nearest =
-                    Some(nearer(nearest, Shortfall { reason, nearest: affordable(clock, wish, &plan) }));
+                nearest = Some(nearer(
+                    nearest,
+                    Shortfall { reason, nearest: affordable(clock, requirement, &plan) },
+                ));
             }
             Err(shortfall) => nearest = Some(nearer(nearest, shortfall)),
         }
@@ -126,40 +128,40 @@ fn nearer(first: Option<Shortfall>, second: Shortfall) -> Shortfall {
 ///
 /// # Errors
 /// When a step, or how the cost varies, is more than the error allows.
-pub fn single(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
-    bracket(clock, wish, 1)
+pub fn single(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+    bracket(clock, requirement, 1)
 }
 
 /// As many calls between two reads as the error needs.
 ///
 /// # Errors
 /// When the operation cannot be repeated, or no number of calls is enough.
-pub fn batch(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
-    if let Some(rate) = wish.rate_hz {
+pub fn batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+    if let Some(rate) = requirement.rate_hz {
         return Err(Shortfall::because(format!(
             "the operation comes by itself, {rate} times a second: it cannot be repeated between two reads"
         )));
     }
-    let room = room(wish, 0.0).map_err(|shortfall| {
-        let possible = Wish { error: 1.2 * DRIFT, ..wish.clone() };
+    let room = room(requirement, 0.0).map_err(|shortfall| {
+        let possible = Requirement { error: 1.2 * DRIFT, ..requirement.clone() };
         Shortfall { nearest: batch(clock, &possible).ok(), ..shortfall }
     })?;
-    let variation = variation(clock, wish)?;
-    let duration_ns = wish.shortest_ns();
+    let variation = variation(clock, requirement)?;
+    let duration_ns = requirement.shortest_ns();
     let cost_ns = variation + clock.cost_error_ns + clock.fence_ns();
     let by_error = (clock.step_ns + cost_ns + clock.pipeline_ns(false)) / (duration_ns * room);
     let reads = 2.0 * clock.read_ns();
-    let by_overhead = wish.overhead.map_or(0.0, |most| reads * (1.0 - most) / (most * duration_ns));
-    bracket(clock, wish, by_error.max(by_overhead).ceil().clamp(1.0, 9e15) as u64)
+    let by_overhead = requirement.overhead.map_or(0.0, |most| reads * (1.0 - most) / (most * duration_ns));
+    bracket(clock, requirement, by_error.max(by_overhead).ceil().clamp(1.0, 9e15) as u64)
 }
 
 /// What is left of the error once the drift and what each sample is off by alike have taken their parts.
-fn room(wish: &Wish, alike_ns: f64) -> Result<f64, Shortfall> {
-    let alike = alike_ns / wish.shortest_ns();
-    if wish.error > DRIFT + alike {
-        return Ok(wish.error - DRIFT - alike);
+fn room(requirement: &Requirement, alike_ns: f64) -> Result<f64, Shortfall> {
+    let alike = alike_ns / requirement.shortest_ns();
+    if requirement.error > DRIFT + alike {
+        return Ok(requirement.error - DRIFT - alike);
     }
-    Err(Shortfall::because(if wish.error > DRIFT {
+    Err(Shortfall::because(if requirement.error > DRIFT {
         format!("{SINGLE_CALL} {} of one, and no mean makes that less", percent(alike))
     } else {
         format!("the rate of no clock is known better than {} %: it may be slewed by as much", DRIFT * 100.0)
@@ -169,19 +171,19 @@ fn room(wish: &Wish, alike_ns: f64) -> Result<f64, Shortfall> {
 /// What [`ClockFigures::pipeline_ns`] of a single call is, to go on with a share.
 const SINGLE_CALL: &str = "what the reads do to the core around a single call takes";
 
-fn variation(clock: &ClockFigures, wish: &Wish) -> Result<f64, Shortfall> {
-    clock.cost_variation_ns(wish.confidence).ok_or_else(|| {
+fn variation(clock: &ClockFigures, requirement: &Requirement) -> Result<f64, Shortfall> {
+    clock.cost_variation_ns(requirement.confidence).ok_or_else(|| {
         Shortfall::because(format!(
             "how its cost varies is not known as far out as {} %",
-            (wish.confidence * 1e4).round() / 1e2
+            (requirement.confidence * 1e4).round() / 1e2
         ))
     })
 }
 
 /// A number of calls between two reads.
-fn bracket(clock: &ClockFigures, wish: &Wish, calls: u64) -> Result<Plan, Shortfall> {
-    let variation = variation(clock, wish)?;
-    let window_ns = wish.shortest_ns() * calls as f64;
+fn bracket(clock: &ClockFigures, requirement: &Requirement, calls: u64) -> Result<Plan, Shortfall> {
+    let variation = variation(clock, requirement)?;
+    let window_ns = requirement.shortest_ns() * calls as f64;
     let budget = Budget {
         quantisation: clock.step_ns / window_ns,
         invocation_cost: (clock.cost_error_ns + variation + clock.fence_ns()) / window_ns,
@@ -189,12 +191,12 @@ fn bracket(clock: &ClockFigures, wish: &Wish, calls: u64) -> Result<Plan, Shortf
         pipeline: clock.pipeline_ns(calls == 1) / window_ns,
     };
     let reads = 2.0 * clock.read_ns();
-    let overhead = wish.rate_hz.map_or(reads / (reads + window_ns), |rate| reads * rate * 1e-9);
+    let overhead = requirement.rate_hz.map_or(reads / (reads + window_ns), |rate| reads * rate * 1e-9);
     let method = if calls == 1 { Method::Single } else { Method::Batch { calls } };
-    let campaign_ns = wish.duration_ns * calls as f64 + reads;
+    let campaign_ns = requirement.duration_ns * calls as f64 + reads;
     let plan = Plan { method, error: budget.total(), budget, overhead, campaign_ns };
     // Rounding must not turn a batch down that was made to measure.
-    if plan.error > wish.error * (1.0 + 1e-9) {
+    if plan.error > requirement.error * (1.0 + 1e-9) {
         let (share, cause) = if budget.quantisation >= budget.invocation_cost.max(DRIFT) {
             (budget.quantisation, "one step is")
         } else if budget.pipeline > budget.invocation_cost.max(DRIFT) {
@@ -208,11 +210,11 @@ fn bracket(clock: &ClockFigures, wish: &Wish, calls: u64) -> Result<Plan, Shortf
             format!("{cause} {} of one {}", percent(share), if calls == 1 { "call" } else { "batch" });
         return Err(Shortfall { reason, nearest: Some(plan) });
     }
-    too_dear(wish, &plan).map_or(Ok(plan), Err)
+    too_dear(requirement, &plan).map_or(Ok(plan), Err)
 }
 
-fn too_dear(wish: &Wish, plan: &Plan) -> Option<Shortfall> {
-    let most = wish.overhead?;
+fn too_dear(requirement: &Requirement, plan: &Plan) -> Option<Shortfall> {
+    let most = requirement.overhead?;
     (plan.overhead > most * (1.0 + 1e-9)).then(|| {
         Shortfall::because(format!(
             "reading it would take {} of the running time, and {} are allowed",
@@ -228,23 +230,28 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// The same method within the longest campaign, at the error that is possible then.
-fn affordable(clock: &ClockFigures, wish: &Wish, plan: &Plan) -> Option<Plan> {
-    within(clock, wish, plan.method, LONGEST_CAMPAIGN_NS)
+fn affordable(clock: &ClockFigures, requirement: &Requirement, plan: &Plan) -> Option<Plan> {
+    within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS)
 }
 
 /// What the method of this kind can do in a campaign of that many nanoseconds.
 #[must_use]
-pub fn within(clock: &ClockFigures, wish: &Wish, method: Method, campaign_ns: f64) -> Option<Plan> {
-    let any_error = Wish { error: 0.999_999, ..wish.clone() };
+pub fn within(
+    clock: &ClockFigures,
+    requirement: &Requirement,
+    method: Method,
+    campaign_ns: f64,
+) -> Option<Plan> {
+    let any_error = Requirement { error: 0.999_999, ..requirement.clone() };
     match method {
         Method::Single => single(clock, &any_error).ok(),
         Method::Batch { .. } => {
-            let calls = ((campaign_ns - 2.0 * clock.read_ns()) / wish.duration_ns).floor().max(1.0);
+            let calls = ((campaign_ns - 2.0 * clock.read_ns()) / requirement.duration_ns).floor().max(1.0);
             bracket(clock, &any_error, calls as u64).ok()
         }
         Method::EdgeCrossing { .. } => {
-            let spread = Spread::of(clock, wish).ok().filter(|_| clock.resolved)?;
-            let one = spacing(clock, wish.duration_ns) + spread.ratio * spacing(clock, 0.0);
+            let spread = Spread::of(clock, requirement).ok().filter(|_| clock.resolved)?;
+            let one = spacing(clock, requirement.duration_ns) + spread.ratio * spacing(clock, 0.0);
             let samples = (campaign_ns / one).floor();
             let edges = samples * (spread.gap_ns / clock.step_ns).min(1.0);
             let plan = sampled(clock, &any_error, samples.max(1.0), &spread).ok()?;

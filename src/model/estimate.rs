@@ -16,7 +16,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// What is known without doubt.
+    /// What is known for certain.
     #[must_use]
     pub fn exact(value: f64) -> Self {
         Self { value, low: value, high: value, samples: 0 }

@@ -19,7 +19,7 @@ pub enum Status {
     Unresolved,
     /// The machine does not let it be read.
     Unavailable,
-    /// It crashed, hung or answered rubbish.
+    /// It crashed, hung or sent a malformed reply.
     Failed,
 }
 
@@ -170,7 +170,8 @@ pub struct Observations {
     pub disturbed_processes: u32,
     /// Processes that were left out because they found no window without disturbance, besides those.
     #[serde(default)]
-    pub spoilt_processes: u32,
+    #[serde(rename = "spoilt_processes")]
+    pub discarded_processes: u32,
     /// Windows of measurement that were dropped and taken again, by what disturbed them.
     #[serde(default)]
     pub dropped_windows: BTreeMap<String, u32>,

@@ -67,7 +67,7 @@ impl Verdicts {
     }
 
     /// Those that take the Quality away: not monotonic, not thread-safe, not stable (ICPE 2011, section 3).
-    pub fn condemning(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    pub fn disqualifying(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let failed = self.each().into_iter().take(3).filter(|(_, outcome, _)| *outcome == Outcome::Fail);
         failed.map(|(name, _, finding)| (name, finding))
     }

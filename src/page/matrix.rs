@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{tone, view};
+use super::{quality_colour, view};
 use crate::model::{Report, Status};
 use crate::report::machine::name;
 use crate::text::clipped;
@@ -118,6 +118,6 @@ impl Cell {
             None => String::new(),
         };
         let sort = quality.map_or_else(String::new, |quality| format!("{quality}"));
-        Self { class: tone::of(quality), text, sort, says }
+        Self { class: quality_colour::of(quality), text, sort, says }
     }
 }

@@ -2,8 +2,8 @@
 //! here and escaped by the templates (`templates/`).
 
 mod matrix;
+mod quality_colour;
 pub mod site;
-mod tone;
 mod view;
 
 use askama::Template;
@@ -39,7 +39,7 @@ struct Page<'a> {
     list: Vec<Entry>,
     left_out: &'a [String],
     terms: &'a [Term],
-    legend: [tone::Tone; 7],
+    legend: [quality_colour::QualityColour; 7],
 }
 
 /// A link to a report.
@@ -96,7 +96,7 @@ const TERMS: [Term; 7] = [
         key: "status",
         name: "status",
         text: "ok: all figures were determined. unresolved: it can be read, but its step could not be determined. \
-               unavailable: the machine does not let it be read. failed: it crashed, hung or answered rubbish.",
+               unavailable: the machine does not let it be read. failed: it crashed, hung or sent a malformed reply.",
     },
 ];
 
@@ -146,7 +146,7 @@ impl Page<'_> {
             title,
             lead,
             version: Tool::this().version,
-            style: include_str!("../../templates/page.css").to_owned() + &tone::style(),
+            style: include_str!("../../templates/page.css").to_owned() + &quality_colour::style(),
             script: include_str!("../../templates/page.js"),
             home: None,
             matrix: None,
@@ -154,7 +154,7 @@ impl Page<'_> {
             list: Vec::new(),
             left_out: &[],
             terms: &TERMS,
-            legend: tone::LEGEND,
+            legend: quality_colour::LEGEND,
         }
     }
 }

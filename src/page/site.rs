@@ -26,7 +26,7 @@ use crate::text::plain;
 const MARK: &str = ".timermeter-site";
 /// Platforms side by side on a page of the index.
 const COLUMNS: usize = 40;
-/// With more reports than this, pages have no figures unless told otherwise: a megabyte each.
+/// With more reports than this, pages have no figures unless specified otherwise: a megabyte each.
 const MANY: usize = 100;
 
 /// Why a site could not be made.
@@ -247,7 +247,7 @@ fn page_of(
     Ok(Brief::of(report, Some(href)))
 }
 
-/// The path of a report as parts of an address that need no escaping anywhere. What had to be changed is told apart
+/// The path of a report as parts of an address that need no escaping anywhere. What had to be changed is distinguished
 /// by a number that follows from the name.
 fn address(path: &Path) -> Vec<String> {
     let path = path.with_extension("");

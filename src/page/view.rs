@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Figures, tone};
+use super::{Figures, quality_colour};
 use crate::model::{ProvenanceKind, Report, Status, TimerRow, Warning};
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::{facts_of, name};
@@ -43,7 +43,7 @@ pub(super) struct TimerView {
     pub label: String,
     pub runtime: String,
     pub status: &'static str,
-    pub tone: &'static str,
+    pub quality_colour: &'static str,
     pub quality: Cell,
     pub half: String,
     /// Accuracy, in cycles, cost, in cycles, spread.
@@ -150,7 +150,7 @@ impl TimerView {
             label: clipped(&row.label, LONGEST_NAME),
             runtime: clipped(&row.runtime, LONGEST_NAME),
             status: row.status.name(),
-            tone: tone::of(row.quality),
+            quality_colour: quality_colour::of(row.quality),
             quality: cell(percent(row.quality), row.quality, ""),
             half: plus_minus(row.quality, row.quality_low, row.quality_high),
             cells: [

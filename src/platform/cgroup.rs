@@ -10,7 +10,7 @@ use super::Root;
 use super::list::count_of;
 use crate::model::{CpuQuota, Limits, MemoryLimit};
 
-/// Where systemd and containers mount the control groups, for where the mounts are not told.
+/// Where systemd and containers mount the control groups, for where the mounts are not reported.
 const USUAL: &str = "/sys/fs/cgroup";
 /// Hosts of many containers have many mounts.
 const MOUNTS: u64 = 1 << 20;

@@ -53,14 +53,14 @@ impl Bench {
         let Gathered { values, seen, dropped } =
             gather(&mut self.watch, count, |count| timer.readings(count))?;
         self.dropped.extend(dropped.into_iter().map(|values| DroppedWindow { calls: None, values }));
-        Ok(Readings { values, core_hz: seen.core_hz, restless: seen.restless })
+        Ok(Readings { values, core_hz: seen.core_hz, unstable: seen.unstable })
     }
 }
 
 fn batches(calls: u64, found: Gathered, dropped: &mut Vec<DroppedWindow>) -> Batches {
     let Gathered { values, seen, dropped: windows } = found;
     dropped.extend(windows.into_iter().map(|values| DroppedWindow { calls: Some(calls), values }));
-    Batches { calls, deltas: values, core_hz: seen.core_hz, restless: seen.restless }
+    Batches { calls, deltas: values, core_hz: seen.core_hz, unstable: seen.unstable }
 }
 
 fn gather(

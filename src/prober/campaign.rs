@@ -29,10 +29,10 @@ use crate::prober::connection::Connection;
 use crate::prober::examination::{Examination, Examinee, Known};
 use crate::prober::explore::{Exploration, explore};
 pub use crate::prober::host::{Host, Settings};
-use crate::prober::host::{acquaint, bench, connect};
+use crate::prober::host::{bench, choose_reference, connect};
 use crate::prober::protocol::HostedTimer;
 use crate::prober::sampling::Plan;
-use crate::prober::wait::{Slow, Vigil, Waited, together};
+use crate::prober::wait::{BackgroundWatcher, Slow, Waited, together};
 use crate::prober::watch::{ProcessWatch, Watch, Watcher};
 use crate::trace::{Reference, Stored, Trace};
 
@@ -81,7 +81,7 @@ impl Subject {
         let by = rate.ns_per_tick / reference.ns_per_tick;
         reference.ns_per_tick = rate.ns_per_tick;
         reference.ns_per_work *= by;
-        reference.rate_doubt = rate.doubt;
+        reference.rate_uncertainty = rate.uncertainty;
         reference.strayed_ns = rate.strayed_ns;
         if self.timer.ns_per_tick.is_none() {
             self.rates.iter_mut().for_each(|ns| *ns *= by);
@@ -115,8 +115,8 @@ pub fn run(
     let patience = Duration::from_nanos(settings.plan.patience_ns as u64);
     let watch = Watch::new(settings.cpu, apart.is_some(), patience);
     for (index, host) in hosts.iter().enumerate() {
-        progress("getting to know the reference");
-        let reference = acquaint(host, settings, &mut random);
+        progress("calibrating the reference");
+        let reference = choose_reference(host, settings, &mut random);
         if matches!(reference, Err(Fault::Interrupted)) {
             return Err(Fault::Interrupted);
         }
@@ -134,7 +134,7 @@ pub fn run(
         .enumerate()
         .map(|(index, host)| calibrate(host, references_of(subjects, index), settings, &cpus))
         .collect::<Result<_, Fault>>()?;
-    let mut vigil = Vigil::new(*settings, &cpus);
+    let mut background_watcher = BackgroundWatcher::new(*settings, &cpus);
     for round in 0..settings.plan.processes {
         for (index, host) in hosts.iter().enumerate() {
             clarify(host, references_of(subjects, index), settings, &mut random)?;
@@ -147,13 +147,13 @@ pub fn run(
             }
             progress(&subject.timer.id);
             ask(&hosts[subject.host], subject, settings, &watch, random.random())?;
-            glance(&hosts[subject.host], subject, settings, Examination::glance)?;
+            compare_sparsely(&hosts[subject.host], subject, settings, Examination::compare_sparsely)?;
             if let Some(slow) = subject.waiting(hosts).filter(|_| subject.is_slow()) {
-                vigil.begin(index, slow, subject.timer.properties.counts);
+                background_watcher.begin(index, slow, subject.timer.properties.counts);
             }
             if CLOSELY.contains(&round) {
                 for subject in subjects.iter_mut() {
-                    glance(&hosts[subject.host], subject, settings, Examination::glance_closely)?;
+                    compare_sparsely(&hosts[subject.host], subject, settings, Examination::compare_closely)?;
                 }
             }
         }
@@ -163,7 +163,7 @@ pub fn run(
         let subject = &mut subjects[index];
         progress(&format!("{}, to narrow its interval", subject.timer.id));
         ask(&hosts[subject.host], subject, settings, &watch, random.random())?;
-        glance(&hosts[subject.host], subject, settings, Examination::glance)
+        compare_sparsely(&hosts[subject.host], subject, settings, Examination::compare_sparsely)
     };
     let look_again = || calibrations.iter_mut().try_for_each(look);
     narrow(subjects, &settings.plan, &over, hertz, ask_again, look_again)?;
@@ -186,7 +186,7 @@ pub fn run(
     progress("waiting for slow clocks");
     // Those that were seen to step often enough are examined while the others are still watched.
     let mut examined = Vec::new();
-    for (index, waited) in vigil.finished() {
+    for (index, waited) in background_watcher.finished() {
         if subjects[index].is_slow() {
             keep(&mut subjects[index], waited)?;
             if subjects[index].outcome.as_ref().is_ok_and(is_resolved) {
@@ -195,7 +195,7 @@ pub fn run(
             }
         }
     }
-    for (index, waited) in vigil.end() {
+    for (index, waited) in background_watcher.end() {
         if subjects[index].is_slow() {
             keep(&mut subjects[index], waited)?;
         }
@@ -279,7 +279,7 @@ fn explore_undisturbed(
     }
 }
 
-fn glance(
+fn compare_sparsely(
     host: &Host,
     subject: &mut Subject,
     settings: &Settings,
@@ -313,7 +313,7 @@ fn rough_cost(trace: &Trace) -> f64 {
 fn settle(subject: &mut Subject, core_hz: Option<f64>) {
     let Ok(stored) = &mut subject.outcome else { return };
     let (runs, trace) = (stored.runs() as u32, &mut stored.trace);
-    let processes = runs + trace.spoilt;
+    let processes = runs + trace.discarded;
     if 3 * runs < processes {
         subject.outcome = Err(too_much_interference(trace, processes));
         return;
@@ -321,8 +321,8 @@ fn settle(subject: &mut Subject, core_hz: Option<f64>) {
     trace.declared = subject.timer.ns_per_tick.is_some();
     let agreed = rate::agreed(&subject.rates);
     trace.ns_per_tick = agreed.map(|(ns, _)| ns);
-    let of_reference = if trace.declared { 0.0 } else { trace.reference.rate_doubt };
-    trace.ns_per_tick_doubt = agreed.map_or(0.0, |(_, doubt)| doubt).max(of_reference);
+    let of_reference = if trace.declared { 0.0 } else { trace.reference.rate_uncertainty };
+    trace.ns_per_tick_uncertainty = agreed.map_or(0.0, |(_, uncertainty)| uncertainty).max(of_reference);
     trace.core_hz = core_hz;
 }
 
@@ -334,7 +334,7 @@ fn too_much_interference(trace: &Trace, processes: u32) -> String {
     format!(
         "too much interference: {} of {processes} processes could not measure undisturbed ({}); stop what else runs on \
          this machine or choose a quiet CPU with --cpu, and repeat with --thorough",
-        trace.spoilt,
+        trace.discarded,
         reasons.join(", ")
     )
 }

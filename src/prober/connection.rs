@@ -1,6 +1,6 @@
 //! The client of the agent protocol: questions to a process that is not trusted to answer them.
 //!
-//! Its timers are black boxes, and so is the agent: it may crash, hang, or answer rubbish. Whatever it does becomes a
+//! Its timers are black boxes, and so is the agent: it may crash, hang, or send malformed replies. Whatever it does becomes a
 //! [`Fault`] that says what happened; the process and all it started are then ended, and every later question gets
 //! the same fault.
 
@@ -154,7 +154,7 @@ impl Connection {
             Err(error) => printable(error.to_string().as_bytes(), EXPLANATION),
         };
         let excerpt = printable(&line, EXCERPT);
-        Err(self.lose(format!("answered `{op}` with rubbish: {why}; expected {expected}, got `{excerpt}`")))
+        Err(self.lose(format!("malformed reply to `{op}`: {why}; expected {expected}, got `{excerpt}`")))
     }
 
     fn exchange(&mut self, request: &Request) -> Answer<Vec<u8>> {

@@ -10,7 +10,7 @@ use timers::Answer;
 use crate::analysis::cost;
 use crate::analysis::statistics::median;
 use crate::prober::bench::Bench;
-use crate::prober::introduce::watched_rate;
+use crate::prober::calibrate::watched_rate;
 use crate::prober::sampling::Plan;
 use crate::trace::{Intervals, Reference, Run};
 

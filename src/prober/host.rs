@@ -9,10 +9,10 @@ use timers::Fault;
 
 use crate::model::Counted;
 use crate::prober::bench::Bench;
+use crate::prober::calibrate::{calibrate, watched_rate};
 use crate::prober::connection::Connection;
 use crate::prober::events::LogSpec;
 use crate::prober::hosted::subject;
-use crate::prober::introduce::{introduce, watched_rate};
 use crate::prober::outside;
 use crate::prober::process::Command;
 use crate::prober::protocol::HostedTimer;
@@ -79,14 +79,18 @@ pub(super) fn connect(
 }
 
 /// Finds a reference among the timers of a host: the one it recommends, else the first that serves.
-pub(super) fn acquaint(host: &Host, settings: &Settings, random: &mut StdRng) -> Result<Reference, Fault> {
+pub(super) fn choose_reference(
+    host: &Host,
+    settings: &Settings,
+    random: &mut StdRng,
+) -> Result<Reference, Fault> {
     let usable = || host.timers.iter().filter(|timer| timer.id != timers::FLOOR_ID);
     let recommended = usable().filter(|timer| timer.reference);
     let declared = usable().filter(|timer| !timer.reference && timer.ns_per_tick.is_some());
     let mut last = Fault::Refused("the host has no timer that could serve as a reference".into());
     for timer in recommended.chain(declared).take(MOST_CANDIDATES) {
         match connect(host, &[&timer.id], settings, settings.cpu)
-            .and_then(|connection| introduce_as(host, timer, &connection, random))
+            .and_then(|connection| calibrate_as(host, timer, &connection, random))
         {
             Ok(reference) => return Ok(reference),
             Err(Fault::Interrupted) => return Err(Fault::Interrupted),
@@ -99,7 +103,7 @@ pub(super) fn acquaint(host: &Host, settings: &Settings, random: &mut StdRng) ->
 /// References that are tried before a host is given up.
 const MOST_CANDIDATES: usize = 4;
 
-fn introduce_as(
+fn calibrate_as(
     host: &Host,
     timer: &HostedTimer,
     connection: &Rc<RefCell<Connection>>,
@@ -115,7 +119,7 @@ fn introduce_as(
             ))
         })?,
     };
-    let found = introduce(&timer.id, candidate.as_mut(), ns_per_tick, random)?;
+    let found = calibrate(&timer.id, candidate.as_mut(), ns_per_tick, random)?;
     let reference = Reference { family: timer.properties.family, ..found };
     // Only wall time passes here as it does there.
     if timer.properties.counts.is_none_or(|counts| counts == Counted::Wall)

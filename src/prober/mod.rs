@@ -1,6 +1,7 @@
 //! The only code that spends time: it questions timers and keeps what they answer.
 
 pub mod bench;
+pub mod calibrate;
 mod calibration;
 pub mod campaign;
 pub mod children;
@@ -11,7 +12,6 @@ pub mod examination;
 pub mod explore;
 mod host;
 pub mod hosted;
-pub mod introduce;
 mod lines;
 mod outside;
 pub mod process;

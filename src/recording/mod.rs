@@ -16,7 +16,7 @@ use crate::model::{
 use crate::platform::frequency::{CyclesFrom, NominalUnknown, Parts, summarise};
 use crate::scoring::scatter;
 use crate::trace::{Stored, Trace};
-use crate::trust::{self, Case, Twin, Yardsticks};
+use crate::trust::{self, Case, SyscallVariant, Yardsticks};
 
 pub use file::RecordingError;
 pub(crate) use file::is_packed;
@@ -104,29 +104,29 @@ impl Recording {
             if let (Some(points), Some(frequency)) = (self.settings.precision_points, frequency) {
                 row.hold_against(points / 100.0, scatter(profile, frequency.value));
             }
-            let twin = self.twin(observed, &profiles);
+            let syscall_variant = self.syscall_variant(observed, &profiles);
             let trace = stored.open();
-            row.condemn(trust::judge(&observed.case(&trace, profile, &self.yardsticks, twin)));
+            row.disqualify(trust::judge(&observed.case(&trace, profile, &self.yardsticks, syscall_variant)));
         }
         rows
     }
 
     /// What its variant through the system call costs, where it has one and that was measured too.
-    fn twin(&self, of: &Observed, profiles: &[Option<Profile>]) -> Option<Twin<'_>> {
+    fn syscall_variant(&self, of: &Observed, profiles: &[Option<Profile>]) -> Option<SyscallVariant<'_>> {
         let id = of.properties.syscall_variant.as_ref()?;
         let place = self.timers.iter().position(|other| other.id == *id)?;
         let cost_ns = profiles[place].as_ref()?.cost?.value;
-        Some(Twin { id: &self.timers[place].id, cost_ns })
+        Some(SyscallVariant { id: &self.timers[place].id, cost_ns })
     }
 }
 
 impl Observed {
-    /// The whole row, verdicts included, of a timer that has no twin. `frequency` in hertz turns time into cycles.
+    /// The whole row, verdicts included, of a timer that has no syscall variant. `frequency` in hertz turns time into cycles.
     #[must_use]
     pub fn judged(&self, frequency: Option<Estimate>, yardsticks: &Yardsticks) -> TimerRow {
         let (mut row, profile) = self.row(frequency);
         if let (Ok(stored), Some(profile)) = (&self.outcome, &profile) {
-            row.condemn(trust::judge(&self.case(&stored.open(), profile, yardsticks, None)));
+            row.disqualify(trust::judge(&self.case(&stored.open(), profile, yardsticks, None)));
         }
         row
     }
@@ -136,9 +136,9 @@ impl Observed {
         trace: &'a Trace,
         profile: &'a Profile,
         yardsticks: &'a Yardsticks,
-        twin: Option<Twin<'a>>,
+        syscall_variant: Option<SyscallVariant<'a>>,
     ) -> Case<'a> {
-        Case { id: &self.id, properties: &self.properties, trace, profile, yardsticks, twin }
+        Case { id: &self.id, properties: &self.properties, trace, profile, yardsticks, syscall_variant }
     }
 
     /// The row of this timer but for the verdicts, and the figures in it.

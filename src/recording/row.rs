@@ -50,18 +50,18 @@ impl TimerRow {
 
     /// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0, whatever its figures
     /// are: that value is kept for those (ICPE 2011, section 3).
-    pub fn condemn(&mut self, verdicts: Verdicts) {
-        let condemned: Vec<Warning> = verdicts
-            .condemning()
+    pub fn disqualify(&mut self, verdicts: Verdicts) {
+        let disqualified: Vec<Warning> = verdicts
+            .disqualifying()
             .filter_map(|(name, finding)| {
                 let message = format!("{finding}, so its Quality is 0");
                 warning(&format!("not-{name}"), message, "take no durations with it")
             })
             .collect();
-        if !condemned.is_empty() {
+        if !disqualified.is_empty() {
             (self.quality, self.quality_low, self.quality_high) = (Some(0.0), Some(0.0), Some(0.0));
         }
-        self.warnings.splice(0..0, condemned);
+        self.warnings.splice(0..0, disqualified);
         let failed = |outcome: Outcome| outcome == Outcome::Fail;
         if failed(verdicts.counts.outcome) {
             let advice = "choose a clock that counts what you want to know";
@@ -157,13 +157,13 @@ fn observations(trace: &Trace, profile: &Profile) -> Observations {
     Observations {
         processes: runs.len() as u32,
         disturbed_processes: profile.disturbed,
-        spoilt_processes: trace.spoilt,
+        discarded_processes: trace.discarded,
         dropped_windows: trace.dropped.clone(),
         intervals: intervals.map(|group| group.deltas.len() as u64).sum(),
         batched_calls: runs.iter().map(|run| run.batches.calls * run.batches.deltas.len() as u64).sum(),
         single_calls: runs.iter().map(|run| run.singles.deltas.len() as u64).sum(),
         backward_steps: profile.backward.steps,
-        reference_accuracy_ns: Some(trace.reference.doubt_ns()),
+        reference_accuracy_ns: Some(trace.reference.uncertainty_ns()),
         resolution_rule: match &profile.resolution {
             Resolution::Resolved { rule, .. } => Some(rule.name().into()),
             _ => None,

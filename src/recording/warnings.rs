@@ -8,10 +8,10 @@ use crate::trace::{Reference, Trace};
 pub(super) fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Vec<Warning> {
     [
         finer_unit(trace, profile),
-        dearer_than_step(profile),
+        more_expensive_than_step(profile),
         unsteady_cost(profile),
         vague_reference(trace),
-        restless_core(trace),
+        unstable_core(trace),
         two_regimes(profile),
         single_process(profile),
         contradiction(profile),
@@ -39,7 +39,7 @@ fn finer_unit(trace: &Trace, profile: &Profile) -> Option<Warning> {
     })?
 }
 
-fn dearer_than_step(profile: &Profile) -> Option<Warning> {
+fn more_expensive_than_step(profile: &Profile) -> Option<Warning> {
     let (cost, step) = (profile.cost?.value, profile.accuracy_ns()?.value);
     (cost > 2.0 * step).then(|| {
         warning(
@@ -150,7 +150,7 @@ fn vague_reference(trace: &Trace) -> Option<Warning> {
     )
 }
 
-fn restless_core(trace: &Trace) -> Option<Warning> {
+fn unstable_core(trace: &Trace) -> Option<Warning> {
     let (calm, all) = (trace.runs.iter().filter(|run| run.is_calm()).count(), trace.runs.len());
     // Where nobody can see the core, nothing is known of that either.
     (calm < FEWEST.min(all)).then(|| {

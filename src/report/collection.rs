@@ -1,4 +1,4 @@
-//! Many reports at once, from files and folders. What cannot be read is told with its file and place; the rest goes on.
+//! Many reports at once, from files and folders. What cannot be read is reported with its file and place; the rest goes on.
 
 use std::fs::{self, DirEntry};
 use std::io;

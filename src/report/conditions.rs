@@ -144,8 +144,8 @@ fn ntp(ntp: &Ntp) -> String {
 fn steering(ntp: &Ntp) -> String {
     match (ntp.slewing, ntp.synchronised) {
         (true, _) => format!("NTP slewing by {:+.1} ppm", ntp.rate_ppm),
-        (false, true) => "NTP in step".to_owned(),
-        (false, false) => "NTP not in step".to_owned(),
+        (false, true) => "clock disciplined by NTP".to_owned(),
+        (false, false) => "clock not disciplined by NTP".to_owned(),
     }
 }
 

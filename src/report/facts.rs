@@ -35,8 +35,8 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
 /// Evidence that is more than a sentence.
 fn evidence(verdicts: &Verdicts) -> Vec<(&'static str, String)> {
     let offsets = verdicts.thread_safe.offsets.iter().map(|offset| {
-        let (ns, doubt) = (significant(offset.ns, 3), significant(offset.uncertainty_ns, 2));
-        format!("CPU {}: {ns} ± {doubt} ns", offset.cpu)
+        let (ns, uncertainty) = (significant(offset.ns, 3), significant(offset.uncertainty_ns, 2));
+        format!("CPU {}: {ns} ± {uncertainty} ns", offset.cpu)
     });
     let allan = verdicts
         .stable

@@ -25,7 +25,7 @@ pub enum Format {
 
 /// The ending of a file name says nothing about its format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{}' does not tell its format: end it in .json, .csv, .md or .txt (a table)", .path.display())]
+#[error("'{}' does not determine its format: end it in .json, .csv, .md or .txt (a table)", .path.display())]
 pub struct UnknownEnding {
     /// The path.
     pub path: PathBuf,

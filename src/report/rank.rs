@@ -91,13 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_condemned_or_not_ranked_is_apart() {
+    fn what_is_disqualified_or_not_ranked_is_apart() {
         let vague = timer(0.1, Some(0.1));
-        let condemned = [timer(0.0, Some(0.0)), timer(0.0, None)];
+        let disqualified = [timer(0.0, Some(0.0)), timer(0.0, None)];
         let mut unresolved = timer(0.3, Some(0.1));
         unresolved.status = Status::Unresolved;
         let bare = TimerRow::unmeasured("t", "", "native", Status::Ok);
-        let rows = [&[unresolved, vague], condemned.as_slice(), &[bare]].concat();
+        let rows = [&[unresolved, vague], disqualified.as_slice(), &[bare]].concat();
         assert_eq!(of(&rows), [None, Some(1), Some(2), Some(2), None]);
         assert_eq!(of(&[timer(f64::NAN, None)]), [None]);
         assert_eq!(of(&[]), []);

@@ -44,9 +44,9 @@ impl Watcher for SimulatedCore {
             let before = self.look();
             let values = question(repeat)?;
             let after = self.look();
-            let restless = (after / before - 1.0).abs() > STEADY;
-            if !restless || turn == MOST_TRIES {
-                let seen = Seen { core_hz: mean(&[before, after]), restless };
+            let unstable = (after / before - 1.0).abs() > STEADY;
+            if !unstable || turn == MOST_TRIES {
+                let seen = Seen { core_hz: mean(&[before, after]), unstable };
                 return Ok(Gathered { values, seen, dropped });
             }
             dropped.push(values);

@@ -22,9 +22,9 @@ use crate::analysis::rate;
 use crate::analysis::statistics::nine_tenths;
 use crate::model::Estimate;
 use crate::prober::bench::Bench;
+use crate::prober::calibrate::calibrate;
 use crate::prober::campaign::is_wide;
 use crate::prober::explore::explore;
-use crate::prober::introduce::introduce;
 use crate::prober::sampling::Plan;
 use crate::prober::wait::at_work;
 use crate::scoring::Sketch;
@@ -56,7 +56,7 @@ impl Case {
         let frequencies = Rc::new(RefCell::new(Vec::new()));
         let world = self.world(self.seed);
         let mut bench = self.bench(&world);
-        let reference = introduce(REFERENCE_ID, bench.reference.as_mut(), self.reference.unit, &mut random)?;
+        let reference = calibrate(REFERENCE_ID, bench.reference.as_mut(), self.reference.unit, &mut random)?;
         let mut trace =
             Trace { ns_per_tick: None, declared: self.timer.declared, reference, ..Trace::default() };
         let (mut slow, mut rates) = (0, Vec::new());
@@ -96,7 +96,7 @@ impl Case {
         }
         let agreed = rate::agreed(&rates);
         trace.ns_per_tick = agreed.map(|(ns, _)| ns);
-        trace.ns_per_tick_doubt = agreed.map_or(0.0, |(_, doubt)| doubt);
+        trace.ns_per_tick_uncertainty = agreed.map_or(0.0, |(_, uncertainty)| uncertainty);
         let hertz = nine_tenths(&frequencies.borrow()).unwrap_or(Estimate::exact(FREQUENCY));
         trace.core_hz = Some(hertz.value);
         Ok((trace, hertz))

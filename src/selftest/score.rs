@@ -170,8 +170,9 @@ fn groups(case: &Case) -> Vec<String> {
         groups.push("machine: interrupted".into());
     }
     if case.surroundings.wander > 0.0 {
-        let pace = if case.timer.follows_core { "frequency wanders" } else { "frequency wanders, device" };
-        groups.push(format!("machine: {pace}"));
+        let core_frequency =
+            if case.timer.follows_core { "frequency wanders" } else { "frequency wanders, device" };
+        groups.push(format!("machine: {core_frequency}"));
     }
     groups
 }

@@ -166,7 +166,7 @@ fn tsc(platform: &Platform) -> Finding {
         ),
         Some(true) if told_unstable => Finding::problem(
             CODE,
-            "the kernel was told on its command line not to trust the time stamp counter",
+            "the kernel is configured on its command line not to trust the time stamp counter",
             "take notsc or tsc=unstable off the kernel's command line, if nobody knows why it stands there",
         ),
         Some(true) if refused => Finding::problem(
@@ -181,7 +181,7 @@ fn tsc(platform: &Platform) -> Finding {
 
 fn discipline(ntp: Option<&Ntp>) -> Finding {
     const CODE: &str = "ntp";
-    const WAIT: &str = "wait until the clock is in step (`chronyc tracking`, `timedatectl timesync-status`), or measure \
+    const WAIT: &str = "wait until the clock is synchronised (`chronyc tracking`, `timedatectl timesync-status`), or measure \
                         with monotonic-raw or rdtsc, which nobody trims";
     let Some(ntp) = ntp else {
         return Finding::unknown(CODE, "who steers the clock is not shown: adjtimex(2) is not answered");
@@ -203,10 +203,10 @@ fn discipline(ntp: Option<&Ntp>) -> Finding {
     }
     if !ntp.synchronised {
         let message = format!(
-            "nobody keeps the clock in step ({rate:+.1} ppm by what was set once): durations are good to some tens of \
+            "the clock is not disciplined by NTP ({rate:+.1} ppm by what was set once): durations are good to some tens of \
              ppm, the time of day may be wrong"
         );
         return Finding::note(CODE, message).advice("start an NTP client where the time of day matters");
     }
-    Finding::ok(CODE, format!("the clock is in step; its rate is trimmed by {rate:+.1} ppm"))
+    Finding::ok(CODE, format!("the clock is disciplined by NTP; its rate is trimmed by {rate:+.1} ppm"))
 }

@@ -66,7 +66,8 @@ fn turbo(cpu: &Cpu, virtual_machine: bool) -> Finding {
 
 fn smt(cpu: &Cpu, virtual_machine: bool) -> Finding {
     const CODE: &str = "smt";
-    let virtually = if virtual_machine { ", as far as this virtual machine is told" } else { "" };
+    let virtually =
+        if virtual_machine { ", as far as the hypervisor reports it to this virtual machine" } else { "" };
     match (cpu.threads_per_core, cpu.smt) {
         (Some(1), _) | (None, Some(false)) => {
             Finding::ok(CODE, format!("no other CPU shares the core that is measured on{virtually}"))

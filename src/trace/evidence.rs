@@ -18,10 +18,12 @@ pub struct Evidence {
     /// Readings handed from thread to thread.
     pub threads: Option<Threads>,
     /// Comparisons with the reference, made once a round during the whole campaign.
-    pub glances: Vec<[i64; 3]>,
+    #[serde(rename = "glances")]
+    pub sparse_comparisons: Vec<[i64; 3]>,
     /// Those made after each process of two rounds.
     #[serde(default)]
-    pub close_glances: Vec<[i64; 3]>,
+    #[serde(rename = "close_glances")]
+    pub close_comparisons: Vec<[i64; 3]>,
     /// Comparisons that follow each other, about a millisecond apart.
     pub series: Vec<[i64; 3]>,
     /// How far it moved while the thread did this or that.

@@ -24,7 +24,7 @@ impl Stored {
 
     /// Keeps a run that was disturbed throughout.
     pub fn set_aside(&mut self, run: Run) {
-        self.trace.spoilt += 1;
+        self.trace.discarded += 1;
         self.set_aside.push(Packed::of(run));
     }
 
@@ -68,12 +68,12 @@ impl<'de> Deserialize<'de> for Stored {
         plausible(read.evidence.order.iter().flat_map(|order| [order.readings, order.backward]))?;
         let trace = Trace {
             ns_per_tick: read.ns_per_tick,
-            ns_per_tick_doubt: read.ns_per_tick_doubt,
+            ns_per_tick_uncertainty: read.ns_per_tick_uncertainty,
             declared: read.declared,
             reference: read.reference,
             core_hz: read.core_hz,
             runs: Vec::new(),
-            spoilt: read.spoilt,
+            discarded: read.discarded,
             set_aside: Vec::new(),
             dropped: read.dropped,
             slow: read.slow,
@@ -100,12 +100,13 @@ fn plausible<E: Error>(counts: impl IntoIterator<Item = u64>) -> Result<(), E> {
 struct Read {
     ns_per_tick: Option<f64>,
     #[serde(default)]
-    ns_per_tick_doubt: f64,
+    ns_per_tick_uncertainty: f64,
     declared: bool,
     reference: Reference,
     core_hz: Option<f64>,
     runs: Vec<Packed>,
-    spoilt: u32,
+    #[serde(rename = "spoilt")]
+    discarded: u32,
     #[serde(default)]
     set_aside: Vec<Packed>,
     dropped: BTreeMap<String, u32>,
@@ -161,13 +162,13 @@ mod tests {
         ) {
             let run = Run {
                 intervals: vec![Intervals { work: u64::MAX, deltas: numbers.clone().into() }],
-                readings: Readings { values: numbers.clone(), core_hz, restless: true },
-                singles: Batches { calls: 1, deltas: numbers, core_hz, restless: false },
+                readings: Readings { values: numbers.clone(), core_hz, unstable: true },
+                singles: Batches { calls: 1, deltas: numbers, core_hz, unstable: false },
                 disturbed: 3,
                 ..Run::default()
             };
             let aside = vec![run.clone()];
-            let trace = Trace { runs: vec![run.clone()], spoilt: 2, set_aside: aside, ..Trace::default() };
+            let trace = Trace { runs: vec![run.clone()], discarded: 2, set_aside: aside, ..Trace::default() };
             let mut stored = Stored::from(trace.clone());
             prop_assert_eq!(&stored.open(), &trace);
             prop_assert!(stored.trace.runs.is_empty() && stored.trace.set_aside.is_empty());

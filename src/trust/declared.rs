@@ -21,14 +21,14 @@ pub(super) fn judge(case: &Case, stable: &Stable) -> Declared {
     };
     let times_coarser = declared.zip(found).map(|(declared, found)| found / declared);
     let by = if system.is_some() { "the system declares" } else { "its unit declares" };
-    let off_by = stable.offset_ppm.zip(stable.offset_uncertainty_ppm).filter(|(ppm, doubt)| {
-        case.trace.declared && stable.outcome == Outcome::Fail && ppm.abs() - doubt > OFF
+    let off_by = stable.offset_ppm.zip(stable.offset_uncertainty_ppm).filter(|(ppm, uncertainty)| {
+        case.trace.declared && stable.outcome == Outcome::Fail && ppm.abs() - uncertainty > OFF
     });
-    if let (Some(unit), Some((ppm, doubt))) = (unit, off_by) {
+    if let (Some(unit), Some((ppm, uncertainty))) = (unit, off_by) {
         let (unit, lasts) = (time(Some(unit)), significant(1.0 / (1.0 + ppm * 1e-6), 6));
-        let doubt = significant(doubt, 2);
+        let uncertainty = significant(uncertainty, 2);
         let finding =
-            format!("its unit declares ticks of {unit}, but they last {lasts} of that (± {doubt} ppm)");
+            format!("its unit declares ticks of {unit}, but they last {lasts} of that (± {uncertainty} ppm)");
         return Declared { outcome: Outcome::Fail, finding, resolution_ns: declared, times_coarser };
     }
     let (outcome, finding) = match (declared, found, times_coarser) {

@@ -7,7 +7,7 @@ mod path;
 mod stability;
 mod threads;
 
-pub use path::{Twin, Yardsticks};
+pub use path::{SyscallVariant, Yardsticks};
 
 use crate::analysis::profile::Profile;
 use crate::model::{Counted, Properties, Verdicts};
@@ -27,7 +27,7 @@ pub struct Case<'a> {
     /// What leaving user mode costs here, and which clock source is in use.
     pub yardsticks: &'a Yardsticks,
     /// The same clock through the system call, where that was measured.
-    pub twin: Option<Twin<'a>>,
+    pub syscall_variant: Option<SyscallVariant<'a>>,
 }
 
 /// The verdicts.

@@ -37,7 +37,7 @@ pub(super) fn judge(case: &Case) -> Nature {
 fn unknown(case: &Case, seen: &str, was_watched: bool) -> String {
     match (case.refusal("advance"), case.step_ns()) {
         (Some(why), _) => format!("what it counts could not be watched: {why}"),
-        (None, Some(_)) if was_watched => format!("what it counts cannot be told: {seen}"),
+        (None, Some(_)) if was_watched => format!("what it counts cannot be determined: {seen}"),
         (None, Some(step)) => {
             format!("its step of up to {} is too long for the time that it was watched", time(Some(step)))
         }

@@ -1,4 +1,4 @@
-//! Read path: who answers, told from the cost against that of its twins and not from a name.
+//! Read path: who answers, told from the cost against that of its variants through the system call.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct Yardsticks {
 
 /// The same clock through the system call.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Twin<'a> {
+pub struct SyscallVariant<'a> {
     /// Its id.
     pub id: &'a str,
     /// What it costs, in nanoseconds.
@@ -56,10 +56,10 @@ pub(super) fn judge(case: &Case) -> ReadPath {
     if let Some(finding) = trapped(case, cost, &costs) {
         return told(Outcome::Fail, Some(Path::Trapped), finding);
     }
-    if let Some(twin) = twin(case)
-        && cost >= AS_MUCH * twin.cost_ns
+    if let Some(syscall_variant) = syscall_variant(case)
+        && cost >= AS_MUCH * syscall_variant.cost_ns
     {
-        let finding = as_dear_as_its_call(case.id, &costs, &twin, yard.clock_source.as_deref());
+        let finding = as_dear_as_its_call(case.id, &costs, &syscall_variant, yard.clock_source.as_deref());
         return told(Outcome::Fail, Some(Path::SystemCall), finding);
     }
     let empty = time(Some(call));
@@ -72,10 +72,11 @@ pub(super) fn judge(case: &Case) -> ReadPath {
 
 /// What a clock that the vDSO should answer would cost through the system call: its own, where that was measured, else that of
 /// the monotonic clock.
-fn twin<'a>(case: &Case<'a>) -> Option<Twin<'a>> {
+fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
     let by_vdso = case.properties.reads_by == Some(ReadsBy::Vdso);
-    let usual = case.yardsticks.clock_call_ns.map(|cost_ns| Twin { id: "monotonic-syscall", cost_ns });
-    case.twin.or(usual).filter(|_| by_vdso)
+    let usual =
+        case.yardsticks.clock_call_ns.map(|cost_ns| SyscallVariant { id: "monotonic-syscall", cost_ns });
+    case.syscall_variant.or(usual).filter(|_| by_vdso)
 }
 
 /// Whether the counter cannot be read without the hypervisor: as it shows where it is read bare, and where the kernel reads it for
@@ -86,7 +87,7 @@ fn trapped(case: &Case, cost: f64, costs: &str) -> Option<String> {
     // Read by a system call it takes what another event takes that way, and the trap; how, and what a runtime adds, may be unknown.
     let beneath_ns = match case.properties.reads_by {
         Some(ReadsBy::Instruction) => Some(0.0),
-        _ => case.twin.map(|twin| twin.cost_ns),
+        _ => case.syscall_variant.map(|syscall_variant| syscall_variant.cost_ns),
     };
     let reads_counter = matches!(
         case.yardsticks.clock_source.as_deref(),
@@ -116,14 +117,19 @@ fn trapped(case: &Case, cost: f64, costs: &str) -> Option<String> {
     }
 }
 
-fn as_dear_as_its_call(id: &str, costs: &str, twin: &Twin, source: Option<&str>) -> String {
-    let call = time(Some(twin.cost_ns));
+fn as_dear_as_its_call(
+    id: &str,
+    costs: &str,
+    syscall_variant: &SyscallVariant,
+    source: Option<&str>,
+) -> String {
+    let call = time(Some(syscall_variant.cost_ns));
     let because = match source {
         Some("tsc") | None => String::new(),
         Some(source) => format!(", because the clock source is {source}"),
     };
     format!(
         "{id} costs as much as its system call ({costs}, {} {call}): the vDSO is not used{because}",
-        twin.id
+        syscall_variant.id
     )
 }

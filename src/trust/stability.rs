@@ -28,39 +28,40 @@ const WORTHLESS: f64 = 200_000.0;
 struct Comparison {
     reference: f64,
     timer: f64,
-    doubt: f64,
+    uncertainty: f64,
 }
 
 pub(super) fn judge(case: &Case) -> Stable {
     let series = comparisons(case, &case.evidence().series);
-    let close = comparisons(case, &case.evidence().close_glances);
-    let glances = comparisons(case, &case.evidence().glances);
-    let doubt = 2.0 * case.trace.reference.doubt_ns() + case.step_ns().unwrap_or(0.0);
+    let close = comparisons(case, &case.evidence().close_comparisons);
+    let sparse_comparisons = comparisons(case, &case.evidence().sparse_comparisons);
+    let uncertainty = 2.0 * case.trace.reference.uncertainty_ns() + case.step_ns().unwrap_or(0.0);
     let mut found = Found::default();
     if knows_steps(case) {
-        for run in [&series, &close, &glances] {
-            let rate = most_rate(case).map_or_else(|| usual_rate(run, doubt), |rate| (rate, 0.0));
-            let doubt = doubt + late_ns(case);
-            run.windows(2).for_each(|pair| found.look(pair[0], pair[1], doubt, rate));
+        for run in [&series, &close, &sparse_comparisons] {
+            let rate = most_rate(case).map_or_else(|| usual_rate(run, uncertainty), |rate| (rate, 0.0));
+            let uncertainty = uncertainty + late_ns(case);
+            run.windows(2).for_each(|pair| found.look(pair[0], pair[1], uncertainty, rate));
         }
         found.look_at_work(case);
     }
-    let longest = longest(&[&series, &close, &glances]);
-    let offset = longest.map(|(first, last)| rate(first, last, doubt, case.trace.reference.rate_doubt));
+    let longest = longest(&[&series, &close, &sparse_comparisons]);
+    let offset =
+        longest.map(|(first, last)| rate(first, last, uncertainty, case.trace.reference.rate_uncertainty));
     let stable = Stable {
         outcome: Outcome::Pass,
         finding: String::new(),
         offset_ppm: offset.map(|(offset, _)| offset),
         offset_uncertainty_ppm: offset.map(|(_, uncertainty)| uncertainty),
         longest_window_s: longest.map(|(first, last)| (last.reference - first.reference) * 1e-9),
-        allan: allan(&[&series, &close, &glances]),
+        allan: allan(&[&series, &close, &sparse_comparisons]),
         jumps: found.jumps,
         freezes: found.freezes,
         largest_ns: Some(found.largest()).filter(|&largest| largest > 0.0),
         shares_oscillator: shares_oscillator(case),
     };
     let (outcome, finding, stable) = match case.claimed() {
-        Some(Counted::ThreadCycles) => of_cycles(case, stable, &[&series, &close, &glances]),
+        Some(Counted::ThreadCycles) => of_cycles(case, stable, &[&series, &close, &sparse_comparisons]),
         Some(Counted::ProcessCpu | Counted::ThreadCpu) => of_cpu_time(stable),
         _ if case.trace.reference.strayed_ns > 0.0 => by_stray(case, stable),
         _ if offset.is_none() => advances::judge(case, stable),
@@ -86,7 +87,7 @@ fn of_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> (Outcome
     const FASTEST: f64 = 20.0;
     let tick = case.profile.ns_per_tick.unwrap_or(1.0);
     let ahead = |pair: &[Comparison]| {
-        let passed = pair[1].reference - pair[0].reference + pair[0].doubt + pair[1].doubt;
+        let passed = pair[1].reference - pair[0].reference + pair[0].uncertainty + pair[1].uncertainty;
         Some(pair[1].timer - pair[0].timer).filter(|moved| moved / tick > FASTEST * passed.max(0.0))
     };
     let leaps = runs.iter().flat_map(|run| run.windows(2).filter_map(ahead));
@@ -124,7 +125,8 @@ fn without_rate(stable: Stable) -> Stable {
 }
 
 fn of_wall_time(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
-    let (offset, doubt) = (stable.offset_ppm.unwrap_or(0.0), stable.offset_uncertainty_ppm.unwrap_or(0.0));
+    let (offset, uncertainty) =
+        (stable.offset_ppm.unwrap_or(0.0), stable.offset_uncertainty_ppm.unwrap_or(0.0));
     let window = time(stable.longest_window_s.map(|s| s * 1e9));
     let finding = if stable.jumps > 0 {
         let most = time(stable.largest_ns);
@@ -135,19 +137,19 @@ fn of_wall_time(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
             "it stood still or fell behind its reference {}, by up to {most}",
             times(stable.freezes.into())
         )
-    } else if doubt > WORTHLESS {
+    } else if uncertainty > WORTHLESS {
         let finding = format!("its steps are too long for the {window} that it was watched");
         return (Outcome::NotTested, finding, stable);
-    } else if !knows_steps(case) && offset.abs() - doubt <= SLEW * 1e6 {
+    } else if !knows_steps(case) && offset.abs() - uncertainty <= SLEW * 1e6 {
         let finding = format!(
-            "it keeps its rate over {window}, but jumps cannot be told from its steps, whose length was not found"
+            "it keeps its rate over {window}, but jumps cannot be distinguished from its steps, whose length was not found"
         );
         return (Outcome::NotTested, finding, stable);
     } else if case.trace.declared && offset < STILL {
         format!("it stood still or fell behind its reference over {window}")
-    } else if case.trace.declared && offset.abs() - doubt > SLEW * 1e6 {
-        let (offset, doubt) = (significant(offset, 3), significant(doubt, 2));
-        format!("it runs {offset} ± {doubt} ppm faster than its reference (over {window})")
+    } else if case.trace.declared && offset.abs() - uncertainty > SLEW * 1e6 {
+        let (offset, uncertainty) = (significant(offset, 3), significant(uncertainty, 2));
+        format!("it runs {offset} ± {uncertainty} ppm faster than its reference (over {window})")
     } else {
         return (Outcome::Pass, steady(case, &stable, &window), stable);
     };
@@ -156,12 +158,12 @@ fn of_wall_time(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
 
 fn steady(case: &Case, stable: &Stable, window: &str) -> String {
     let rate = match (case.trace.declared, stable.offset_ppm, stable.offset_uncertainty_ppm) {
-        (true, Some(offset), Some(doubt)) => {
-            let offset = if offset.abs() < doubt { 0.0 } else { offset };
+        (true, Some(offset), Some(uncertainty)) => {
+            let offset = if offset.abs() < uncertainty { 0.0 } else { offset };
             format!(
                 "it keeps the rate of its reference to {} ± {} ppm",
                 significant(offset, 2),
-                significant(doubt, 2)
+                significant(uncertainty, 2)
             )
         }
         _ => "it keeps its rate against its reference".to_owned(),
@@ -256,10 +258,17 @@ impl Found {
     }
 
     /// A rate that is off is told as such; here counts what differs from the usual rate.
-    fn look(&mut self, first: Comparison, last: Comparison, doubt: f64, (rate, rate_doubt): (f64, f64)) {
+    fn look(
+        &mut self,
+        first: Comparison,
+        last: Comparison,
+        uncertainty: f64,
+        (rate, rate_uncertainty): (f64, f64),
+    ) {
         let (passed, moved) = (last.reference - first.reference, last.timer - first.timer);
         let off = moved - rate * passed;
-        let explained = 2.0 * (first.doubt + last.doubt + doubt) + (2.0 * SLEW + rate_doubt) * passed.abs();
+        let explained = 2.0 * (first.uncertainty + last.uncertainty + uncertainty)
+            + (2.0 * SLEW + rate_uncertainty) * passed.abs();
         if off.abs() <= explained {
             return;
         }
@@ -274,11 +283,11 @@ impl Found {
 }
 
 /// The usual rate, and what it is known to: that from the first comparison to the last, unless it is not what the middle window
-/// has, because something leapt in between. A short window knows its rate to within its doubt over its length.
-fn usual_rate(run: &[Comparison], doubt: f64) -> (f64, f64) {
+/// has, because something leapt in between. A short window knows its rate to within its uncertainty over its length.
+fn usual_rate(run: &[Comparison], uncertainty: f64) -> (f64, f64) {
     let of = |first: &Comparison, last: &Comparison| {
         let passed = last.reference - first.reference;
-        let uncertain = (first.doubt + last.doubt + doubt) / passed;
+        let uncertain = (first.uncertainty + last.uncertainty + uncertainty) / passed;
         (passed > 0.0).then(|| ((last.timer - first.timer) / passed, uncertain))
     };
     let windows: Vec<(f64, f64)> = run.windows(2).filter_map(|pair| of(&pair[0], &pair[1])).collect();
@@ -298,7 +307,7 @@ fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
         Comparison {
             reference: f64::midpoint(since(before), since(after)),
             timer: timer.wrapping_sub(zero) as f64 * ns,
-            doubt: (since(after) - since(before)).max(0.0) / 2.0,
+            uncertainty: (since(after) - since(before)).max(0.0) / 2.0,
         }
     };
     raw.iter().map(of).collect()
@@ -313,10 +322,10 @@ fn longest(runs: &[&Vec<Comparison>]) -> Option<(Comparison, Comparison)> {
 }
 
 /// How much faster than the reference, and give or take how much, in ppm.
-fn rate(first: Comparison, last: Comparison, doubt: f64, rate_doubt: f64) -> (f64, f64) {
+fn rate(first: Comparison, last: Comparison, uncertainty: f64, rate_uncertainty: f64) -> (f64, f64) {
     let passed = last.reference - first.reference;
     let offset = (last.timer - first.timer) / passed - 1.0;
-    (offset * 1e6, ((first.doubt + last.doubt + doubt) / passed + rate_doubt) * 1e6)
+    (offset * 1e6, ((first.uncertainty + last.uncertainty + uncertainty) / passed + rate_uncertainty) * 1e6)
 }
 
 /// The shortest windows come from the first of the runs, which lie ever further apart; each next one tells longer windows only.

@@ -35,7 +35,11 @@ fn verdicts(evidence: Evidence) -> Verdicts {
     verdicts_beside(evidence, &Yardsticks::default(), None)
 }
 
-fn verdicts_beside(evidence: Evidence, yardsticks: &Yardsticks, twin: Option<Twin>) -> Verdicts {
+fn verdicts_beside(
+    evidence: Evidence,
+    yardsticks: &Yardsticks,
+    syscall_variant: Option<SyscallVariant>,
+) -> Verdicts {
     let trace = trace(evidence);
     let mut profile = profile(&trace);
     let step = crate::model::Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 1 };
@@ -47,7 +51,7 @@ fn verdicts_beside(evidence: Evidence, yardsticks: &Yardsticks, twin: Option<Twi
         trace: &trace,
         profile: &profile,
         yardsticks,
-        twin,
+        syscall_variant,
     })
 }
 
@@ -90,14 +94,14 @@ fn met(backward: u32, largest: u64, least: [i64; 2]) -> Evidence {
 }
 
 #[test]
-fn a_step_back_between_threads_condemns_and_an_offset_within_its_doubt_does_not() {
+fn a_step_back_between_threads_disqualifies_and_an_offset_within_its_uncertainty_does_not() {
     let found = verdicts(met(0, 0, [40, 160]));
     assert_eq!(found.thread_safe.outcome, Outcome::Pass, "{}", found.thread_safe.finding);
     let offset = found.thread_safe.offsets[1];
     assert_eq!((offset.ns, offset.uncertainty_ns), (-60.0, 101.0));
     let found = verdicts(met(3, 420, [-420, 580]));
     assert_eq!(found.thread_safe.outcome, Outcome::Fail);
-    assert!(found.condemning().any(|(name, _)| name == "thread-safe"));
+    assert!(found.disqualifying().any(|(name, _)| name == "thread-safe"));
     assert_eq!(found.in_short(), "no");
     let mut evidence = met(3, 420, [-420, 580]);
     evidence.claims = claiming(Counted::ThreadCpu);
@@ -118,15 +122,26 @@ fn one_step_back_is_enough() {
 }
 
 /// The clock, or a raw counter, costs 30 ns.
-fn path(yardsticks: &Yardsticks, twin: Option<Twin>, declared: bool) -> crate::model::ReadPath {
+fn path(
+    yardsticks: &Yardsticks,
+    syscall_variant: Option<SyscallVariant>,
+    declared: bool,
+) -> crate::model::ReadPath {
     let mut trace = trace(Evidence { claims: claiming(Counted::Wall), ..Evidence::default() });
     trace.declared = declared;
     let mut profile = profile(&trace);
     profile.cost = Some(crate::model::Estimate { value: 30.0, low: 30.0, high: 30.0, samples: 1 });
     let properties =
         if declared { timers::Properties::MONOTONIC } else { timers::Properties::COUNTER }.into();
-    judge(&Case { id: "clock", properties: &properties, trace: &trace, profile: &profile, yardsticks, twin })
-        .read_path
+    judge(&Case {
+        id: "clock",
+        properties: &properties,
+        trace: &trace,
+        profile: &profile,
+        yardsticks,
+        syscall_variant,
+    })
+    .read_path
 }
 
 #[test]
@@ -138,24 +153,24 @@ fn the_path_is_told_from_the_cost() {
         trap_ns: Some(trap),
         clock_source: Some(source.into()),
     };
-    let twin = |cost_ns| Some(Twin { id: "clock-syscall", cost_ns });
+    let syscall_variant = |cost_ns| Some(SyscallVariant { id: "clock-syscall", cost_ns });
     let quick = yard("tsc", 90.0, 170.0, 1_500.0);
-    for (yardsticks, twin, declared, outcome, path_found) in [
-        (&quick, twin(170.0), true, Outcome::Pass, Path::UserMode),
+    for (yardsticks, syscall_variant, declared, outcome, path_found) in [
+        (&quick, syscall_variant(170.0), true, Outcome::Pass, Path::UserMode),
         (&quick, None, true, Outcome::Pass, Path::UserMode),
         (&quick, None, false, Outcome::Pass, Path::UserMode),
         (&yard("hpet", 12.0, 31.0, 1_500.0), None, true, Outcome::Fail, Path::SystemCall),
-        (&yard("hpet", 12.0, 90.0, 1_500.0), twin(31.0), true, Outcome::Fail, Path::SystemCall),
+        (&yard("hpet", 12.0, 90.0, 1_500.0), syscall_variant(31.0), true, Outcome::Fail, Path::SystemCall),
         (&yard("tsc", 2.0, 31.0, 35.0), None, true, Outcome::Fail, Path::Trapped),
         (&yard("tsc", 2.0, 31.0, 35.0), None, false, Outcome::Fail, Path::Trapped),
         (&yard("tsc", 2.0, 90.0, 65.0), None, false, Outcome::Pass, Path::SystemCall),
         (&yard("tsc", 40.0, 90.0, 1_500.0), None, true, Outcome::Pass, Path::SystemCall),
     ] {
-        let found = path(yardsticks, twin, declared);
+        let found = path(yardsticks, syscall_variant, declared);
         let told = (found.outcome, found.path);
         assert_eq!(told, (outcome, Some(path_found)), "{yardsticks:?}: {}", found.finding);
     }
-    let found = path(&yard("hpet", 12.0, 90.0, 1_500.0), twin(31.0), true);
+    let found = path(&yard("hpet", 12.0, 90.0, 1_500.0), syscall_variant(31.0), true);
     assert!(
         found.finding.contains("costs as much as its system call")
             && found.finding.ends_with("the vDSO is not used, because the clock source is hpet"),
@@ -238,12 +253,12 @@ fn nothing_observed_is_nothing_found() {
 
 proptest! {
     #[test]
-    fn no_evidence_panics(series in prop::collection::vec(any::<[i64; 3]>(), 0..12), glances in prop::collection::vec(any::<[i64; 3]>(), 0..6),
+    fn no_evidence_panics(series in prop::collection::vec(any::<[i64; 3]>(), 0..12), sparse_comparisons in prop::collection::vec(any::<[i64; 3]>(), 0..6),
                           timer in any::<i64>(), reference in any::<i64>(), least in any::<[Option<i64>; 2]>()) {
         let advances = vec![Moved { meanwhile: Meanwhile::Spin, timer, reference }];
         let pair = Pair { cpus: Some([0, 1]), handoffs: 9, backward: 0, largest: 0, least };
         let threads = Some(Threads { rounds: 1, possible: 1, pairs: vec![pair] });
-        let found = verdicts(Evidence { series, glances, advances, threads, ..Evidence::default() });
+        let found = verdicts(Evidence { series, sparse_comparisons, advances, threads, ..Evidence::default() });
         prop_assert!(found.each().iter().all(|(_, _, finding)| !finding.is_empty()));
     }
 }

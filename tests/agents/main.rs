@@ -100,7 +100,7 @@ fn one_that_prints_garbage() {
     assert_lost(
         &agent.fault(PATIENCE),
         &[
-            "answered `hello` with rubbish",
+            "malformed reply to `hello`",
             "expected {\"protocol\":1,",
             "got `Picked up JAVA_TOOL_OPTIONS: -Xmx64m`",
         ],
@@ -126,12 +126,12 @@ fn introductions_that_make_no_sense() {
         ("s/\"id\":\"b\"/\"id\":\"\\\\u001b[2J\"/", "cannot be printed"),
         ("s/\"ns_per_tick\":1/\"ns_per_tick\":0/", "`a` has a tick of 0 ns"),
         ("s/\"ns_per_tick\":1/\"ns_per_tick\":-2.5/", "`a` has a tick of -2.5 ns"),
-        ("s/\"ns_per_tick\":1/\"ns_per_tick\":1e999/", "rubbish"),
+        ("s/\"ns_per_tick\":1/\"ns_per_tick\":1e999/", "malformed"),
         ("s/\"name\":\"sh\"/\"name\":\"\"/", "the runtime has no name"),
         ("s/\"ops\"/\"opts\"/", "missing field `ops`"),
     ] {
         let agent = Script::new(&format!("ask; echo \"$HELLO\" | sed '{change}'; ask"));
-        assert_lost(&agent.fault(PATIENCE), &["answered `hello` with rubbish", words]);
+        assert_lost(&agent.fault(PATIENCE), &["malformed reply to `hello`", words]);
         agent.left_nobody();
     }
 }
@@ -148,7 +148,7 @@ fn answers_of_the_wrong_shape() {
     assert_lost(&readings(r#"{"readings":[1,2,9223372036854775808]}"#), &["9223372036854775808"]);
     assert_lost(&readings(r#"{"intervals":[[1]]}"#), &["missing field `readings`"]);
     assert_lost(&readings(r#"{"error":7}"#), &["missing field `readings`"]);
-    assert_lost(&readings(""), &["answered `readings` with rubbish"]);
+    assert_lost(&readings(""), &["malformed reply to `readings`"]);
 
     let intervals = |answer: &str| answering(answer).later_fault(|timer| timer.intervals(&[0, 9], 2));
     assert_lost(&intervals(r#"{"intervals":[[1,2]]}"#), &["there are 1 rows, not 2"]);
@@ -157,7 +157,7 @@ fn answers_of_the_wrong_shape() {
     let batches = |answer: &str| answering(answer).later_fault(|timer| timer.batches("a", 1, 2));
     assert_lost(&batches(r#"{"batches":[1,2,3]}"#), &["there are 3 batches, not 2"]);
     let handoffs = |answer: &str| answering(answer).later_fault(|timer| timer.handoffs(1));
-    assert_lost(&handoffs(r#"{"handoffs":[[1,2,3]]}"#), &["rubbish"]);
+    assert_lost(&handoffs(r#"{"handoffs":[[1,2,3]]}"#), &["malformed"]);
     assert_lost(&handoffs(r#"{"handoffs":[]}"#), &["there are 0 pairs, not 1"]);
     let advance = |answer: &str| answering(answer).later_fault(|timer| timer.advance("a", During::Spin, 1));
     assert_lost(&advance(r#"{"timer":1}"#), &["missing field `reference`"]);

@@ -1,4 +1,4 @@
-//! Agents that are not there, die, hang or talk rubbish: told in a row, while all other timers are measured.
+//! Agents that are not there, die, hang or send malformed replies: reported in a row, while all other timers are measured.
 
 use predicates::prelude::*;
 use serde_json::Value;

@@ -11,7 +11,7 @@ use super::{PATIENCE, PROGRAM, json, printed, timermeter};
 fn report(folder: &Folder) -> String {
     let path = folder.arg("report.json");
     let timers = ["instant", "monotonic", "monotonic-coarse", "thread-cputime"];
-    // 0, or 3 where the machine is so restless that a step could not be found.
+    // 0, or 3 where the machine is so unstable that a step could not be found.
     let report = timermeter(&[&["probe", "--quick", "--format", "json"], &timers[..]].concat())
         .code(predicate::in_iter([0, 3]));
     std::fs::write(&path, printed(&report)).expect("the folder can be written to");
@@ -29,7 +29,7 @@ fn refused(args: &[&str], status: i32, word: &str) {
 }
 
 #[test]
-fn wishes_that_make_no_sense() {
+fn requirements_that_make_no_sense() {
     refused(&["pick", "--error", "1%"], 2, "--duration");
     refused(&["pick", "--duration", "0ns", "--error", "1%"], 2, "zero");
     refused(&["pick", "--duration", "-5ns", "--error", "1%"], 2, "negative");

@@ -174,7 +174,7 @@ fn a_timer_that_is_not_available() {
     assert_eq!(unavailable["status"], "unavailable");
     assert!(unavailable["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{unavailable}");
     assert!(unavailable["quality"].is_null() && unavailable["accuracy"].is_null(), "{unavailable}");
-    // Who did not ask for it by its name is not told that it failed.
+    // Who did not ask for it by its name is not notified that it failed.
     let glob = format!("{}[{}]", &id[..id.len() - 1], &id[id.len() - 1..]);
     let matched = json(&timermeter(&["probe", "--quick", "--format", "json", &glob]).success());
     assert_eq!(row(&matched, id)["status"], "unavailable");

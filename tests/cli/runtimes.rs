@@ -35,7 +35,7 @@ fn a_runtime_that_is_missing_is_one_line_that_says_how_to_get_it() {
 fn probed(runtime: &str, timers: &[(&str, Option<&str>)]) -> Option<Value> {
     let mut args = vec!["probe", "--quick", "--format", "json", "--runtime", runtime];
     args.extend(timers.iter().map(|(id, _)| *id));
-    // 3: the machine is too restless, or the runtime is not there.
+    // 3: the machine is too unstable, or the runtime is not there.
     let report = json(&timermeter(&args).code(predicate::in_iter([0, 3])));
     let all = format!("{runtime}:*");
     if let Some(missing) = rows(&report).iter().find(|row| row["id"] == *all) {

@@ -6,7 +6,7 @@ mod world;
 use rand::RngExt;
 use timermeter::analysis::statistics::standard_deviation;
 use timermeter::method::plan::{LONGEST_CAMPAIGN_NS, batch, edge_crossing, single};
-use timermeter::method::{ClockFigures, Plan, Shortfall, Wish};
+use timermeter::method::{ClockFigures, Plan, Requirement, Shortfall};
 use timermeter::model::Nanos;
 use world::{Truth, World};
 
@@ -27,16 +27,17 @@ const CLOCKS: [Truth; 7] = [
     Truth { step_ns: 1e7, base_ns: 550.0, jitter_ns: 40.0, ordered: true },
 ];
 
-type Planner = fn(&ClockFigures, &Wish) -> Result<Plan, Shortfall>;
+type Planner = fn(&ClockFigures, &Requirement) -> Result<Plan, Shortfall>;
 
 /// How many of the campaigns kept the error, or `None` where the method does not promise it.
-fn kept(clock: Truth, wish: &Wish, planner: Planner, seed: u64) -> Option<f64> {
+fn kept(clock: Truth, requirement: &Requirement, planner: Planner, seed: u64) -> Option<f64> {
     let plan = |world: &mut World| {
         let figures = world.figures();
-        planner(&figures, wish)
+        planner(&figures, requirement)
             .ok()
             .filter(|plan| {
-                plan.campaign_ns < LONGEST_CAMPAIGN_NS && World::can_play(clock, plan, wish.duration_ns)
+                plan.campaign_ns < LONGEST_CAMPAIGN_NS
+                    && World::can_play(clock, plan, requirement.duration_ns)
             })
             .map(|plan| (figures, plan))
     };
@@ -46,8 +47,8 @@ fn kept(clock: Truth, wish: &Wish, planner: Planner, seed: u64) -> Option<f64> {
             let mut world = World::new(clock, seed.wrapping_mul(1_000_003).wrapping_add(*number));
             let Some((figures, plan)) = plan(&mut world) else { return false };
             // The user knows the duration roughly.
-            let duration = wish.duration_ns * world.random().random_range(0.9..1.1);
-            world.run(&figures, &plan, duration).abs() <= wish.error
+            let duration = requirement.duration_ns * world.random().random_range(0.9..1.1);
+            world.run(&figures, &plan, duration).abs() <= requirement.error
         })
         .count();
     Some(kept as f64 / CAMPAIGNS as f64)
@@ -59,8 +60,9 @@ fn judge(planner: Planner, confidence: f64, durations: &[f64]) -> (Vec<String>, 
     for (at, clock) in CLOCKS.into_iter().enumerate() {
         for &duration in durations {
             for error in ERRORS {
-                let wish = Wish::new(Nanos(duration), error, confidence).expect("a wish");
-                let Some(share) = kept(clock, &wish, planner, at as u64 + 1) else { continue };
+                let requirement =
+                    Requirement::new(Nanos(duration), error, confidence).expect("a requirement");
+                let Some(share) = kept(clock, &requirement, planner, at as u64 + 1) else { continue };
                 judged += 1;
                 if share < confidence - 0.02 {
                     broken
@@ -105,11 +107,11 @@ fn other_confidences_are_kept_too() {
 /// The tests above can fail: a ninth of the samples, or a quarter of the batch, is not enough in many places.
 #[test]
 fn too_few_samples_break_the_promise() {
-    fn a_ninth(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
-        edge_crossing(clock, &Wish { error: 3.0 * wish.error, ..wish.clone() })
+    fn a_ninth(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+        edge_crossing(clock, &Requirement { error: 3.0 * requirement.error, ..requirement.clone() })
     }
-    fn a_quarter(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
-        batch(clock, &Wish { error: 4.0 * wish.error, ..wish.clone() })
+    fn a_quarter(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+        batch(clock, &Requirement { error: 4.0 * requirement.error, ..requirement.clone() })
     }
     let (broken, judged) = judge(a_ninth, 0.95, &FEW_NS);
     assert!(4 * broken.len() > judged, "{} of {judged}", broken.len());

@@ -23,7 +23,7 @@ fn probed_without(question: &str, fault: &str) -> Option<Value> {
     Some(row(&report, &id).clone())
 }
 
-fn condemned(fault: &str, verdict: &str, told: &str) {
+fn disqualified(fault: &str, verdict: &str, told: &str) {
     let Some(row) = probed(fault) else { return };
     assert_eq!(outcome(&row, verdict), "fail", "{row}");
     let finding = row["verdicts"][verdict]["finding"].as_str().expect("a finding");
@@ -55,14 +55,17 @@ fn a_host_that_cannot_compare_tells_a_rate() {
     let Some(row) = probed_without("comparisons", "sound") else { return };
     assert_eq!(outcome(&row, "stable"), "pass", "{row}");
     let stable = &row["verdicts"]["stable"];
-    assert!(stable["offset_uncertainty_ppm"].as_f64().is_some_and(|doubt| doubt < 500.0), "{stable}");
+    assert!(
+        stable["offset_uncertainty_ppm"].as_f64().is_some_and(|uncertainty| uncertainty < 500.0),
+        "{stable}"
+    );
     let Some(row) = probed_without("comparisons", "drift") else { return };
     assert_eq!(outcome(&row, "stable"), "fail", "{row}");
 }
 
 #[test]
 fn a_step_back_in_a_hundred_thousand_readings() {
-    condemned("backstep", "monotonic", "stepped backwards");
+    disqualified("backstep", "monotonic", "stepped backwards");
 }
 
 #[test]
@@ -76,16 +79,17 @@ fn a_clock_that_is_behind_on_one_cpu() {
     assert_eq!(outcome(&row, "thread_safe"), "fail", "{row}");
     let offsets = row["verdicts"]["thread_safe"]["offsets"].as_array().expect("offsets");
     let last = offsets.last().expect("an offset for each CPU");
-    let (ns, doubt) = (last["ns"].as_f64().expect("ns"), last["uncertainty_ns"].as_f64().expect("doubt"));
-    assert!((ns + 500.0).abs() <= doubt && doubt < 400.0, "{last}");
+    let (ns, uncertainty) =
+        (last["ns"].as_f64().expect("ns"), last["uncertainty_ns"].as_f64().expect("uncertainty"));
+    assert!((ns + 500.0).abs() <= uncertainty && uncertainty < 400.0, "{last}");
 }
 
 #[test]
 fn a_clock_that_drifts() {
-    condemned("drift", "stable", "faster than its reference");
+    disqualified("drift", "stable", "faster than its reference");
 }
 
 #[test]
 fn a_clock_that_freezes() {
-    condemned("freeze", "stable", "fell behind");
+    disqualified("freeze", "stable", "fell behind");
 }

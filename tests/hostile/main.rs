@@ -1,4 +1,4 @@
-//! The built program among those that wish it ill: signals, full disks, agents that lie, files that are none.
+//! The built program among those that mean it harm: signals, full disks, agents that lie, files that are none.
 
 mod data_loss;
 mod files;

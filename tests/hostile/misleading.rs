@@ -49,10 +49,10 @@ fn a_clock_that_can_be_set_is_taken_for_a_duration_only_where_that_is_asked_for(
     rows.retain(|row| three.iter().any(|id| row["id"] == *id));
     let path = folder.arg("three.json");
     fs::write(&path, report.to_string()).expect("it can be written");
-    let wish = ["pick", "--from", &path, "--duration", "10us", "--error", "5%"];
-    let text = String::from_utf8(run(&wish).stdout).expect("it is text");
+    let requirement = ["pick", "--from", &path, "--duration", "10us", "--error", "5%"];
+    let text = String::from_utf8(run(&requirement).stdout).expect("it is text");
     assert!(text.contains("measure with monotonic"), "{text}");
-    assert!(run(&[&wish[..], &["--settable"]].concat()).status.success());
+    assert!(run(&[&requirement[..], &["--settable"]].concat()).status.success());
 }
 
 #[test]

@@ -113,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn processes_may_doubt_a_step_but_not_move_it(each in prop::collection::vec(anything(), 0..4), ideal in prop::collection::vec(case(), 0..3), unit in 0.0..9.0_f64) {
+    fn processes_may_widen_a_step_but_not_move_it(each in prop::collection::vec(anything(), 0..4), ideal in prop::collection::vec(case(), 0..3), unit in 0.0..9.0_f64) {
         let ideal = ideal.into_iter().map(|(_, groups)| groups);
         let runs = each.into_iter().chain(ideal).map(|intervals| Run { intervals, ..Run::default() });
         let trace = Trace { runs: runs.collect(), ..Trace::default() };

@@ -242,7 +242,7 @@ fn ok(
     row.observations = Some(Observations {
         processes: 5,
         disturbed_processes: 0,
-        spoilt_processes: 0,
+        discarded_processes: 0,
         dropped_windows: [("shared-core".to_owned(), 12)].into(),
         intervals: 20_000,
         batched_calls: 1_000_000,

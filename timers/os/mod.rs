@@ -82,7 +82,7 @@ pub struct Discipline {
     pub offset_ns: i64,
     /// The time constant of the loop that slews that offset in: each second takes 1/2^(2 + constant) of the rest.
     pub time_constant: i64,
-    /// What of an adjtime(3) is still to be slewed in, in microseconds; `None` where that is not told.
+    /// What of an adjtime(3) is still to be slewed in, in microseconds; `None` where that is not reported.
     pub adjtime_us: Option<i64>,
     /// The trim of the frequency, in parts per million times 2^16.
     pub scaled_ppm: i64,

@@ -62,7 +62,7 @@ pub struct Model {
     pub base: f64,
     /// How that varies.
     pub jitter: Jitter,
-    /// Whether its cost is a number of core cycles; otherwise it waits for a device that has its own pace.
+    /// Whether its cost is a number of core cycles; otherwise it waits for a device that has its own frequency.
     pub follows_core: bool,
     /// Rare interruptions.
     pub outliers: Option<Outliers>,

@@ -6,7 +6,7 @@ use crate::analysis::moments::Moments;
 
 /// What the shares by level may be off by beyond chance: phases are never quite random, and no law is quite true.
 const MODEL_ERROR: f64 = 0.003;
-/// The least share of samples in the window for which what batches tell is told of it.
+/// The least share of samples in the window for which what batches show applies to it.
 const ALONE: f64 = 0.98;
 /// A variance of calls below this, in squared steps, moves no figure.
 const STEADY: f64 = 1e-3;
@@ -193,11 +193,11 @@ impl<'a> Data<'a> {
     }
 
     fn skewness_misfit(&self, law: &Law) -> f64 {
-        let (skewness, doubt) = self.moments.skewness.unwrap_or(USUAL_SKEWNESS);
+        let (skewness, uncertainty) = self.moments.skewness.unwrap_or(USUAL_SKEWNESS);
         let variance = law.variance();
         // A variance that does not show has no skewness that could.
         if variance > NO_VARIANCE {
-            ((law.third() / variance.powf(1.5) - skewness) / doubt).powi(2)
+            ((law.third() / variance.powf(1.5) - skewness) / uncertainty).powi(2)
         } else {
             0.0
         }

@@ -17,7 +17,7 @@ pub struct Entry {
     pub name: &'static str,
     /// What it does.
     pub about: &'static str,
-    /// The sizes it is measured at unless told otherwise; empty where it has no size.
+    /// The sizes it is measured at unless specified otherwise; empty where it has no size.
     pub sizes: &'static [u64],
 }
 

@@ -7,8 +7,8 @@ fn report() -> Report {
     Report::parse(text, "the report").expect("it reads")
 }
 
-fn wish() -> Wish {
-    Wish::new(Nanos(1e4), 0.01, 0.95).expect("it makes sense")
+fn requirement() -> Requirement {
+    Requirement::new(Nanos(1e4), 0.01, 0.95).expect("it makes sense")
 }
 
 fn row<'a>(report: &'a mut Report, id: &str) -> &'a mut TimerRow {
@@ -26,17 +26,17 @@ fn reason<'a>(choice: &'a Choice, id: &str) -> &'a str {
 #[test]
 fn clocks_that_run_backwards_or_at_no_rate_are_never_picked() {
     let mut report = report();
-    let best = picked(&choose(&report, &wish()).unwrap()).id.clone();
+    let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
     let verdicts = row(&mut report, &best).verdicts.as_mut().unwrap();
     verdicts.monotonic.outcome = Outcome::Fail;
     verdicts.monotonic.finding = "it stepped backwards twice".into();
-    let choice = choose(&report, &wish()).unwrap();
+    let choice = choose(&report, &requirement()).unwrap();
     assert_eq!(reason(&choice, &best), "it stepped backwards twice");
     let second = picked(&choice).id.clone();
     let verdicts = row(&mut report, &second).verdicts.as_mut().unwrap();
     verdicts.stable.outcome = Outcome::Fail;
     verdicts.stable.finding = "it jumped".into();
-    let choice = choose(&report, &wish()).unwrap();
+    let choice = choose(&report, &requirement()).unwrap();
     assert_eq!(reason(&choice, &second), "it jumped");
     assert!(picked(&choice).id != best && picked(&choice).id != second);
 }
@@ -44,18 +44,18 @@ fn clocks_that_run_backwards_or_at_no_rate_are_never_picked() {
 #[test]
 fn clocks_that_differ_between_threads_are_for_one_thread() {
     let mut report = report();
-    let best = picked(&choose(&report, &wish()).unwrap()).id.clone();
+    let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
     let verdicts = row(&mut report, &best).verdicts.as_mut().unwrap();
     verdicts.thread_safe.outcome = Outcome::Fail;
     verdicts.thread_safe.finding = "CPU 1 is behind".into();
-    let choice = choose(&report, &wish()).unwrap();
+    let choice = choose(&report, &requirement()).unwrap();
     assert_eq!(picked(&choice).id, best);
     assert!(
         picked(&choice).notes[0].contains("in one thread: CPU 1 is behind"),
         "{:?}",
         picked(&choice).notes
     );
-    let threads = Wish { needs: vec![Need::Threads], ..wish() };
+    let threads = Requirement { needs: vec![Need::Threads], ..requirement() };
     let choice = choose(&report, &threads).unwrap();
     assert_ne!(picked(&choice).id, best);
     assert_eq!(reason(&choice, &best), "CPU 1 is behind");
@@ -64,12 +64,12 @@ fn clocks_that_differ_between_threads_are_for_one_thread() {
 #[test]
 fn what_a_clock_was_found_to_count_decides() {
     let mut report = report();
-    let best = picked(&choose(&report, &wish()).unwrap()).id.clone();
+    let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
     row(&mut report, &best).verdicts.as_mut().unwrap().counts.found = Some(Counted::SomethingElse);
-    let choice = choose(&report, &wish()).unwrap();
+    let choice = choose(&report, &requirement()).unwrap();
     assert_eq!(reason(&choice, &best), "it counts something else, not wall time");
     row(&mut report, "boottime").verdicts.as_mut().unwrap().counts.found = Some(Counted::ThreadCpu);
-    let choice = choose(&report, &Wish { counts: Counts::Thread, ..wish() }).unwrap();
+    let choice = choose(&report, &Requirement { counts: Counts::Thread, ..requirement() }).unwrap();
     assert_eq!(picked(&choice).id, "boottime");
 }
 
@@ -78,7 +78,7 @@ fn a_tsc_that_is_not_invariant_is_for_one_thread() {
     let mut report = report();
     report.platform.cpu.invariant_tsc = Some(false);
     for need in [Need::Threads, Need::NoSlew] {
-        let choice = choose(&report, &Wish { needs: vec![need], ..wish() }).unwrap();
+        let choice = choose(&report, &Requirement { needs: vec![need], ..requirement() }).unwrap();
         for id in ["rdtsc", "rdtsc-lfence", "rdtscp", "quanta", "quanta-raw"] {
             assert!(reason(&choice, id).contains("not invariant"), "{id}: {}", reason(&choice, id));
         }
@@ -88,28 +88,28 @@ fn a_tsc_that_is_not_invariant_is_for_one_thread() {
 #[test]
 fn harnesses_with_a_clock_of_the_wrong_kind_do_not_suffice() {
     let report = report();
-    let advice = |wish: &Wish, name: &str| {
-        let all = choose(&report, wish).unwrap().harnesses;
+    let advice = |requirement: &Requirement, name: &str| {
+        let all = choose(&report, requirement).unwrap().harnesses;
         all.into_iter().find(|advice| advice.harness.starts_with(name)).expect("it is known")
     };
-    let wall = advice(&wish(), "google/benchmark (CPU time");
+    let wall = advice(&requirement(), "google/benchmark (CPU time");
     assert_eq!((wall.single_suffices, wall.smallest_batch), (Some(false), None));
     assert_eq!(wall.message, "does not suffice: it counts CPU time of the thread, not wall time");
-    let steady = advice(&Wish { needs: vec![Need::NoSlew], ..wish() }, "criterion");
+    let steady = advice(&Requirement { needs: vec![Need::NoSlew], ..requirement() }, "criterion");
     assert!(steady.message.starts_with("does not suffice: its rate is slewed"), "{}", steady.message);
-    assert!(advice(&wish(), "criterion").message.starts_with("suffices"));
+    assert!(advice(&requirement(), "criterion").message.starts_with("suffices"));
 }
 
 #[test]
 fn of_two_campaigns_of_the_same_length_the_cheaper_read_wins() {
     let mut report = report();
-    let wish = Wish::new(Nanos(3.5e12), 0.01, 0.95).expect("it makes sense");
+    let requirement = Requirement::new(Nanos(3.5e12), 0.01, 0.95).expect("it makes sense");
     report.timers.retain(|row| ["boottime", "monotonic"].contains(&row.id.as_str()));
     for [cheap, dear] in [["monotonic", "boottime"], ["boottime", "monotonic"]] {
         for (id, ns) in [(cheap, 1e-6), (dear, 2e-6)] {
             row(&mut report, id).cost.as_mut().unwrap().median_ns = Some(ns);
         }
-        assert_eq!(picked(&choose(&report, &wish).unwrap()).id, cheap);
+        assert_eq!(picked(&choose(&report, &requirement).unwrap()).id, cheap);
     }
 }
 
@@ -120,12 +120,12 @@ fn clocks_that_can_be_set_are_picked_where_they_are_asked_for_only() {
     report.timers.retain(|row| ["realtime", "system-time", "monotonic"].contains(&row.id.as_str()));
     // However dear the other one is.
     row(&mut report, "monotonic").cost.as_mut().unwrap().median_ns = Some(400.0);
-    let choice = choose(&report, &wish()).unwrap();
+    let choice = choose(&report, &requirement()).unwrap();
     assert_eq!(picked(&choice).id, "monotonic");
     for id in ["realtime", "system-time"] {
         assert!(reason(&choice, id).contains("can be set") && reason(&choice, id).contains("--settable"));
     }
-    let choice = choose(&report, &Wish { settable: true, ..wish() }).unwrap();
+    let choice = choose(&report, &Requirement { settable: true, ..requirement() }).unwrap();
     assert_ne!(picked(&choice).id, "monotonic");
 }
 
@@ -139,7 +139,7 @@ fn costs_that_do_not_differ_for_sure_leave_it_to_what_is_safer() {
     };
     cost(&mut report, "monotonic", [24.0, 25.0, 26.0]);
     cost(&mut report, "monotonic-raw", [24.5, 25.5, 26.5]);
-    let choice = choose(&report, &wish()).unwrap();
+    let choice = choose(&report, &requirement()).unwrap();
     assert_eq!(picked(&choice).id, "monotonic-raw");
     assert!(
         reason(&choice, "monotonic").ends_with("the other is not slewed"),
@@ -148,5 +148,5 @@ fn costs_that_do_not_differ_for_sure_leave_it_to_what_is_safer() {
     );
     // Where they differ for sure, the cheaper one.
     cost(&mut report, "monotonic-raw", [249.0, 250.0, 251.0]);
-    assert_eq!(picked(&choose(&report, &wish()).unwrap()).id, "monotonic");
+    assert_eq!(picked(&choose(&report, &requirement()).unwrap()).id, "monotonic");
 }

@@ -7,32 +7,33 @@ use super::{
 use crate::analysis::statistics::normal_quantile;
 use crate::method::budget::Budget;
 use crate::method::clock_figures::ClockFigures;
-use crate::method::wish::Wish;
+use crate::method::requirement::Requirement;
 
 /// Single calls under a clock that is too coarse for one, averaged.
 ///
 /// # Errors
 /// When its steps are irregular, or no number of samples is enough.
-pub fn edge_crossing(clock: &ClockFigures, wish: &Wish) -> Result<Plan, Shortfall> {
+pub fn edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
     if !clock.resolved {
         return Err(Shortfall::because("its step is not known, only bounded"));
     }
-    let spread = Spread::of(clock, wish)?;
-    let z = normal_quantile(wish.confidence);
-    let room = room(wish, clock.pipeline_ns(true))
-        .map_err(|shortfall| Shortfall { nearest: least(clock, wish), ..shortfall })?;
-    let needed = (z / (wish.shortest_ns() * room)).powi(2) * (spread.call + spread.floor / spread.ratio);
+    let spread = Spread::of(clock, requirement)?;
+    let z = normal_quantile(requirement.confidence);
+    let room = room(requirement, clock.pipeline_ns(true))
+        .map_err(|shortfall| Shortfall { nearest: least(clock, requirement), ..shortfall })?;
+    let needed =
+        (z / (requirement.shortest_ns() * room)).powi(2) * (spread.call + spread.floor / spread.ratio);
     // The normal law needs that many edges, or as many intervals without one where nearly all cross.
     let edges = FEWEST_SAMPLES / (spread.gap_ns / clock.step_ns).min(1.0);
-    sampled(clock, wish, needed.max(edges).max(FEWEST_SAMPLES).ceil(), &spread)
+    sampled(clock, requirement, needed.max(edges).max(FEWEST_SAMPLES).ceil(), &spread)
 }
 
 /// What is possible where no number of calls brings the wanted error.
-fn least(clock: &ClockFigures, wish: &Wish) -> Option<Plan> {
-    let error = 1.2 * (DRIFT + clock.pipeline_ns(true) / wish.shortest_ns());
-    let possible = Wish { error, ..wish.clone() };
+fn least(clock: &ClockFigures, requirement: &Requirement) -> Option<Plan> {
+    let error = 1.2 * (DRIFT + clock.pipeline_ns(true) / requirement.shortest_ns());
+    let possible = Requirement { error, ..requirement.clone() };
     let plan = if error < 1.0 { edge_crossing(clock, &possible).ok()? } else { return None };
-    if plan.campaign_ns <= LONGEST_CAMPAIGN_NS { Some(plan) } else { affordable(clock, wish, &plan) }
+    if plan.campaign_ns <= LONGEST_CAMPAIGN_NS { Some(plan) } else { affordable(clock, requirement, &plan) }
 }
 
 /// What one sample varies by, and how the effort is shared between calls and empty intervals.
@@ -50,13 +51,13 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    pub(super) fn of(clock: &ClockFigures, wish: &Wish) -> Result<Self, Shortfall> {
-        let variation = variation(clock, wish)?;
-        let gap_ns = wish.shortest_ns() + clock.read_ns();
+    pub(super) fn of(clock: &ClockFigures, requirement: &Requirement) -> Result<Self, Shortfall> {
+        let variation = variation(clock, requirement)?;
+        let gap_ns = requirement.shortest_ns() + clock.read_ns();
         let steps = [gap_ns, clock.read_ns()].map(|length| edge_variance(length, clock.step_ns));
         // The variance of what lies in a range is at most a quarter of its square (Popoviciu).
         let [call, floor] = steps.map(|steps| steps + variation.powi(2) / 4.0);
-        let cost_ratio = spacing(clock, wish.duration_ns) / spacing(clock, 0.0).max(0.1);
+        let cost_ratio = spacing(clock, requirement.duration_ns) / spacing(clock, 0.0).max(0.1);
         let ratio = (floor / call * cost_ratio).sqrt().clamp(1e-6, 1e6);
         Ok(Self { gap_ns, call, floor, steps, ratio })
     }
@@ -79,40 +80,41 @@ pub(super) fn spacing(clock: &ClockFigures, call_ns: f64) -> f64 {
 /// A number of samples, and as many empty intervals as go with them.
 pub(super) fn sampled(
     clock: &ClockFigures,
-    wish: &Wish,
+    requirement: &Requirement,
     samples: f64,
     spread: &Spread,
 ) -> Result<Plan, Shortfall> {
     let floor_samples = (samples * spread.ratio).max(FEWEST_SAMPLES).ceil();
-    let z = normal_quantile(wish.confidence);
-    let deviation =
-        |[call, floor]: [f64; 2]| z * (call / samples + floor / floor_samples).sqrt() / wish.shortest_ns();
+    let z = normal_quantile(requirement.confidence);
+    let deviation = |[call, floor]: [f64; 2]| {
+        z * (call / samples + floor / floor_samples).sqrt() / requirement.shortest_ns()
+    };
     let statistical = deviation([spread.call, spread.floor]);
     let quantisation = deviation(spread.steps).min(statistical);
     let budget = Budget {
         quantisation,
         invocation_cost: statistical - quantisation,
         drift: DRIFT,
-        pipeline: clock.pipeline_ns(true) / wish.shortest_ns(),
+        pipeline: clock.pipeline_ns(true) / requirement.shortest_ns(),
     };
     let reads = 2.0 * clock.read_ns();
-    let (overhead, every) = match (wish.rate_hz, wish.overhead) {
+    let (overhead, every) = match (requirement.rate_hz, requirement.overhead) {
         (Some(rate), most) => {
             let all = reads * rate * 1e-9;
             let every = most.map_or(1.0, |most| (all / most).ceil().max(1.0));
             (all / every, every)
         }
         // A loop of its own may compute in between; a program that is measured does.
-        (None, _) => (reads / (reads + wish.shortest_ns()), 1.0),
+        (None, _) => (reads / (reads + requirement.shortest_ns()), 1.0),
     };
     let floor_ns = floor_samples * spacing(clock, 0.0);
-    let sampling_ns = match wish.rate_hz {
+    let sampling_ns = match requirement.rate_hz {
         Some(rate) => samples * every * 1e9 / rate,
-        None => samples * spacing(clock, wish.duration_ns),
+        None => samples * spacing(clock, requirement.duration_ns),
     };
     let [samples, floor_samples, every] = [samples, floor_samples, every].map(|count| count.min(9e15) as u64);
     let method = Method::EdgeCrossing { samples, floor_samples, every };
     let campaign_ns = sampling_ns + floor_ns;
     let plan = Plan { method, error: budget.total(), budget, overhead, campaign_ns };
-    too_dear(wish, &plan).map_or(Ok(plan), Err)
+    too_dear(requirement, &plan).map_or(Ok(plan), Err)
 }

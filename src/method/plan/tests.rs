@@ -2,15 +2,15 @@ use super::super::clock_figures::tests::clock;
 use super::*;
 use crate::model::Nanos;
 
-fn wish(duration_ns: f64, error: f64) -> Wish {
-    Wish::new(Nanos(duration_ns), error, 0.95).expect("it makes sense")
+fn requirement(duration_ns: f64, error: f64) -> Requirement {
+    Requirement::new(Nanos(duration_ns), error, 0.95).expect("it makes sense")
 }
 
 #[test]
 fn a_long_call_needs_no_batch() {
     let fine = clock("monotonic", 10.0, 22.0);
-    assert_eq!(fastest(&fine, &wish(1e5, 0.01)).unwrap().method, Method::Single);
-    let Method::Batch { calls } = fastest(&fine, &wish(250.0, 0.01)).unwrap().method else { panic!() };
+    assert_eq!(fastest(&fine, &requirement(1e5, 0.01)).unwrap().method, Method::Single);
+    let Method::Batch { calls } = fastest(&fine, &requirement(250.0, 0.01)).unwrap().method else { panic!() };
     // Step 10, variation 10, uncertainty of the cost 0.44, pipeline 50: 70.44 ns are 0.95 % of 33.0 calls of 225 ns.
     assert_eq!(calls, 33);
 }
@@ -21,8 +21,12 @@ fn budgets_keep_the_error_and_add_up() {
         let clock = clock("monotonic", step, cost);
         for duration in [5.0, 250.0, 1e4, 1e7] {
             for error in [0.01, 0.05] {
-                let wish = wish(duration, error);
-                for plan in [single(&clock, &wish), batch(&clock, &wish), edge_crossing(&clock, &wish)] {
+                let requirement = requirement(duration, error);
+                for plan in [
+                    single(&clock, &requirement),
+                    batch(&clock, &requirement),
+                    edge_crossing(&clock, &requirement),
+                ] {
                     let Ok(plan) = plan else { continue };
                     assert!(plan.error <= error * (1.0 + 1e-6), "{plan:?}");
                     let Budget { quantisation, invocation_cost, drift, pipeline } = plan.budget;
@@ -32,7 +36,7 @@ fn budgets_keep_the_error_and_add_up() {
                     );
                     assert!(quantisation > 0.0 && invocation_cost >= 0.0 && plan.campaign_ns > duration);
                 }
-                batch(&clock, &wish).expect("a batch always does");
+                batch(&clock, &requirement).expect("a batch always does");
             }
         }
     }
@@ -43,7 +47,8 @@ fn edges_are_counted_as_the_binomial_law_says() {
     // 0.009 ms under a clock of 1 ms: nine calls in a thousand cross an edge. For 4.84 % (5 % less drift and pipeline) at 95 %
     // some 1 640 × 0.991 edges are needed, hence a bit more than 180 000 calls.
     let coarse = clock("monotonic-coarse", 1e6, 0.1);
-    let Method::EdgeCrossing { samples, .. } = edge_crossing(&coarse, &wish(1e4, 0.05)).unwrap().method
+    let Method::EdgeCrossing { samples, .. } =
+        edge_crossing(&coarse, &requirement(1e4, 0.05)).unwrap().method
     else {
         panic!()
     };
@@ -53,12 +58,12 @@ fn edges_are_counted_as_the_binomial_law_says() {
 #[test]
 fn who_cannot_repeat_takes_no_batch() {
     let coarse = clock("monotonic-coarse", 4e6, 4.0);
-    let wish = wish(1e4, 0.05).rate(Some(1e4)).unwrap();
-    let plan = fastest(&coarse, &wish).unwrap();
+    let requirement = requirement(1e4, 0.05).rate(Some(1e4)).unwrap();
+    let plan = fastest(&coarse, &requirement).unwrap();
     assert_eq!(plan.method.name(), "edge-crossing");
     // Two reads of 4 ns, each with a fence of up to 20 ns.
     assert!((plan.overhead - 4.8e-4).abs() < 1e-9, "{plan:?}");
-    let sparing = Wish { overhead: Some(1e-5), ..wish };
+    let sparing = Requirement { overhead: Some(1e-5), ..requirement };
     let Method::EdgeCrossing { every, .. } = fastest(&coarse, &sparing).unwrap().method else { panic!() };
     assert_eq!(every, 48);
 }
@@ -66,19 +71,19 @@ fn who_cannot_repeat_takes_no_batch() {
 #[test]
 fn overhead_makes_batches_longer() {
     let fine = clock("thread-cputime", 10.0, 500.0);
-    let wish = wish(1e3, 0.10);
-    let free = batch(&fine, &wish).unwrap();
-    let bound = batch(&fine, &wish.clone().overhead(Some(0.02)).unwrap()).unwrap();
+    let requirement = requirement(1e3, 0.10);
+    let free = batch(&fine, &requirement).unwrap();
+    let bound = batch(&fine, &requirement.clone().overhead(Some(0.02)).unwrap()).unwrap();
     assert!(bound.overhead <= 0.02 && free.overhead > 0.02, "{free:?} {bound:?}");
 }
 
 #[test]
 fn what_cannot_be_kept_says_why_and_what_is_possible() {
     let fine = clock("monotonic", 10.0, 22.0);
-    let shortfall = fastest(&fine, &wish(250.0, 0.0004)).unwrap_err();
+    let shortfall = fastest(&fine, &requirement(250.0, 0.0004)).unwrap_err();
     assert!(shortfall.reason.contains("0.05 %"), "{shortfall:?}");
     let slow = clock("time", 1e9, 2.0);
-    let shortfall = fastest(&slow, &wish(250.0, 0.0006)).unwrap_err();
+    let shortfall = fastest(&slow, &requirement(250.0, 0.0006)).unwrap_err();
     let nearest = shortfall.nearest.expect("an hour is worth something");
     assert!(nearest.error < 0.01 && nearest.campaign_ns <= LONGEST_CAMPAIGN_NS, "{nearest:?}");
 }
@@ -87,7 +92,7 @@ fn what_cannot_be_kept_says_why_and_what_is_possible() {
 fn an_unfenced_read_pays_for_its_fence() {
     let [fenced, bare] = ["rdtscp", "rdtsc"].map(|id| clock(id, 1.0, 10.0));
     for planner in [single, batch] {
-        let [fenced, bare] = [&fenced, &bare].map(|clock| planner(clock, &wish(1e5, 0.05)).unwrap());
+        let [fenced, bare] = [&fenced, &bare].map(|clock| planner(clock, &requirement(1e5, 0.05)).unwrap());
         let more = bare.budget.invocation_cost - fenced.budget.invocation_cost;
         assert!((more - 20.0 / 0.9e5).abs() < 1e-9, "{bare:?}");
         assert!(bare.overhead > fenced.overhead && bare.campaign_ns > fenced.campaign_ns);
@@ -99,11 +104,11 @@ fn a_single_call_may_be_too_short_for_any_clock() {
     let fine = clock("monotonic", 1.0, 22.0);
     // 10 ns of 0.9 × 100 ns.
     for planner in [single, edge_crossing] {
-        let shortfall = planner(&fine, &wish(100.0, 0.05)).unwrap_err();
+        let shortfall = planner(&fine, &requirement(100.0, 0.05)).unwrap_err();
         let nearest = shortfall.nearest.expect("something is possible");
         assert!((nearest.budget.pipeline - 1.0 / 9.0).abs() < 1e-9, "{nearest:?}");
     }
-    let shortfall = edge_crossing(&fine, &wish(100.0, 0.05)).unwrap_err();
+    let shortfall = edge_crossing(&fine, &requirement(100.0, 0.05)).unwrap_err();
     assert!(shortfall.reason.contains("what the reads do to the core"), "{shortfall:?}");
-    assert_eq!(fastest(&fine, &wish(100.0, 0.05)).unwrap().method.name(), "batch");
+    assert_eq!(fastest(&fine, &requirement(100.0, 0.05)).unwrap().method.name(), "batch");
 }

@@ -115,8 +115,8 @@ fn changed(parts: &Parts) -> Option<Warning> {
         return ((high - low) / value > WANDERING).then(|| Warning {
             code: "frequency-changed".into(),
             message: format!(
-                "the core ran at {:.2} to {:.2} GHz from one window of measurement to the next; costs are told as they are \
-                 at {:.3} GHz, the median",
+                "the core ran at {:.2} to {:.2} GHz from one window of measurement to the next; costs are reported \
+                 as they are at {:.3} GHz, the median",
                 low * 1e-9,
                 high * 1e-9,
                 value * 1e-9

@@ -9,7 +9,7 @@ const PARTS: u32 = 5;
 
 /// Hertz of the time stamp counter against a clock of the kernel (`monotonic-syscall`, `monotonic`), watched for about
 /// that many milliseconds of computing. A read at either end of a part can be some 50 ns off, so that 100 ms give the
-/// rate to a few millionths; that of `monotonic` itself may be slewed by up to 500 millionths (adjtimex(2)).
+/// rate to a few ppm; that of `monotonic` itself may be slewed by up to 500 ppm (adjtimex(2)).
 ///
 /// `None` where the counter or the clock cannot be read.
 #[must_use]

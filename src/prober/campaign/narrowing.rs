@@ -1,4 +1,4 @@
-//! Sampling that goes where the doubt is: after the rounds, further processes are started for those timers whose Quality the
+//! Sampling that goes where the uncertainty is: after the rounds, further processes are started for those timers whose Quality the
 //! processes agree on least, until each is known well enough or the time is used.
 
 use timers::{Deadline, Fault};
@@ -40,7 +40,7 @@ fn told(trace: Trace, subject: &Subject, hertz: f64) -> Trace {
     Trace { ns_per_tick, core_hz: Some(hertz), ..trace }
 }
 
-/// Whether what processes leave in doubt is more than the plan asks for.
+/// Whether processes leave more uncertainty than the plan asks for.
 #[must_use]
 pub fn is_wide(sketch: &Sketch, plan: &Plan) -> bool {
     sketch.scatter() > plan.precision
@@ -67,7 +67,7 @@ pub(super) fn narrow(
     while over.remaining().is_some() {
         let may = |index: usize| {
             let stored = subjects[index].outcome.as_ref().ok();
-            stored.is_some_and(|stored| (stored.runs() as u32 + stored.trace.spoilt) < plan.most_processes)
+            stored.is_some_and(|stored| (stored.runs() as u32 + stored.trace.discarded) < plan.most_processes)
         };
         let wide =
             known.iter().enumerate().filter_map(|(index, known)| Some((index, &known.as_ref()?.sketch)));

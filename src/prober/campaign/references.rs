@@ -5,7 +5,7 @@ use timers::Fault;
 
 use super::Subject;
 use crate::prober::calibration::Calibration;
-use crate::prober::host::{Host, Settings, acquaint};
+use crate::prober::host::{Host, Settings, choose_reference};
 use crate::trace::Reference;
 
 /// What the timers of a host know of their reference.
@@ -51,7 +51,7 @@ pub(super) fn clarify<'a>(
     if vague.is_empty() {
         return Ok(());
     }
-    match acquaint(host, settings, random) {
+    match choose_reference(host, settings, random) {
         Ok(found) => {
             // Another one would have another rate.
             for known in

@@ -21,7 +21,7 @@ struct Job {
     answer: SyncSender<Result<Child, StartError>>,
 }
 
-/// Starts a process on `cpu`, or where this process may run; the kernel ends it when this process ends, if that is wished.
+/// Starts a process on `cpu`, or where this process may run; the kernel ends it when this process ends, if that is asked for.
 pub(super) fn start(command: Command, cpu: Option<u32>, ends_with_us: bool) -> Result<Child, StartError> {
     let (answer, result) = mpsc::sync_channel(1);
     nursery()?.send(Job { command, cpu, ends_with_us, answer }).map_err(|_| gone())?;

@@ -30,9 +30,9 @@ impl Examination {
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
-    pub fn glance(&mut self, whom: Examinee, trace: &mut Trace) -> Result<(), Fault> {
-        let glanced = self.look(whom, trace)?;
-        trace.evidence.glances.extend(glanced);
+    pub fn compare_sparsely(&mut self, whom: Examinee, trace: &mut Trace) -> Result<(), Fault> {
+        let compared = self.look(whom, trace)?;
+        trace.evidence.sparse_comparisons.extend(compared);
         Ok(())
     }
 
@@ -40,14 +40,14 @@ impl Examination {
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
-    pub fn glance_closely(&mut self, whom: Examinee, trace: &mut Trace) -> Result<(), Fault> {
+    pub fn compare_closely(&mut self, whom: Examinee, trace: &mut Trace) -> Result<(), Fault> {
         /// Enough to tell windows of a second; a host may have a thousand timers.
         const MOST: usize = 128;
-        if trace.evidence.close_glances.len() >= MOST {
+        if trace.evidence.close_comparisons.len() >= MOST {
             return Ok(());
         }
-        let glanced = self.look(whom, trace)?;
-        trace.evidence.close_glances.extend(glanced);
+        let compared = self.look(whom, trace)?;
+        trace.evidence.close_comparisons.extend(compared);
         Ok(())
     }
 
@@ -59,11 +59,11 @@ impl Examination {
             Some(session) => Ok(session),
             None => whom.session(trace),
         };
-        let glanced = session.and_then(|mut session| {
-            let comparison = session.glance()?;
+        let compared = session.and_then(|mut session| {
+            let comparison = session.compare_sparsely()?;
             Ok((session, comparison))
         });
-        let Some((session, comparison)) = unless_lost(glanced, "comparisons", trace)? else {
+        let Some((session, comparison)) = unless_lost(compared, "comparisons", trace)? else {
             return Ok(None);
         };
         self.session = Some(session);

@@ -3,8 +3,8 @@
 //! A process of its own is asked, which lives as long as the campaign where the host can compare a timer with its
 //! reference: so its rate is seen over windows from a millisecond to the whole run.
 
+mod cpu_migrator;
 mod examinee;
-mod mover;
 mod rounds;
 
 use std::cell::RefCell;
@@ -12,8 +12,8 @@ use std::rc::Rc;
 
 use timers::{Answer, During, Fault, Subject};
 
+use self::cpu_migrator::CpuMigrator;
 pub use self::examinee::{Examination, Examinee};
-use self::mover::Mover;
 use self::rounds::rounds;
 use crate::analysis::order::Backward;
 use crate::analysis::rate::tightest;
@@ -29,7 +29,7 @@ const MOST_ROUNDS: usize = 63;
 /// Handoffs where all threads share one CPU and each one needs a switch.
 const FEW_HANDOFFS: u32 = 200;
 /// Comparisons of which the tightest counts.
-const GLANCE: u32 = 7;
+const SPARSE_COMPARISON: u32 = 7;
 /// Readings in one answer.
 const CHUNK: u32 = 50_000;
 /// Answers beyond the plan, where there are so many CPUs that not all were visited by its end.
@@ -87,8 +87,8 @@ impl Session {
     ///
     /// # Errors
     /// As the subject.
-    pub fn glance(&mut self) -> Answer<Option<[i64; 3]>> {
-        self.timer.comparisons(&self.reference, 0, GLANCE).map(tightest)
+    pub fn compare_sparsely(&mut self) -> Answer<Option<[i64; 3]>> {
+        self.timer.comparisons(&self.reference, 0, SPARSE_COMPARISON).map(tightest)
     }
 
     /// All the other questions. One that is refused is noted, and the next one asked.
@@ -122,7 +122,7 @@ impl Session {
             }
             let claims_wall = evidence.claims.counts.is_none_or(|counts| counts == Counted::Wall);
             if !self.compares() && claims_wall {
-                // Twice, as one answer alone condemns nobody.
+                // Twice, as one answer alone disqualifies nobody.
                 for _ in 0..2 {
                     self.advance(Meanwhile::Sleep, RATE_MS, evidence)?;
                 }
@@ -156,11 +156,11 @@ impl Session {
     fn order(&mut self, known: &Known) -> Answer<Order> {
         let affordable = (known.plan.order_ns / (known.cost_ns + 5.0)).max(1_000.0);
         let mut left = known.plan.order_readings.min(affordable as u32);
-        let mover = Mover::start(self.connection.borrow().process(), known.cpus);
+        let cpu_migrator = CpuMigrator::start(self.connection.borrow().process(), known.cpus);
         let (mut found, mut readings, mut last) = (Backward::default(), 0, None);
         let mut longer = MOST_CHUNKS;
         loop {
-            let everywhere = mover.as_ref().is_none_or(Mover::has_been_everywhere);
+            let everywhere = cpu_migrator.as_ref().is_none_or(CpuMigrator::has_been_everywhere);
             if left == 0 && (everywhere || longer == 0) {
                 break;
             }
@@ -175,7 +175,7 @@ impl Session {
             found = found.and(Backward::among(gap));
             last = chunk.last().copied();
         }
-        let (moves, cpus) = mover.map_or((0, 1), Mover::stop);
+        let (moves, cpus) = cpu_migrator.map_or((0, 1), CpuMigrator::stop);
         Ok(Order { readings, backward: found.steps, largest: found.largest, moves, cpus })
     }
 

@@ -1,6 +1,6 @@
 //! Waiting for slow timers: those whose steps are longer than the work a run can afford.
 //!
-//! Those that claim to count wall time are watched while the campaign goes on, by processes that sleep ([`Vigil`]). What is not
+//! Those that claim to count wall time are watched while the campaign goes on, by processes that sleep ([`BackgroundWatcher`]). What is not
 //! resolved by that waits at its end, all together, and works meanwhile ([`together`]).
 
 mod asleep;
@@ -39,7 +39,7 @@ pub struct Slow {
 }
 
 /// Processes that sleep beside the campaign and look at slow clocks now and then.
-pub struct Vigil {
+pub struct BackgroundWatcher {
     settings: Settings,
     /// A CPU that the campaign does not measure on.
     cpu: Option<u32>,
@@ -47,7 +47,7 @@ pub struct Vigil {
     watchers: BTreeMap<usize, JoinHandle<Waited>>,
 }
 
-impl Vigil {
+impl BackgroundWatcher {
     /// Nobody is watched yet. Watchers keep off the CPU that measures; where there is no other one, nobody will be watched.
     #[must_use]
     pub fn new(settings: Settings, cpus: &[u32]) -> Self {
@@ -72,7 +72,7 @@ impl Vigil {
             Ok((intervals, Some(moved)))
         };
         // Without a thread it waits with the others at the end.
-        if let Ok(watcher) = thread::Builder::new().name("vigil".into()).spawn(watch) {
+        if let Ok(watcher) = thread::Builder::new().name("watcher".into()).spawn(watch) {
             self.watchers.insert(index, watcher);
         }
     }
@@ -101,7 +101,7 @@ impl Vigil {
     }
 }
 
-impl Drop for Vigil {
+impl Drop for BackgroundWatcher {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
     }

@@ -5,7 +5,7 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use timers::{Pace, PaceMeter};
+use timers::{CoreFrequency, CoreFrequencyMeter};
 
 /// Looks that are kept to know what the core does when nobody shares it.
 const HISTORY: usize = 400;
@@ -17,7 +17,7 @@ const SHARED: f64 = 0.9;
 /// A thread on the CPU that measures.
 pub struct Core {
     ask: Sender<()>,
-    answers: Receiver<Option<Pace>>,
+    answers: Receiver<Option<CoreFrequency>>,
     widths: Vec<f64>,
     oldest: usize,
 }
@@ -29,7 +29,7 @@ impl Core {
         let (ask, questions) = channel::<()>();
         let (answer, answers) = channel();
         let work = move || {
-            let meter = timers::pin_to(cpu).ok().and_then(|()| PaceMeter::new().ok());
+            let meter = timers::pin_to(cpu).ok().and_then(|()| CoreFrequencyMeter::new().ok());
             while questions.recv().is_ok() {
                 if answer.send(meter.and_then(|meter| meter.look())).is_err() {
                     return;
@@ -42,22 +42,22 @@ impl Core {
     }
 
     /// How the core does now.
-    pub fn look(&mut self) -> Option<Pace> {
+    pub fn look(&mut self) -> Option<CoreFrequency> {
         self.ask.send(()).ok()?;
-        let pace = self.answers.recv().ok()??;
+        let core_frequency = self.answers.recv().ok()??;
         if self.widths.len() < HISTORY {
-            self.widths.push(pace.width);
+            self.widths.push(core_frequency.width);
         } else {
-            self.widths[self.oldest] = pace.width;
+            self.widths[self.oldest] = core_frequency.width;
             self.oldest = (self.oldest + 1) % HISTORY;
         }
-        Some(pace)
+        Some(core_frequency)
     }
 
     /// Whether that is markedly less than what the core does when this thread has it for itself.
     #[must_use]
-    pub fn is_shared(&self, pace: Pace) -> bool {
-        is_shared(&self.widths, pace.width)
+    pub fn is_shared(&self, core_frequency: CoreFrequency) -> bool {
+        is_shared(&self.widths, core_frequency.width)
     }
 }
 
@@ -86,8 +86,8 @@ mod tests {
     fn a_look_or_none() {
         assert!(Core::of(u32::MAX).is_none());
         if let Some(mut core) = Core::of(timers::allowed_cpus().expect("some CPU")[0]) {
-            let pace = core.look().expect("it looked before");
-            assert!(pace.hertz > 0.0 && !core.is_shared(pace));
+            let core_frequency = core.look().expect("it looked before");
+            assert!(core_frequency.hertz > 0.0 && !core.is_shared(core_frequency));
         }
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use timers::os::Counters;
 use timers::os::counters::Counts;
-use timers::{Answer, Pace};
+use timers::{Answer, CoreFrequency};
 
 use crate::analysis::statistics::mean;
 
@@ -115,24 +115,25 @@ impl Watch {
         may
     }
 
-    fn look(&mut self) -> Option<Pace> {
-        let pace = self.core.as_mut()?.look();
-        self.frequencies.extend(pace.map(|pace| pace.hertz));
-        pace
+    fn look(&mut self) -> Option<CoreFrequency> {
+        let core_frequency = self.core.as_mut()?.look();
+        self.frequencies.extend(core_frequency.map(|core_frequency| core_frequency.hertz));
+        core_frequency
     }
 
     /// A look at a core that nobody shares, if patience brings that about.
-    fn calm(&mut self) -> Option<Pace> {
-        let mut pace = self.look()?;
+    fn calm(&mut self) -> Option<CoreFrequency> {
+        let mut core_frequency = self.look()?;
         for _ in 0..MOST_PAUSES {
-            if !self.core.as_ref().is_some_and(|core| core.is_shared(pace)) || self.patience < PAUSE {
+            if !self.core.as_ref().is_some_and(|core| core.is_shared(core_frequency)) || self.patience < PAUSE
+            {
                 break;
             }
             self.patience -= PAUSE;
             thread::sleep(PAUSE);
-            pace = self.look()?;
+            core_frequency = self.look()?;
         }
-        Some(pace)
+        Some(core_frequency)
     }
 }
 
@@ -142,14 +143,14 @@ pub struct Seen {
     /// Its frequency in hertz, where that is known.
     pub core_hz: Option<f64>,
     /// Whether the window was disturbed, and no better one could be had.
-    pub restless: bool,
+    pub unstable: bool,
 }
 
 /// What is known of a process and of its core at one moment.
 #[derive(Clone, Debug, Default)]
 struct Look {
     counters: Option<Counters>,
-    pace: Option<Pace>,
+    core_frequency: Option<CoreFrequency>,
 }
 
 /// What windows that were watched gave.
@@ -206,7 +207,7 @@ pub struct ProcessWatch {
     process: u32,
     stolen_before: Option<u64>,
     dropped: BTreeMap<Disturbance, u32>,
-    spoilt: bool,
+    discarded: bool,
     /// The look after the last window, which is also that before the next one.
     last: Option<Look>,
 }
@@ -224,7 +225,7 @@ impl ProcessWatch {
             process,
             stolen_before,
             dropped: BTreeMap::new(),
-            spoilt: false,
+            discarded: false,
             last: None,
         }
     }
@@ -240,7 +241,7 @@ impl ProcessWatch {
         mut question: impl FnMut(u32) -> Result<Vec<T>, E>,
     ) -> Result<(Vec<T>, Seen), E> {
         let mut all: Vec<T> = Vec::new();
-        let (mut frequencies, mut restless) = (Vec::new(), false);
+        let (mut frequencies, mut unstable) = (Vec::new(), false);
         let (mut portion, mut tries) = (repeat, 0);
         self.watch.borrow_mut().credit += CREDIT;
         while (all.len() as u32) < repeat {
@@ -268,14 +269,14 @@ impl ProcessWatch {
                     portion = shorter.max(repeat / SHORTEST_PORTION).max(1);
                     continue;
                 }
-                restless = true;
-                self.spoilt |= !kept;
+                unstable = true;
+                self.discarded |= !kept;
             }
             tries = 0;
             frequencies.extend(core_hz);
             all.extend(answer);
         }
-        Ok((all, Seen { core_hz: mean(&frequencies), restless }))
+        Ok((all, Seen { core_hz: mean(&frequencies), unstable }))
     }
 
     /// Ends watching: windows that were dropped, by reason, and whether enough of the others were not disturbed.
@@ -288,32 +289,33 @@ impl ProcessWatch {
         let taken = now.zip(self.stolen_before).map_or(0, |(now, before)| now.saturating_sub(before));
         if taken > MOST_STOLEN {
             *self.dropped.entry(Disturbance::StolenTime).or_default() += 1;
-            self.spoilt = true;
+            self.discarded = true;
         }
         let by_name =
             self.dropped.iter().map(|(disturbance, &count)| (disturbance.name().to_owned(), count)).collect();
-        (by_name, !self.spoilt)
+        (by_name, !self.discarded)
     }
 
     /// A look at a process that is about to measure, on a core that nobody shares if patience brings that about.
     fn before(&mut self) -> Look {
         if let Some(last) = self.last.take() {
             let watch = self.watch.borrow();
-            let shared = |pace| watch.core.as_ref().is_some_and(|core| core.is_shared(pace));
-            if !last.pace.is_some_and(shared) {
+            let shared =
+                |core_frequency| watch.core.as_ref().is_some_and(|core| core.is_shared(core_frequency));
+            if !last.core_frequency.is_some_and(shared) {
                 return last;
             }
         }
         let mut watch = self.watch.borrow_mut();
-        let pace = watch.calm();
-        Look { counters: watch.counts.of_process(self.process), pace }
+        let core_frequency = watch.calm();
+        Look { counters: watch.counts.of_process(self.process), core_frequency }
     }
 
     fn look(&self) -> Look {
         let mut watch = self.watch.borrow_mut();
         // First the process, so that what the looks themselves cause does not count.
         let counters = watch.counts.of_process(self.process);
-        Look { counters, pace: watch.look() }
+        Look { counters, core_frequency: watch.look() }
     }
 
     fn compare(&self, before: &Look, after: &Look) -> Option<Disturbance> {
@@ -323,7 +325,7 @@ impl ProcessWatch {
         {
             return Some(disturbance);
         }
-        let (before, after) = (before.pace?, after.pace?);
+        let (before, after) = (before.core_frequency?, after.core_frequency?);
         let core = watch.core.as_ref()?;
         if core.is_shared(before) || core.is_shared(after) {
             return Some(Disturbance::SharedCore);
@@ -347,7 +349,7 @@ pub fn counted(before: &Counters, after: &Counters, own_switches: u64) -> Option
 }
 
 fn hertz(before: &Look, after: &Look) -> Option<f64> {
-    Some(f64::midpoint(before.pace?.hertz, after.pace?.hertz))
+    Some(f64::midpoint(before.core_frequency?.hertz, after.core_frequency?.hertz))
 }
 
 #[cfg(test)]

@@ -71,7 +71,7 @@ impl Procfs {
             self.count(switches);
             Ok::<_, ()>(vec![switches])
         });
-        assert_eq!(answer, Ok((vec![MOST_TRIES], Seen { core_hz: None, restless: true })));
+        assert_eq!(answer, Ok((vec![MOST_TRIES], Seen { core_hz: None, unstable: true })));
         process.end()
     }
 }

@@ -50,7 +50,7 @@ impl<'a> Frame<'a> {
         Ok(Self { decoder, length: 0 })
     }
 
-    fn doubt(&self) -> Option<&'static str> {
+    fn uncertainty(&self) -> Option<&'static str> {
         let frame = &self.decoder.decoder;
         let check = frame.get_checksum_from_data();
         // A length of 0 is one that the frame does not declare.
@@ -73,7 +73,7 @@ impl Read for Frame<'_> {
         self.length += read as u64;
         if read == 0
             && !buffer.is_empty()
-            && let Some(why) = self.doubt()
+            && let Some(why) = self.uncertainty()
         {
             return Err(io::Error::other(why));
         }

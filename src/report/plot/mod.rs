@@ -122,7 +122,7 @@ fn step_sentence(row: &TimerRow, levels: &[f64]) -> String {
         None => format!("{step:.2} ticks"),
     };
     if levels.is_empty() {
-        return format!("Steps of {length} are too short to be told apart here.");
+        return format!("Steps of {length} are too short to be distinguished here.");
     }
     format!("Lines: multiples of the step, {length}.")
 }

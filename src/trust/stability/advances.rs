@@ -1,7 +1,7 @@
 //! Hosts that cannot compare say at least how far both clocks moved while the thread computed or slept: a rate an answer.
 //!
 //! Such an answer is worth less than a comparison. No second reading of the reference shows how long it took to get from one clock
-//! to the other, and a thread that loses its CPU in between makes both windows differ by milliseconds. So a single answer condemns
+//! to the other, and a thread that loses its CPU in between makes both windows differ by milliseconds. So a single answer disqualifies
 //! nobody, and what several say counts only as far as it holds whichever of them is left out.
 
 use super::SLEW;
@@ -18,7 +18,7 @@ const COLD_NS: f64 = 1e5;
 /// A rate that is not known better than this share cannot be told from one that a clock may be slewed by.
 const KNOWN: f64 = SLEW;
 
-/// Answers may differ by this share beyond their doubts: in one window the clock was slewed one way, in the next the other.
+/// Answers may differ by this share beyond their uncertainties: in one window the clock was slewed one way, in the next the other.
 const SLEWED: f64 = 2.0 * SLEW;
 
 /// A clock that moved by less than this share of the time stood still. While the thread slept that says what it counts, and
@@ -31,7 +31,7 @@ struct Answer {
     /// How much faster than the reference the clock ran, as a share.
     offset: f64,
     /// The true figure lies within this of that, unless the thread was interrupted.
-    doubt: f64,
+    uncertainty: f64,
     /// How long both were watched, in nanoseconds.
     window: f64,
     /// Whether the thread computed.
@@ -40,7 +40,7 @@ struct Answer {
 
 pub(super) fn judge(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
     let answers = answers(case);
-    let Some(best) = answers.iter().min_by(|a, b| a.doubt.total_cmp(&b.doubt)) else {
+    let Some(best) = answers.iter().min_by(|a, b| a.uncertainty.total_cmp(&b.uncertainty)) else {
         let why = case.refusal("advance").or(case.refusal("comparisons"));
         let why = why.unwrap_or("it moves too slowly for the time that it was watched");
         return (Outcome::NotTested, format!("its rate could not be watched: {why}"), stable);
@@ -58,34 +58,35 @@ pub(super) fn judge(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
         );
         return (Outcome::NotTested, finding, stable);
     }
-    let doubt = best.doubt + case.trace.reference.rate_doubt;
-    let (offset_ppm, doubt_ppm) = (significant(1e6 * best.offset, 3), significant(1e6 * doubt, 2));
+    let uncertainty = best.uncertainty + case.trace.reference.rate_uncertainty;
+    let (offset_ppm, uncertainty_ppm) =
+        (significant(1e6 * best.offset, 3), significant(1e6 * uncertainty, 2));
     let stable = Stable {
         offset_ppm: Some(1e6 * best.offset),
-        offset_uncertainty_ppm: Some(1e6 * doubt),
+        offset_uncertainty_ppm: Some(1e6 * uncertainty),
         longest_window_s: Some(best.window * 1e-9),
         ..stable
     };
-    let off = if case.trace.declared { off(&answers, case.trace.reference.rate_doubt) } else { 0 };
+    let off = if case.trace.declared { off(&answers, case.trace.reference.rate_uncertainty) } else { 0 };
     let (outcome, finding) = if off > 1 {
         (
             Outcome::Fail,
-            format!("it runs {offset_ppm} ± {doubt_ppm} ppm faster than its reference (over {window})"),
+            format!("it runs {offset_ppm} ± {uncertainty_ppm} ppm faster than its reference (over {window})"),
         )
     } else if off == 1 {
         let finding = format!(
-            "by one answer of its host it runs {offset_ppm} ± {doubt_ppm} ppm faster than its reference, but one alone may have been \
+            "by one answer of its host it runs {offset_ppm} ± {uncertainty_ppm} ppm faster than its reference, but one alone may have been \
              interrupted"
         );
         (Outcome::NotTested, finding)
-    } else if doubt > KNOWN {
+    } else if uncertainty > KNOWN {
         let finding = format!(
-            "its rate is known to ± {doubt_ppm} ppm only, from {window}: its host cannot compare it with its reference"
+            "its rate is known to ± {uncertainty_ppm} ppm only, from {window}: its host cannot compare it with its reference"
         );
         (Outcome::NotTested, finding)
     } else {
         let finding = format!(
-            "it keeps the rate of its reference to {offset_ppm} ± {doubt_ppm} ppm over {window}; its host cannot compare them oftener"
+            "it keeps the rate of its reference to {offset_ppm} ± {uncertainty_ppm} ppm over {window}; its host cannot compare them oftener"
         );
         (Outcome::Pass, finding)
     };
@@ -100,9 +101,14 @@ fn answers(case: &Case) -> Vec<Answer> {
     let of = |moved: &Moved| {
         let window = moved.reference as f64 * reference.ns_per_tick;
         let offset = case.ns(moved.timer as f64)? / window - 1.0;
-        let doubt = (step + reference.doubt_ns() + 2.0 * cost + COLD_NS) / window;
+        let uncertainty = (step + reference.uncertainty_ns() + 2.0 * cost + COLD_NS) / window;
         let spun = moved.meanwhile == Meanwhile::Spin;
-        (window > 0.0 && doubt < super::WORTHLESS * 1e-6).then_some(Answer { offset, doubt, window, spun })
+        (window > 0.0 && uncertainty < super::WORTHLESS * 1e-6).then_some(Answer {
+            offset,
+            uncertainty,
+            window,
+            spun,
+        })
     };
     let mut answers: Vec<Answer> = case.evidence().advances.iter().filter_map(of).collect();
     let moves = |answer: &Answer| 1.0 + answer.offset >= STILL;
@@ -112,15 +118,16 @@ fn answers(case: &Case) -> Vec<Answer> {
     answers
 }
 
-/// Whether no two of them differ by more than their doubts, and slewing, explain.
+/// Whether no two of them differ by more than their uncertainties, and slewing, explain.
 fn agree(answers: &[Answer]) -> bool {
-    let explained = |a: &Answer, b: &Answer| (a.offset - b.offset).abs() <= a.doubt + b.doubt + SLEWED;
+    let explained =
+        |a: &Answer, b: &Answer| (a.offset - b.offset).abs() <= a.uncertainty + b.uncertainty + SLEWED;
     answers.iter().enumerate().all(|(at, a)| answers[at + 1..].iter().all(|b| explained(a, b)))
 }
 
 /// How many of them, which agree, say that it runs too fast, or too slow. Others may be too short to say.
-fn off(answers: &[Answer], rate_doubt: f64) -> usize {
-    let says = |offset: f64, answer: &Answer| offset > answer.doubt + rate_doubt + SLEW;
+fn off(answers: &[Answer], rate_uncertainty: f64) -> usize {
+    let says = |offset: f64, answer: &Answer| offset > answer.uncertainty + rate_uncertainty + SLEW;
     let fast = answers.iter().filter(|answer| says(answer.offset, answer)).count();
     let slow = answers.iter().filter(|answer| says(-answer.offset, answer)).count();
     fast.max(slow)
@@ -135,8 +142,9 @@ fn agree_but_one(answers: &[Answer]) -> bool {
 fn listed(answers: &[Answer]) -> String {
     let of = |answer: &Answer| {
         let window = time(Some(answer.window));
-        let (offset, doubt) = (significant(1e6 * answer.offset, 3), significant(1e6 * answer.doubt, 2));
-        format!("{offset} ± {doubt} ppm over {window}")
+        let (offset, uncertainty) =
+            (significant(1e6 * answer.offset, 3), significant(1e6 * answer.uncertainty, 2));
+        format!("{offset} ± {uncertainty} ppm over {window}")
     };
     answers.iter().map(of).collect::<Vec<_>>().join(", ")
 }

@@ -33,15 +33,15 @@ fn a_rate_that_is_not_known_is_not_tested() {
         let found = stable(answering(&ppm, milliseconds));
         assert_eq!(found.outcome, Outcome::NotTested, "{ppm:?}: {}", found.finding);
         assert!(found.finding.contains("ppm only"), "{}", found.finding);
-        assert!(found.offset_uncertainty_ppm.is_some_and(|doubt| doubt > 500.0), "{found:?}");
+        assert!(found.offset_uncertainty_ppm.is_some_and(|uncertainty| uncertainty > 500.0), "{found:?}");
     }
     let found = stable(answering(&[30.0, -20.0, 0.0], 300.0));
     assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
-    assert!(found.offset_uncertainty_ppm.is_some_and(|doubt| doubt < 500.0), "{found:?}");
+    assert!(found.offset_uncertainty_ppm.is_some_and(|uncertainty| uncertainty < 500.0), "{found:?}");
 }
 
 #[test]
-fn answers_that_contradict_each_other_condemn() {
+fn answers_that_contradict_each_other_disqualify() {
     for (ppm, milliseconds) in
         [(vec![10_300.0, -5_700.0, 1_000.0], 100.0), (vec![50_000.0, -50_000.0, 0.0], 8.0)]
     {
@@ -53,7 +53,7 @@ fn answers_that_contradict_each_other_condemn() {
 }
 
 #[test]
-fn all_answers_together_condemn_a_rate_and_one_alone_does_not() {
+fn all_answers_together_disqualify_a_rate_and_one_alone_does_not() {
     for ppm in [50_000.0, -50_000.0] {
         let found = stable(answering(&[ppm, ppm + 200.0, ppm], 6.0));
         assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
@@ -67,7 +67,7 @@ fn all_answers_together_condemn_a_rate_and_one_alone_does_not() {
 
 /// A sound clock whose host reads it with cold code, and now and then loses its CPU between the readings of both clocks.
 #[test]
-fn cold_code_and_one_interruption_condemn_no_sound_clock() {
+fn cold_code_and_one_interruption_disqualify_no_sound_clock() {
     for seed in 0..500 {
         let mut random = StdRng::seed_from_u64(seed);
         let interrupted = random.random_range(0..4);
@@ -90,15 +90,15 @@ fn cold_code_and_one_interruption_condemn_no_sound_clock() {
 /// Each window has a rate of its own, up to 5 % off.
 #[test]
 fn a_swinging_rate_never_passes() {
-    let mut condemned = 0;
+    let mut disqualified = 0;
     for seed in 0..200 {
         let mut random = StdRng::seed_from_u64(seed);
         let ppm: Vec<f64> = (0..3).map(|_| random.random_range(-50_000.0..50_000.0)).collect();
         let found = stable(answering(&ppm, [6.0, 40.0][seed as usize % 2]));
         assert_ne!(found.outcome, Outcome::Pass, "{seed}: {}", found.finding);
-        condemned += u32::from(found.outcome == Outcome::Fail);
+        disqualified += u32::from(found.outcome == Outcome::Fail);
     }
-    assert!(condemned > 60, "{condemned}");
+    assert!(disqualified > 60, "{disqualified}");
 }
 
 #[test]

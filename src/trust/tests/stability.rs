@@ -83,7 +83,7 @@ fn cpu_time_may_stand_still_but_not_run_ahead() {
 fn cycles_follow_the_core_and_are_not_held_against_time() {
     let faster = series(1.0, |k, timer| if k >= 9 { timer + 300_000 } else { timer });
     let claims = claiming(Counted::ThreadCycles);
-    let of = |id: &str, twin: Option<f64>, cost: f64, trap_ns: f64| {
+    let of = |id: &str, syscall_variant: Option<f64>, cost: f64, trap_ns: f64| {
         let mut trace = trace(Evidence { claims, series: faster.clone(), ..Evidence::default() });
         trace.declared = false;
         let mut profile = profile(&trace);
@@ -94,7 +94,8 @@ fn cycles_follow_the_core_and_are_not_held_against_time() {
             clock_source: Some("tsc".into()),
             ..Yardsticks::default()
         };
-        let twin = twin.map(|cost_ns| Twin { id: "perf-task-clock", cost_ns });
+        let syscall_variant =
+            syscall_variant.map(|cost_ns| SyscallVariant { id: "perf-task-clock", cost_ns });
         let properties = timers::find(id).map_or(Properties::default(), |entry| entry.info.properties.into());
         judge(&Case {
             id,
@@ -102,24 +103,24 @@ fn cycles_follow_the_core_and_are_not_held_against_time() {
             trace: &trace,
             profile: &profile,
             yardsticks: &yardsticks,
-            twin,
+            syscall_variant,
         })
     };
     let found = of("rdpmc-cycles", None, 880.0, 805.0);
     assert_eq!(found.stable.outcome, Outcome::NotApplicable, "{}", found.stable.finding);
     assert_eq!((found.stable.jumps, found.stable.offset_ppm), (0, None));
     assert_eq!(found.stable.shares_oscillator, None);
-    assert!(found.condemning().next().is_none());
+    assert!(found.disqualifying().next().is_none());
     assert_eq!(found.read_path.outcome, Outcome::Fail, "{}", found.read_path.finding);
     assert!(found.read_path.finding.contains("without the hypervisor"), "{}", found.read_path.finding);
     assert_eq!(of("perf-cycles", Some(160.0), 1_200.0, 805.0).read_path.outcome, Outcome::Fail);
-    for (id, twin, cost, trap) in [
+    for (id, syscall_variant, cost, trap) in [
         ("rdpmc-cycles", None, 880.0, 1_500.0),
         ("perf-cycles", Some(160.0), 330.0, 340.0),
         ("perf-cycles", None, 1_200.0, 805.0),
         ("runtime:cycles", None, 900.0, 805.0),
     ] {
-        let path = of(id, twin, cost, trap).read_path;
+        let path = of(id, syscall_variant, cost, trap).read_path;
         assert_eq!(path.outcome, Outcome::Pass, "{id} for {cost}: {}", path.finding);
     }
 }
@@ -139,14 +140,14 @@ fn coarse_steps_at_uneven_distances_are_no_jumps() {
         let mut random = StdRng::seed_from_u64(seed);
         let mut random = |below: i64| random.random_range(0..below);
         let mut now = random(4_000_000);
-        let close_glances: Vec<[i64; 3]> = (0..60)
+        let close_comparisons: Vec<[i64; 3]> = (0..60)
             .map(|at| {
                 now += 13_000_000 + random(2_000_000) + if at % 20 == 9 { 150_000_000 } else { 0 };
                 [now, (now + 30) / 4_000_000 * 4_000_000, now + 60]
             })
             .collect();
         let mut trace =
-            trace(Evidence { claims: claiming(Counted::Wall), close_glances, ..Evidence::default() });
+            trace(Evidence { claims: claiming(Counted::Wall), close_comparisons, ..Evidence::default() });
         trace.runs.clear();
         let mut profile = profile(&trace);
         let step = crate::model::Estimate { value: 4e6, low: 4e6, high: 4e6, samples: 1 };
@@ -158,7 +159,7 @@ fn coarse_steps_at_uneven_distances_are_no_jumps() {
             trace: &trace,
             profile: &profile,
             yardsticks: &yardsticks,
-            twin: None,
+            syscall_variant: None,
         })
         .stable;
         assert_ne!(found.outcome, Outcome::Fail, "{seed}: {}", found.finding);
@@ -174,8 +175,8 @@ fn windows_between_the_series_and_the_campaign_are_told_too() {
     let evidence = Evidence {
         claims: claiming(Counted::Wall),
         series: every(17, 1_000_000),
-        close_glances: every(60, 14_000_000),
-        glances: every(10, 450_000_000),
+        close_comparisons: every(60, 14_000_000),
+        sparse_comparisons: every(10, 450_000_000),
         ..Evidence::default()
     };
     let found = verdicts(evidence).stable;
@@ -185,7 +186,7 @@ fn windows_between_the_series_and_the_campaign_are_told_too() {
 }
 
 #[test]
-fn a_reference_that_strays_condemns_counters_like_it_and_nobody_else() {
+fn a_reference_that_strays_disqualifies_counters_like_it_and_nobody_else() {
     for (declared, outcome) in [(true, Outcome::NotTested), (false, Outcome::Fail)] {
         let series = series(1.0, |k, timer| if k >= 20 { timer + 50_000 } else { timer });
         let evidence = Evidence { claims: claiming(Counted::Wall), series, ..Evidence::default() };
@@ -199,7 +200,7 @@ fn a_reference_that_strays_condemns_counters_like_it_and_nobody_else() {
             trace: &trace,
             profile: &profile,
             yardsticks: &yardsticks,
-            twin: None,
+            syscall_variant: None,
         };
         let found = judge(&case).stable;
         assert_eq!(found.outcome, outcome, "{}", found.finding);
@@ -207,15 +208,15 @@ fn a_reference_that_strays_condemns_counters_like_it_and_nobody_else() {
 }
 
 #[test]
-fn what_is_not_known_of_the_rate_of_the_reference_is_doubt() {
+fn what_is_not_known_of_the_rate_of_the_reference_is_uncertainty() {
     let evidence = || Evidence {
         claims: claiming(Counted::Wall),
         series: series(1.0 + 600e-6, |_, timer| timer),
         ..Evidence::default()
     };
-    let judged = |rate_doubt| {
+    let judged = |rate_uncertainty| {
         let mut trace = trace(evidence());
-        trace.reference.rate_doubt = rate_doubt;
+        trace.reference.rate_uncertainty = rate_uncertainty;
         let mut profile = profile(&trace);
         let step = crate::model::Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 1 };
         profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Unit };
@@ -226,7 +227,7 @@ fn what_is_not_known_of_the_rate_of_the_reference_is_doubt() {
             trace: &trace,
             profile: &profile,
             yardsticks: &yardsticks,
-            twin: None,
+            syscall_variant: None,
         })
     };
     assert_eq!(judged(0.0).stable.outcome, Outcome::Fail);

@@ -25,12 +25,12 @@ pub fn lead_group(command: &mut Command) -> io::Result<()> {
 /// stays. Where the system has no such thing, nothing changes.
 pub fn ends_with_its_starter(command: &mut Command) {
     let starter = std::process::id();
-    let wish = move || {
+    let requirement = move || {
         // SAFETY: plain numbers; where the call is refused, nothing changed and nothing is lost.
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) };
         // SAFETY: no arguments, no preconditions.
         let parent = unsafe { libc::getppid() };
-        // Whoever ended before the wish was known would never be heard of.
+        // Whoever ended before the request was known would never be heard of.
         if u32::try_from(parent).is_ok_and(|parent| parent == starter) {
             Ok(())
         } else {
@@ -39,7 +39,7 @@ pub fn ends_with_its_starter(command: &mut Command) {
     };
     // SAFETY: between fork and exec, only calls that are safe in a signal handler: prctl and getppid; nothing is
     // allocated, as an error of a number needs no memory.
-    unsafe { command.pre_exec(wish) };
+    unsafe { command.pre_exec(requirement) };
 }
 
 /// Makes this process the parent of all its descendants whose own parents end, instead of init: so that none gets out of

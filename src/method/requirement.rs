@@ -6,9 +6,9 @@ use super::need::{Counts, Need};
 use crate::model::Nanos;
 use crate::quantity;
 
-/// What a user wants to measure, and how well. Made by [`Wish::new`], which refuses what makes no sense.
+/// What a user wants to measure, and how well. Made by [`Requirement::new`], which refuses what makes no sense.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Wish {
+pub struct Requirement {
     /// How long the operation takes, roughly, in nanoseconds; above zero.
     pub duration_ns: f64,
     /// The error that may be made, as a share of the duration, in (0, 1).
@@ -31,12 +31,12 @@ pub struct Wish {
 
 /// Why nobody can be helped with this.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WishError {
+pub enum RequirementError {
     /// The duration is none.
     #[error("{0}")]
     Duration(String),
     /// The error is none.
-    #[error("an error of {0} % is not to be had: ask for more than 0 % and less than 100 %, as in 1%")]
+    #[error("the error must be between 0 % and 100 %, as in 1%; it is {0} %")]
     Error(String),
     /// The confidence is none.
     #[error("a confidence of {0} % cannot be promised: ask for 50 % to 99.99 %, as in 95%")]
@@ -49,25 +49,25 @@ pub enum WishError {
     Rate(String),
 }
 
-impl Wish {
-    /// A wish for the duration (nanoseconds), the error and the confidence (shares), wall time and nothing else.
+impl Requirement {
+    /// A requirement for the duration (nanoseconds), the error and the confidence (shares), wall time and nothing else.
     ///
     /// # Errors
     /// When one of them makes no sense.
-    pub fn new(duration: Nanos, error: f64, confidence: f64) -> Result<Self, WishError> {
+    pub fn new(duration: Nanos, error: f64, confidence: f64) -> Result<Self, RequirementError> {
         /// Longer than a day is a matter for a calendar.
         const LONGEST_NS: f64 = 86_400e9;
         let Nanos(duration_ns) = duration;
         if !(duration_ns > 0.0 && duration_ns <= LONGEST_NS) {
-            return Err(WishError::Duration(format!(
+            return Err(RequirementError::Duration(format!(
                 "a duration of {duration_ns} ns cannot be measured: give one above zero and up to a day"
             )));
         }
         if !(error > 0.0 && error < 1.0) {
-            return Err(WishError::Error(shown(error)));
+            return Err(RequirementError::Error(shown(error)));
         }
         if !(0.5..=0.9999).contains(&confidence) {
-            return Err(WishError::Confidence(shown(confidence)));
+            return Err(RequirementError::Confidence(shown(confidence)));
         }
         let (counts, needs) = (Counts::Wall, Vec::new());
         Ok(Self {
@@ -93,9 +93,9 @@ impl Wish {
     ///
     /// # Errors
     /// When it is no share.
-    pub fn overhead(mut self, overhead: Option<f64>) -> Result<Self, WishError> {
+    pub fn overhead(mut self, overhead: Option<f64>) -> Result<Self, RequirementError> {
         if let Some(share) = overhead.filter(|share| !(*share > 0.0 && *share < 1.0)) {
-            return Err(WishError::Overhead(shown(share)));
+            return Err(RequirementError::Overhead(shown(share)));
         }
         self.overhead = overhead;
         Ok(self)
@@ -105,16 +105,16 @@ impl Wish {
     ///
     /// # Errors
     /// When one operation would not end before the next begins.
-    pub fn rate(mut self, rate_hz: Option<f64>) -> Result<Self, WishError> {
+    pub fn rate(mut self, rate_hz: Option<f64>) -> Result<Self, RequirementError> {
         if let Some(rate) = rate_hz {
             if !(rate > 0.0 && rate.is_finite()) {
-                return Err(WishError::Rate(format!(
+                return Err(RequirementError::Rate(format!(
                     "a rate of {rate}/s is none: give one above zero, as in 10000/s"
                 )));
             }
             if rate * self.duration_ns > 1e9 {
                 let most = 1e9 / self.duration_ns;
-                return Err(WishError::Rate(format!(
+                return Err(RequirementError::Rate(format!(
                     "an operation of {} ns cannot happen {rate} times a second: at most {most:.0}/s",
                     self.duration_ns
                 )));
@@ -175,18 +175,21 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        let wish = |ns, error, confidence| Wish::new(Nanos(ns), error, confidence);
-        assert!(wish(250.0, 0.01, 0.95).is_ok());
+        let requirement = |ns, error, confidence| Requirement::new(Nanos(ns), error, confidence);
+        assert!(requirement(250.0, 0.01, 0.95).is_ok());
         for ns in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e15] {
-            assert!(matches!(wish(ns, 0.01, 0.95), Err(WishError::Duration(_))), "{ns}");
+            assert!(matches!(requirement(ns, 0.01, 0.95), Err(RequirementError::Duration(_))), "{ns}");
         }
         for error in [0.0, 1.0, 2.0, -0.01, f64::NAN] {
-            assert!(matches!(wish(1.0, error, 0.95), Err(WishError::Error(_))), "{error}");
+            assert!(matches!(requirement(1.0, error, 0.95), Err(RequirementError::Error(_))), "{error}");
         }
         for confidence in [0.0, 0.49, 1.0, 95.0, f64::NAN] {
-            assert!(matches!(wish(1.0, 0.01, confidence), Err(WishError::Confidence(_))), "{confidence}");
+            assert!(
+                matches!(requirement(1.0, 0.01, confidence), Err(RequirementError::Confidence(_))),
+                "{confidence}"
+            );
         }
-        let good = wish(1000.0, 0.01, 0.95).unwrap();
+        let good = requirement(1000.0, 0.01, 0.95).unwrap();
         assert!(good.clone().overhead(Some(0.0)).is_err() && good.clone().overhead(Some(0.05)).is_ok());
         assert!(good.clone().rate(Some(0.0)).is_err() && good.clone().rate(Some(1e6)).is_ok());
         let text = good.rate(Some(2e6)).unwrap_err().to_string();

@@ -1,18 +1,21 @@
-//! What a clock lacks of a wish, apart from precision.
+//! Which requirements a clock does not meet, apart from precision.
 
 use super::clock_facts::Facts;
 use super::clock_facts::is_cpu_counter;
 use super::need::{Counts, Need};
-use super::wish::Wish;
+use super::requirement::Requirement;
 use crate::model::{Counted, Outcome, TimerRow};
 
-/// What the clock of this row lacks, each in one line.
-pub(super) fn lacks(row: &TimerRow, facts: &Facts, wish: &Wish) -> Vec<String> {
-    let counts = (facts.counts != Some(wish.counts)).then(|| counts_otherwise(row, facts, wish.counts));
-    let needs = wish.needs.iter().filter_map(|&need| lack(row, facts, need));
-    let needless = wish.settable || wish.needs.contains(&Need::Monotonic) || facts.monotonic != Some(false);
+/// Which requirements the clock of this row does not meet, each in one line.
+pub(super) fn unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) -> Vec<String> {
+    let counts =
+        (facts.counts != Some(requirement.counts)).then(|| counts_otherwise(row, facts, requirement.counts));
+    let needs = requirement.needs.iter().filter_map(|&need| unmet_need(row, facts, need));
+    let needless = requirement.settable
+        || requirement.needs.contains(&Need::Monotonic)
+        || facts.monotonic != Some(false);
     let steps = (!needless).then(|| {
-        format!("{}, and a duration with it (--settable takes it nevertheless)", Need::Monotonic.lack())
+        format!("{}, and a duration with it (--settable takes it nevertheless)", Need::Monotonic.unmet_need())
     });
     counts.into_iter().chain(needs).chain(steps).collect()
 }
@@ -32,7 +35,7 @@ fn counts_otherwise(row: &TimerRow, facts: &Facts, wanted: Counts) -> String {
     }
 }
 
-fn lack(row: &TimerRow, facts: &Facts, need: Need) -> Option<String> {
+fn unmet_need(row: &TimerRow, facts: &Facts, need: Need) -> Option<String> {
     let counter = is_cpu_counter(row) && matches!(need, Need::Threads | Need::NoSlew);
     match (facts.meets(need), unsafe_between_threads(row)) {
         (Some(true), _) => None,
@@ -40,7 +43,7 @@ fn lack(row: &TimerRow, facts: &Facts, need: Need) -> Option<String> {
         (Some(false), _) if counter => Some(
             "the TSC of this machine is not invariant: CPUs may disagree, and its rate may change".into(),
         ),
-        (Some(false), _) => Some(need.lack().to_owned()),
+        (Some(false), _) => Some(need.unmet_need().to_owned()),
         (None, _) if counter => Some("whether the TSC of this machine is invariant is not known".into()),
         (None, _) => Some(format!("whether it meets `{}` is not known", need.word())),
     }

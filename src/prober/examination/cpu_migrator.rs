@@ -9,14 +9,14 @@ use std::time::Duration;
 const STAY: Duration = Duration::from_micros(300);
 
 /// A thread that moves all threads of a process from CPU to CPU until this is stopped or dropped.
-pub(super) struct Mover {
+pub(super) struct CpuMigrator {
     over: Arc<AtomicBool>,
     moves: Arc<AtomicU32>,
     cpus: u32,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Mover {
+impl CpuMigrator {
     /// Begins. `None` with fewer than two CPUs, or where the process cannot be moved.
     pub(super) fn start(process: u32, cpus: &[u32]) -> Option<Self> {
         if cpus.len() < 2 {
@@ -34,7 +34,7 @@ impl Mover {
             }
             timers::move_process(process, &all);
         };
-        let thread = thread::Builder::new().name("mover".into()).spawn(work).ok()?;
+        let thread = thread::Builder::new().name("migrator".into()).spawn(work).ok()?;
         Some(Self { over, moves, cpus: cpus.len() as u32, thread: Some(thread) })
     }
 
@@ -57,7 +57,7 @@ impl Mover {
     }
 }
 
-impl Drop for Mover {
+impl Drop for CpuMigrator {
     fn drop(&mut self) {
         self.end();
     }

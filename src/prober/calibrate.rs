@@ -1,4 +1,4 @@
-//! Getting to know a reference: its rate, its step, and what a unit of work takes.
+//! Calibrating a reference: its rate, its step, and what a unit of work takes.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -30,7 +30,7 @@ pub fn watched_rate(timer: &mut dyn Subject, reference: &str, reference_ns: f64)
 ///
 /// # Errors
 /// Refused when the reference does not move or has no step; as the subject otherwise.
-pub fn introduce(
+pub fn calibrate(
     id: &str,
     subject: &mut dyn Subject,
     ns_per_tick: f64,
