@@ -99,7 +99,7 @@ fn plausible<E: Error>(counts: impl IntoIterator<Item = u64>) -> Result<(), E> {
 #[derive(Deserialize)]
 struct Read {
     ns_per_tick: Option<f64>,
-    #[serde(default)]
+    #[serde(default, rename = "ns_per_tick_doubt")]
     ns_per_tick_uncertainty: f64,
     declared: bool,
     reference: Reference,

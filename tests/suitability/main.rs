@@ -159,7 +159,7 @@ fn steered_clocks() {
     judged("ntp", Problem, &["+501 ppm", "monotonic-raw"], ntp(Ntp { rate_ppm: 501.0, ..steered() }));
     judged("ntp", Problem, &["-100000 ppm"], ntp(Ntp { rate_ppm: -100_000.0, ..slewing }));
     judged("ntp", Problem, &[], ntp(Ntp { rate_ppm: f64::NAN, ..steered() }));
-    judged("ntp", Note, &["nobody"], ntp(Ntp { synchronised: false, ..steered() }));
+    judged("ntp", Note, &["not disciplined by NTP"], ntp(Ntp { synchronised: false, ..steered() }));
     judged("ntp", Unknown, &["adjtimex"], |platform| platform.ntp = None);
 }
 
