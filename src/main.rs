@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         Command::Agent(_) | Command::MeasureWorker(_) | Command::Guard => done(run(&command)),
         command => limits::on_roomy_stack(move || {
             let done = done(listen(&command).and_then(|()| run(&command)));
-            if children::interrupted() {
+            if interrupted() {
                 // Who handles the signal ends the program.
                 thread::sleep(timermeter::commands::ENDING);
             }
@@ -44,12 +44,17 @@ fn done(ended: Result<bool, CommandError>) -> ExitCode {
         Ok(false) => ExitCode::from(DONE_BUT),
         Err(CommandError::Closed) => ExitCode::SUCCESS,
         // Who handles the signal tells it, and whatever failed did so because of that.
-        Err(_) if children::interrupted() => ExitCode::from(CommandError::Interrupted.exit_status()),
+        Err(_) if interrupted() => ExitCode::from(CommandError::Interrupted.exit_status()),
         Err(error) => {
             tell(&error);
             ExitCode::from(error.exit_status())
         }
     }
+}
+
+/// Whether a signal asks this program to end: whoever listens to it may not have heard of it yet.
+fn interrupted() -> bool {
+    children::interrupted() || signals::asked()
 }
 
 /// Whether a command starts processes.

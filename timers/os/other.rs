@@ -304,6 +304,11 @@ pub mod signals {
         }
     }
 
+    #[must_use]
+    pub fn asked() -> bool {
+        false
+    }
+
     pub fn listen(_asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
         super::unsupported()
     }

@@ -1,7 +1,7 @@
 //! Requests to end (signal(7)).
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::{fs, io, thread};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
@@ -19,6 +19,15 @@ impl Request {
     }
 }
 
+static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Whether such a signal came, from the moment on at which it did: a call that it cut short fails before the thread that listens
+/// has heard of it.
+#[must_use]
+pub fn asked() -> bool {
+    ASKED.get().is_some_and(|asked| asked.load(Ordering::SeqCst))
+}
+
 /// Has `asked` called, in a thread of its own, when a signal asks this program to end. A file that grows beyond its limit is an
 /// error from then on, and no end without a word.
 ///
@@ -26,6 +35,10 @@ impl Request {
 /// When nobody can listen: signals do then what they do by themselves.
 pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
     let ended = [SIGINT, SIGTERM, SIGQUIT].into_iter().chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
+    let flag = ASKED.get_or_init(Arc::default);
+    for signal in ended.clone() {
+        signal_hook::flag::register(signal, Arc::clone(flag))?;
+    }
     let mut signals = Signals::new(ended)?;
     signal_hook::flag::register(SIGXFSZ, Arc::<AtomicBool>::default())?;
     let work = move || {
