@@ -54,9 +54,9 @@ fn drawn(reports: &[Report]) -> Result<String, CommandError> {
     let [report] = reports else {
         return Err(CommandError::Failed("--svg draws one report; name one".to_owned()));
     };
-    let figure = ranking::svg(report).map_err(failed)?;
+    let figure = ranking::ranking(report).map_err(failed)?;
     let title = format!("Timers of {}", name(report));
-    let figure = figure.map(|whole| standalone(&whole, &title));
+    let figure = figure.map(|drawn| standalone(&drawn.svg, &title));
     figure.ok_or_else(|| {
         CommandError::Failed("no timer of the report has both a step and a cost in cycles".to_owned())
     })

@@ -6,8 +6,9 @@ use super::{Figures, quality_colour};
 use crate::model::{ProvenanceKind, Report, Status, TimerRow, Warning};
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::{facts_of, name};
+use crate::report::plot::Plot;
+use crate::report::plot::ranking::{self, Ranking};
 use crate::report::plot::svg::{DrawError, marks};
-use crate::report::plot::{Plot, ranking};
 use crate::report::{Fact, ranks, written_rank};
 use crate::text::numbers::{accuracy, count, percent, plus_minus, share, time};
 use crate::text::{clipped, plain};
@@ -169,8 +170,9 @@ impl TimerView {
 
 impl RankingView {
     fn of(report: &Report) -> Result<Option<Self>, DrawError> {
-        let ((width, height), caption) = (ranking::SIZE, ranking::caption(report));
-        Ok(ranking::svg(report)?.map(|whole| Self { width, height, caption, marks: marks(&whole) }))
+        let (width, height) = ranking::SIZE;
+        let view = |drawn: Ranking| Self { width, height, caption: drawn.caption, marks: marks(&drawn.svg) };
+        Ok(ranking::ranking(report)?.map(view))
     }
 }
 

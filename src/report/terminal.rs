@@ -64,10 +64,10 @@ pub fn listed<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style:
 /// as there is room.
 fn grid(report: &Report, notes: &Notes, style: Style) -> String {
     let style = Style { width: Some(style.columns() as u16), ..style };
-    let pages = [Page::TerminalWithLegends, Page::Terminal, Page::NarrowTerminal];
-    let mut tables = pages.map(|page| timers(report, notes, page)).into_iter();
-    let table =
-        tables.find(|table| table.fits(style)).unwrap_or_else(|| timers(report, notes, Page::NarrowTerminal));
+    let mut wide =
+        [Page::TerminalWithLegends, Page::Terminal].into_iter().map(|page| timers(report, notes, page));
+    let fitting = wide.find(|table| table.fits(style));
+    let table = fitting.unwrap_or_else(|| timers(report, notes, Page::NarrowTerminal));
     if table.rows.is_empty() {
         return "No timer could be characterised.\n".to_owned();
     }

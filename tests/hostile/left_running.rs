@@ -88,14 +88,19 @@ fn workers_end_when_the_runner_is_killed() {
     run.end();
 }
 
+/// An agent that never answers, whose two descendants have sessions of their own, the second by way of another fork.
+fn fleeing(folder: &Folder, first: u32, second: u32) -> String {
+    let body = format!(
+        "setsid sleep {first} & setsid sh -c '(setsid sleep {second} &)'; read -r question; read -r more"
+    );
+    agent(folder, &body)
+}
+
 /// A session of its own takes a process out of its group, and a second fork out of its family.
 #[test]
 fn nobody_gets_away_by_a_session_of_its_own() {
     let folder = Folder::new();
-    let flee = agent(
-        &folder,
-        "setsid sleep 3003 & setsid sh -c '(setsid sleep 3004 &)'; read -r question; read -r more",
-    );
+    let flee = fleeing(&folder, 3003, 3004);
     let run = Run::start(&["list", "--agent", &flee]);
     run.until_it_runs("sleep 3004");
     run.signal(Signal::TERM);
@@ -113,10 +118,7 @@ fn nobody_gets_away_by_a_session_of_its_own() {
 #[test]
 fn nobody_gets_away_when_the_runner_is_killed() {
     let folder = Folder::new();
-    let flee = agent(
-        &folder,
-        "setsid sleep 3007 & setsid sh -c '(setsid sleep 3008 &)'; read -r question; read -r more",
-    );
+    let flee = fleeing(&folder, 3007, 3008);
     let run = Run::start(&["list", "--agent", &flee]);
     run.until_it_runs("sleep 3007");
     run.until_it_runs("sleep 3008");

@@ -49,31 +49,33 @@ impl Mark {
     }
 }
 
-/// The figure of a report as a document of its own. `None` where no timer has an accuracy and a cost in cycles.
+/// The figure of a report.
+#[derive(Clone, Debug)]
+pub struct Ranking {
+    /// A document of its own.
+    pub svg: String,
+    /// What is to be seen on it, for those who look and for those who cannot.
+    pub caption: String,
+}
+
+/// The figure of a report. `None` where no timer has an accuracy and a cost in cycles.
 ///
 /// # Errors
 /// Where its numbers are beyond what can be drawn.
-pub fn svg(report: &Report) -> Result<Option<String>, DrawError> {
+pub fn ranking(report: &Report) -> Result<Option<Ranking>, DrawError> {
     let marks = marks(&report.timers);
     if marks.is_empty() {
         return Ok(None);
     }
-    let mut text = String::new();
-    let drawn = draw(&marks, &SVGBackend::with_string(&mut text, SIZE).into_drawing_area());
+    let mut svg = String::new();
+    let drawn = draw(&marks, &SVGBackend::with_string(&mut svg, SIZE).into_drawing_area());
     drawn.map_err(|error| DrawError { figure: NAME, reason: error.to_string() })?;
-    Ok(Some(text))
-}
-
-/// What is to be seen on it, for those who look and for those who cannot.
-#[must_use]
-pub fn caption(report: &Report) -> String {
-    let named = |marks: &[Mark]| marks.iter().map(|mark| mark.ids.len()).sum::<usize>();
-    let marks = marks(&report.timers);
-    format!(
-        "{} timers by their step and by the cost of a read. Lines join equal Quality of timers whose calls all cost the same; \
-         lower left is better. A mark may stand for several timers: it bears the name of the best.",
-        named(&marks)
-    )
+    let timers: usize = marks.iter().map(|mark| mark.ids.len()).sum();
+    let caption = format!(
+        "{timers} timers by their step and by the cost of a read. Lines join equal Quality of timers whose calls all cost the same; \
+         lower left is better. A mark may stand for several timers: it bears the name of the best."
+    );
+    Ok(Some(Ranking { svg, caption }))
 }
 
 fn marks(timers: &[TimerRow]) -> Vec<Mark> {
