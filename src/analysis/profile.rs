@@ -195,14 +195,19 @@ impl<'a> Looks<'a> {
         each.filter_map(|((run, fits), by_reference)| {
             let (shape, by_reference) = (fits.shape(kind), by_reference.shape(self.reference_kind));
             let seen = Seen { run, reference, view: &self.view, shape: &shape, by_reference: &by_reference };
-            let hertz = if self.view.of_intervals { run.readings.core_hz } else { run.singles.core_hz };
-            let ns = self.view.ns_per_tick * core_frequency.scale(hertz);
+            let ns = self.shown_ns(run, core_frequency);
             Some((
                 cost(&seen, floor, core_frequency)?,
                 accuracy_ns.map(|accuracy| shape.share_within(accuracy / ns)),
             ))
         })
         .collect()
+    }
+
+    /// Nanoseconds in a tick of whoever shows the single invocations of a process.
+    fn shown_ns(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
+        let hertz = if self.view.of_intervals { run.readings.core_hz } else { run.singles.core_hz };
+        self.view.ns_per_tick * core_frequency.scale(hertz)
     }
 
     /// Cost and spread, and what they may be instead.
@@ -253,16 +258,19 @@ impl<'a> Looks<'a> {
         if !self.view.of_intervals || !self.trace.declared || self.view.step.round() != 1.0 {
             return Vec::new();
         }
-        let beyond = |share: f64| accuracy_ns.map(|accuracy| accuracy * share);
-        let spread = |reach: Option<f64>| {
-            let figures = self.figures(kind, core_frequency, reach);
-            midmean(&figures.iter().filter_map(|(_, spread)| *spread).collect::<Vec<_>>()).unwrap_or(here.1)
+        let shapes = self.shapes(kind);
+        let spread = |reach: f64| {
+            let each = self.runs.iter().zip(&shapes);
+            let shares = |accuracy: f64| {
+                each.map(|(run, shape)| {
+                    shape.share_within(accuracy * reach / self.shown_ns(run, core_frequency))
+                })
+                .collect::<Vec<_>>()
+            };
+            accuracy_ns.and_then(|accuracy| midmean(&shares(accuracy))).unwrap_or(here.1)
         };
         let shift = ROUNDED_COST * self.view.step * self.view.ns_per_tick;
-        vec![
-            (here.0 - shift, spread(beyond(1.0 - ROUNDED_REACH))),
-            (here.0 + shift, spread(beyond(1.0 + ROUNDED_REACH))),
-        ]
+        vec![(here.0 - shift, spread(1.0 - ROUNDED_REACH)), (here.0 + shift, spread(1.0 + ROUNDED_REACH))]
     }
 
     /// Of all processes, calm or not: intervals vary as the costs of all of them do.
