@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::model::{AccuracyKind, Report, Status, TimerRow};
+use crate::model::{AccuracyKind, Answers, Report, Status, TimerRow};
 
 pub use condition::{BadCondition, Condition};
 pub use interval::{Difference, Figure};
@@ -131,8 +131,8 @@ impl Comparison {
     ///
     /// # Errors
     /// When no timer is in both.
-    pub fn of<F>(old: &Report<F>, new: &Report<F>) -> Result<Self, NothingInCommon> {
-        let known: HashMap<&str, &TimerRow<F>> =
+    pub fn of<F, V: Answers>(old: &Report<F, V>, new: &Report<F, V>) -> Result<Self, NothingInCommon> {
+        let known: HashMap<&str, &TimerRow<F, V>> =
             old.timers.iter().map(|row| (row.id.as_str(), row)).collect();
         let (mut figures, mut one_sided, mut answers) = (Vec::new(), Vec::new(), Vec::new());
         let mut common = false;
@@ -182,7 +182,7 @@ impl Quantity {
     }
 
     /// Its value and interval in a row, times with what a nanosecond itself may be off by; nothing where it was not determined.
-    fn of<F>(self, row: &TimerRow<F>) -> Option<Figure> {
+    fn of<F, V>(self, row: &TimerRow<F, V>) -> Option<Figure> {
         let percent = |share: Option<f64>| share.map(|share| share * 100.0);
         let lower = |ns: Option<f64>| ns.map(|ns| ns * (1.0 - SLEW));
         let upper = |ns: Option<f64>| ns.map(|ns| ns * (1.0 + SLEW));
@@ -201,7 +201,7 @@ impl Quantity {
         Figure::new(value?, low, high)
     }
 
-    fn compared<F>(self, old: &TimerRow<F>, new: &TimerRow<F>) -> Option<Compared> {
+    fn compared<F, V>(self, old: &TimerRow<F, V>, new: &TimerRow<F, V>) -> Option<Compared> {
         let difference = Difference::between(self.of(old)?, self.of(new)?, self.is_relative());
         let better = match self {
             Self::Quality | Self::Spread => difference.absolute > 0.0,
@@ -241,12 +241,12 @@ impl Quantity {
 }
 
 /// Its report says so.
-fn is_of_single_process<F>(row: &TimerRow<F>) -> bool {
+fn is_of_single_process<F, V>(row: &TimerRow<F, V>) -> bool {
     row.warnings.iter().any(|warning| warning.code == "single-process")
 }
 
-fn fate<F>(old: Option<&TimerRow<F>>, new: Option<&TimerRow<F>>) -> Option<OneSided> {
-    let has_figures = |row: &TimerRow<F>| row.status == Status::Ok;
+fn fate<F, V>(old: Option<&TimerRow<F, V>>, new: Option<&TimerRow<F, V>>) -> Option<OneSided> {
+    let has_figures = |row: &TimerRow<F, V>| row.status == Status::Ok;
     let (row, fate) = match (old, new) {
         (Some(old), Some(new)) if has_figures(old) && !has_figures(new) => (new, Fate::Lost),
         (Some(old), Some(new)) if !has_figures(old) && has_figures(new) => (old, Fate::Gained),

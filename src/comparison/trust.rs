@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Comparison, Verdict};
-use crate::model::{Outcome, TimerRow};
+use crate::model::{Answers, Outcome, TimerRow};
 
 /// A question of trust that two reports answered otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -23,7 +23,7 @@ pub struct Answer {
 }
 
 /// The answers that changed. A report that did not ask says nothing.
-pub(super) fn changed<F>(old: &TimerRow<F>, new: &TimerRow<F>) -> Vec<Answer> {
+pub(super) fn changed<F, V: Answers>(old: &TimerRow<F, V>, new: &TimerRow<F, V>) -> Vec<Answer> {
     let (Some(before), Some(after)) = (&old.verdicts, &new.verdicts) else { return Vec::new() };
     let pairs = before.each().into_iter().zip(after.each());
     let answers = pairs.filter(|((_, old, _), (_, new, _))| old != new).map(

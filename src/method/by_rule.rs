@@ -1,7 +1,7 @@
 //! The clock that is taken for durations where nobody names one, and what a report comes down to in a sentence.
 
 use super::{ClockFigures, Counts};
-use crate::model::Report;
+use crate::model::{Answers, Report};
 use crate::text::numbers::time;
 use crate::text::{clipped, plain};
 

@@ -33,6 +33,7 @@ pub use settings::Settings;
 pub use timer::{BriefRow, Observations, Status, TimerRow};
 pub use units::{Cycles, Hertz, Nanos};
 pub use verdict::{
-    AllanPoint, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, ReadPath, Stable, ThreadSafe, Verdicts,
+    AllanPoint, Answer, Answers, BriefVerdicts, CpuOffset, Declared, Monotonic, Nature, Outcome, Path,
+    ReadPath, Stable, ThreadSafe, Verdicts,
 };
 pub use warning::Warning;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::{Figures, Frequency, Platform, Settings, TimerRow, Warning};
+use super::{BriefVerdicts, Figures, Frequency, Platform, Settings, TimerRow, Verdicts, Warning};
 
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v1";
@@ -15,7 +15,7 @@ pub const SCHEMA: &str = "timermeter.report.v1";
 /// A whole report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Report")]
-pub struct Report<F = Figures> {
+pub struct Report<F = Figures, V = Verdicts> {
     /// Always `timermeter.report.v1`.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
@@ -35,11 +35,11 @@ pub struct Report<F = Figures> {
     /// What concerns the whole run.
     pub warnings: Vec<Warning>,
     /// One row a timer: those with a Quality first, best first.
-    pub timers: Vec<TimerRow<F>>,
+    pub timers: Vec<TimerRow<F, V>>,
 }
 
-/// A report whose bulk was passed over: what its figures are drawn from, which is half of a report, and which no table shows.
-pub type BriefReport = Report<IgnoredAny>;
+/// A report whose bulk was passed over, which no table shows: what its figures are drawn from, and the evidence of verdicts.
+pub type BriefReport = Report<IgnoredAny, BriefVerdicts>;
 
 /// Where figures come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

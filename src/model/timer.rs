@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::{Accuracy, Cost, Distribution, Figures, Properties, Verdicts, Warning};
+use super::{Accuracy, BriefVerdicts, Cost, Distribution, Figures, Properties, Verdicts, Warning};
 
 /// How the characterisation of a timer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -39,7 +39,7 @@ impl Status {
 /// One timer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "TimerRow")]
-pub struct TimerRow<F = Figures> {
+pub struct TimerRow<F = Figures, V = Verdicts> {
     /// Unique in the report.
     pub id: String,
     /// The call itself.
@@ -84,8 +84,8 @@ pub struct TimerRow<F = Figures> {
     #[schemars(range(min = 0, max = 1))]
     pub quality_high: Option<f64>,
     /// Whether it can be trusted, and the evidence.
-    #[serde(default)]
-    pub verdicts: Option<Verdicts>,
+    #[serde(default = "Option::<V>::default")]
+    pub verdicts: Option<V>,
     /// Quality as the source of a published report prints it, in [0, 1]; null when it was measured.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
@@ -102,7 +102,7 @@ pub struct TimerRow<F = Figures> {
 }
 
 /// A timer of a report whose bulk was passed over.
-pub type BriefRow = TimerRow<IgnoredAny>;
+pub type BriefRow = TimerRow<IgnoredAny, BriefVerdicts>;
 
 impl TimerRow {
     /// A row that holds nothing yet but the name of its timer.

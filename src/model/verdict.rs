@@ -52,39 +52,69 @@ pub struct Verdicts {
     pub read_path: ReadPath,
 }
 
-impl Verdicts {
+/// The answers, with the evidence or without.
+pub trait Answers {
     /// The name, outcome and finding of each.
-    #[must_use]
-    pub fn each(&self) -> [(&'static str, Outcome, &str); 6] {
-        [
-            ("monotonic", self.monotonic.outcome, &self.monotonic.finding),
-            ("thread-safe", self.thread_safe.outcome, &self.thread_safe.finding),
-            ("stable", self.stable.outcome, &self.stable.finding),
-            ("counts", self.counts.outcome, &self.counts.finding),
-            ("declared", self.declared.outcome, &self.declared.finding),
-            ("read path", self.read_path.outcome, &self.read_path.finding),
-        ]
-    }
+    fn each(&self) -> [(&'static str, Outcome, &str); 6];
 
     /// Those that take the Quality away: not monotonic, not thread-safe, not stable (ICPE 2011, section 3).
-    pub fn disqualifying(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    fn disqualifying(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let failed = self.each().into_iter().take(3).filter(|(_, outcome, _)| *outcome == Outcome::Fail);
         failed.map(|(name, _, finding)| (name, finding))
     }
 
-    /// All that it fails, in few words: `no` with their names, `yes` where the three that matter passed or do not apply, `?`
-    /// otherwise.
-    #[must_use]
-    pub fn in_short(&self) -> &'static str {
-        let three = [self.monotonic.outcome, self.thread_safe.outcome, self.stable.outcome];
-        if three.contains(&Outcome::Fail) {
+    /// `no` where one of these three fails, `?` where one of them was not tested, `yes` otherwise.
+    fn in_short(&self) -> &'static str {
+        let three = self.each().map(|(_, outcome, _)| outcome);
+        if three[..3].contains(&Outcome::Fail) {
             "no"
-        } else if three.contains(&Outcome::NotTested) {
+        } else if three[..3].contains(&Outcome::NotTested) {
             "?"
         } else {
             "yes"
         }
     }
+}
+
+macro_rules! answers {
+    ($of:ty) => {
+        impl Answers for $of {
+            fn each(&self) -> [(&'static str, Outcome, &str); 6] {
+                [
+                    ("monotonic", self.monotonic.outcome, &self.monotonic.finding),
+                    ("thread-safe", self.thread_safe.outcome, &self.thread_safe.finding),
+                    ("stable", self.stable.outcome, &self.stable.finding),
+                    ("counts", self.counts.outcome, &self.counts.finding),
+                    ("declared", self.declared.outcome, &self.declared.finding),
+                    ("read path", self.read_path.outcome, &self.read_path.finding),
+                ]
+            }
+        }
+    };
+}
+
+answers!(Verdicts);
+answers!(BriefVerdicts);
+
+/// Verdicts whose evidence was passed over.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[expect(missing_docs, reason = "as in the whole verdicts")]
+pub struct BriefVerdicts {
+    pub monotonic: Answer,
+    pub thread_safe: Answer,
+    pub stable: Answer,
+    pub counts: Answer,
+    pub declared: Answer,
+    pub read_path: Answer,
+}
+
+/// How a question was answered, and why so.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Answer {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The evidence in a sentence.
+    pub finding: String,
 }
 
 /// Order within one thread.

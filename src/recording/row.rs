@@ -4,8 +4,8 @@ use crate::analysis::plot_data::figures;
 use crate::analysis::profile::Profile;
 use crate::analysis::resolution::Resolution;
 use crate::model::{
-    Accuracy, AccuracyKind, Cost, Counted, Estimate, Hertz, Nanos, Observations, Outcome, Status, TimerRow,
-    Verdicts, Warning,
+    Accuracy, AccuracyKind, Answers, Cost, Counted, Estimate, Hertz, Nanos, Observations, Outcome, Status,
+    TimerRow, Verdicts, Warning,
 };
 use crate::scoring::scored;
 use crate::trace::Trace;

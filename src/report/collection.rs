@@ -36,9 +36,9 @@ impl<T: Send> Collection<T> {
     ///
     /// # Errors
     /// None of its own: what is wrong with a path stands in [`refused`](Self::refused).
-    pub fn read<P: AsRef<Path> + Sync, F: DeserializeOwned>(
+    pub fn read<P: AsRef<Path> + Sync, F: DeserializeOwned, V: DeserializeOwned>(
         paths: &[P],
-        keep: impl Fn(&Path, Report<F>) -> T + Sync,
+        keep: impl Fn(&Path, Report<F, V>) -> T + Sync,
     ) -> Self {
         Self::read_texts(paths, |path, text| Ok(keep(path, parse(text, &path.display().to_string())?)))
     }

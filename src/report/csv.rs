@@ -1,6 +1,6 @@
 //! The report as CSV (RFC 4180): one line a timer, flat columns whose names carry their unit; empty is "not determined".
 
-use crate::model::{Accuracy, Cost, Distribution, Observations, Report, TimerRow};
+use crate::model::{Accuracy, Answers, Cost, Distribution, Observations, Report, TimerRow};
 use crate::table::{Cell, Column, Format, Table};
 
 type Member = (&'static str, fn(&Report, &TimerRow) -> Cell);

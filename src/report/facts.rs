@@ -1,7 +1,7 @@
 //! One timer in a few lines of text, each a name and a value. Shared by the terminal and the page.
 
 use super::fact::Fact;
-use crate::model::{Accuracy, AccuracyKind, Cost, Observations, TimerRow, Verdicts};
+use crate::model::{Accuracy, AccuracyKind, Answers, Cost, Observations, TimerRow, Verdicts};
 use crate::text::numbers::{accuracy, count, percent, plus_minus, rate, share, significant, time};
 use crate::text::{clipped, plain};
 

@@ -49,7 +49,7 @@ const LENGTH: Range = Range { least: 0.0, most: 1e18, more: false, name: "0 to 1
 const STEP: Range = Range { more: true, name: "more than 0, up to 1e18", ..LENGTH };
 const RATE: Range = Range { least: 0.0, most: 1e12, more: true, name: "more than 0, up to 1e12" };
 
-impl<F> Report<F> {
+impl<F, V> Report<F, V> {
     /// The first thing in it that cannot be.
     #[must_use]
     pub fn impossible(&self) -> Option<Impossible> {
@@ -106,7 +106,7 @@ fn of_distribution(costs: &Distribution) -> impl Iterator<Item = (&'static str, 
     whole.into_iter().chain(modes)
 }
 
-impl<F> TimerRow<F> {
+impl<F, V> TimerRow<F, V> {
     fn outside(&self) -> Option<Outside> {
         let step = |part: fn(&Accuracy) -> Option<f64>| self.accuracy.as_ref().and_then(part);
         let cost = |part: fn(&Cost) -> Option<f64>| self.cost.as_ref().and_then(part);

@@ -113,7 +113,7 @@ impl Report {
 ///
 /// # Errors
 /// When the file cannot be read or does not hold a report of this version.
-pub fn read<F: DeserializeOwned>(path: &Path) -> Result<Report<F>, ReadError> {
+pub fn read<F: DeserializeOwned, V: DeserializeOwned>(path: &Path) -> Result<Report<F, V>, ReadError> {
     parse(text_of(path, &mut Vec::new())?, &path.display().to_string())
 }
 
@@ -121,7 +121,10 @@ pub fn read<F: DeserializeOwned>(path: &Path) -> Result<Report<F>, ReadError> {
 ///
 /// # Errors
 /// When it is not a report of this version.
-pub fn parse<F: DeserializeOwned>(text: &str, name: &str) -> Result<Report<F>, ReadError> {
+pub fn parse<F: DeserializeOwned, V: DeserializeOwned>(
+    text: &str,
+    name: &str,
+) -> Result<Report<F, V>, ReadError> {
     let text = unmarked(text);
     let name = || name.to_owned();
     refuse_excess(text, &name())?;
@@ -131,7 +134,7 @@ pub fn parse<F: DeserializeOwned>(text: &str, name: &str) -> Result<Report<F>, R
         line: error.line(),
         column: error.column(),
     };
-    let report = match serde_json::from_str::<Report<F>>(text) {
+    let report = match serde_json::from_str::<Report<F, V>>(text) {
         Ok(report) if report.schema == SCHEMA => report,
         other => {
             // The version first: a document of another version fails to fit in ways that explain nothing.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::rank::ranks;
-use crate::model::{AccuracyKind, Report, Status, TimerRow, Verdicts, Warning};
+use crate::model::{AccuracyKind, Answers, Report, Status, TimerRow, Verdicts, Warning};
 use crate::table::{Cell, Column, Notation, Table};
 use crate::text::numbers::{NOTHING, percent, plus_minus};
 use crate::text::{clipped, plain};

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::model::{Accuracy, AccuracyKind, BriefReport, BriefRow, Verdicts};
+use crate::model::{Accuracy, AccuracyKind, Answers, BriefReport, BriefRow};
 use crate::table::{Cell, Column as Heading, Notation};
 use crate::text::numbers::half_interval;
 
@@ -212,7 +212,7 @@ fn trust(row: &BriefRow) -> Cell {
 
 /// Why it has no Quality, or why that is 0.
 fn reason(row: &BriefRow) -> Cell {
-    let failed = row.verdicts.iter().flat_map(Verdicts::disqualifying).map(|(_, finding)| finding);
+    let failed = row.verdicts.iter().flat_map(Answers::disqualifying).map(|(_, finding)| finding);
     joined(row.reason.as_deref().into_iter().chain(failed).collect(), "; ")
 }
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::analysis::profile::profile;
 use crate::analysis::resolution::Resolution;
-use crate::model::Outcome;
+use crate::model::{Answers, Outcome};
 use crate::trace::{Claims, Intervals, Meanwhile, Moved, Order, Pair, Reference, Threads};
 
 /// A clock of 1 ns that is compared with a reference of 1 ns, its step resolved; evidence as given.

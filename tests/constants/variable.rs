@@ -1,0 +1,139 @@
+//! A copy of the program in which constants are functions, so that one of them can be multiplied by what the environment says.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{constants, files_below};
+
+/// Added to the copy. A share above a half is varied by what is missing to 1, and a factor just above 1 by what it adds, so that
+/// each stays what it is; of whole numbers that are a ratio the first.
+const VARIED: &str = r#"
+pub trait Varied { fn by(self, by: f64) -> Self; }
+impl Varied for f64 {
+    fn by(self, by: f64) -> Self {
+        let about = if (self > 0.5 && self < 1.0) || (self > 1.0 && self < 1.1) { 1.0 } else { 0.0 };
+        about + (self - about) * by
+    }
+}
+macro_rules! whole { ($($of:ty),*) => { $(impl Varied for $of {
+    fn by(self, by: f64) -> Self { ((self as f64 * by).round() as $of).max(1) }
+})* } }
+whole!(usize, u32, u64, i64);
+impl<T: Varied, const N: usize> Varied for [T; N] { fn by(self, by: f64) -> Self { self.map(|each| each.by(by)) } }
+impl Varied for (f64, f64) { fn by(self, by: f64) -> Self { (self.0.by(by), self.1.by(by)) } }
+impl Varied for (usize, usize) { fn by(self, by: f64) -> Self { (self.0.by(by), self.1) } }
+pub fn factor(name: &str) -> f64 {
+    let varied = std::env::var("VARIED").unwrap_or_default();
+    varied.split_once('=').filter(|(which, _)| *which == name).map_or(1.0, |(_, by)| by.parse().unwrap())
+}
+"#;
+
+/// Whether simulated timers meet what a file decides: the rest watches real machines.
+pub fn is_varied(file: &str) -> bool {
+    file.starts_with("analysis/")
+}
+
+/// Builds the copy, and says where the program is.
+pub fn build(root: &Path, listed: &[(String, String)]) -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("constants");
+    let copy = target.join("tree");
+    let _ = fs::remove_dir_all(&copy);
+    for folder in ["src", "timers", "templates", "benches"] {
+        copy_folder(&root.join(folder), &copy.join(folder));
+    }
+    for file in ["Cargo.toml", "Cargo.lock"] {
+        fs::copy(root.join(file), copy.join(file)).expect("it can be copied");
+    }
+    for path in files_below(&copy.join("src/analysis")) {
+        let file = path.strip_prefix(copy.join("src")).unwrap().to_str().unwrap().to_owned();
+        let mut code = fs::read_to_string(&path).unwrap();
+        for (name, _) in listed.iter().filter(|(_, of)| *of == file) {
+            code = as_function(&code, name, &file);
+        }
+        fs::write(&path, code).unwrap();
+    }
+    for path in files_below(&copy.join("src")) {
+        let code = fs::read_to_string(&path).unwrap();
+        fs::write(&path, imported(&code, listed)).unwrap();
+    }
+    let lib = copy.join("src/lib.rs");
+    let code = fs::read_to_string(&lib).unwrap();
+    fs::write(&lib, format!("{code}\n#[allow(missing_docs)]\npub mod varied {{{VARIED}}}\n")).unwrap();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--release", "--bin", "timermeter"]).current_dir(&copy);
+    let built =
+        cargo.env("CARGO_TARGET_DIR", target.join("target")).env("RUSTFLAGS", "--cap-lints allow").status();
+    assert!(built.expect("cargo starts").success(), "the copy cannot be built");
+    target.join("target/release/timermeter")
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &to)
+        } else {
+            drop(fs::copy(entry.path(), to).unwrap())
+        }
+    }
+}
+
+/// Makes functions of all constants called `name`, and calls of what reads them.
+fn as_function(code: &str, name: &str, file: &str) -> String {
+    let (mut written, mut rest) = (String::new(), code);
+    let definition = format!("const {name}: ");
+    while let Some(at) = rest.find(&definition) {
+        let (before, from) = rest.split_at(at);
+        let end = from
+            .find(';')
+            .filter(|end| !from[..*end].contains('['))
+            .or_else(|| from.find("];").map(|at| at + 1))
+            .unwrap();
+        let (of, value) = from[definition.len()..end].split_once(" = ").expect("a type and a value");
+        written += &calls(before, name);
+        written += &format!(
+            "fn {name}() -> {of} {{ use crate::varied::*; static BY: std::sync::OnceLock<f64> = \
+             std::sync::OnceLock::new(); Varied::by({value}, *BY.get_or_init(|| factor(\"{file}:{name}\"))) }}"
+        );
+        rest = &from[end + 1..];
+    }
+    written + &calls(rest, name)
+}
+
+/// Reads of a constant as calls; not where it is imported.
+fn calls(code: &str, name: &str) -> String {
+    let lines = code
+        .split_inclusive('\n')
+        .map(|line| if line.trim_start().starts_with("use ") { line.to_owned() } else { called(line, name) });
+    lines.collect()
+}
+
+fn called(line: &str, name: &str) -> String {
+    let (mut written, mut rest) = (String::new(), line);
+    while let Some(at) = rest.find(name) {
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        let end = at + name.len();
+        let whole =
+            !rest[..at].ends_with(word) && !rest[end..].starts_with(word) && !rest[end..].starts_with('(');
+        written += &rest[..end];
+        written += if whole { "()" } else { "" };
+        rest = &rest[end..];
+    }
+    written + rest
+}
+
+/// Calls what a file imports by name, or names by its module.
+fn imported(code: &str, listed: &[(String, String)]) -> String {
+    listed.iter().filter(|(_, file)| is_varied(file)).fold(code.to_owned(), |code, (name, file)| {
+        let module = Path::new(file).file_stem().unwrap().to_str().unwrap();
+        let code = calls(&code, &format!("{module}::{name}"));
+        if imports(&code, name) { calls(&code, name) } else { code }
+    })
+}
+
+fn imports(code: &str, name: &str) -> bool {
+    let mut uses = code.split("\nuse ").skip(1).map(|rest| rest.split(';').next().unwrap());
+    uses.any(|path| called(path, name) != path)
+}
