@@ -13,7 +13,7 @@ use crate::deadline::Deadline;
 use crate::posix::{Monotonic, MonotonicSyscall};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 use crate::x86::{Rdtsc, RdtscLfence};
-use crate::{Counts, Ticks, Timer, Unavailable, arch, work};
+use crate::{Counts, Info, Ticks, Timer, Unavailable, arch, work};
 
 /// The timers that batches can be bracketed with, best first. Few, because the loop is compiled for each pair.
 pub const REFERENCES: [&str; 4] =
@@ -60,18 +60,30 @@ fn rate_against_monotonic(now: &dyn Fn() -> Ticks) -> Option<f64> {
     Some(rates[PARTS / 2]).filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
-/// Calls the generic method named first with the reference of that id as its type.
+/// What an expression gives with the reference of that id, opened, whatever its type.
 macro_rules! with_reference {
-    ($id:expr, $self:ident . $method:ident ( $($argument:expr),* )) => {
+    ($id:expr, |$reference:ident| $what:expr) => {
         match $id {
-            id if id == RdtscLfence::INFO.id => $self.$method::<RdtscLfence>($($argument),*),
-            id if id == Monotonic::INFO.id => $self.$method::<Monotonic>($($argument),*),
-            id if id == MonotonicSyscall::INFO.id => $self.$method::<MonotonicSyscall>($($argument),*),
-            id if id == Rdtsc::INFO.id => $self.$method::<Rdtsc>($($argument),*),
-            id => Err(Fault::Refused(format!(
-                "`{id}` is no reference here; there are {}",
-                REFERENCES.join(", ")
-            ))),
+            id if id == RdtscLfence::INFO.id => {
+                let $reference = open_reference::<RdtscLfence>()?;
+                $what
+            }
+            id if id == Monotonic::INFO.id => {
+                let $reference = open_reference::<Monotonic>()?;
+                $what
+            }
+            id if id == MonotonicSyscall::INFO.id => {
+                let $reference = open_reference::<MonotonicSyscall>()?;
+                $what
+            }
+            id if id == Rdtsc::INFO.id => {
+                let $reference = open_reference::<Rdtsc>()?;
+                $what
+            }
+            id => {
+                let known = REFERENCES.join(", ");
+                return Err(Fault::Refused(format!("`{id}` is no reference here; there are {known}")));
+            }
         }
     };
 }
@@ -86,70 +98,60 @@ impl<T: Timer> Subject for Native<T> {
     }
 
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
-        with_reference!(reference, self.batches_by(calls, repeat))
+        Ok(with_reference!(reference, |reference| batch_loop(&self.timer, &reference, calls, repeat)))
     }
 
     fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
         let readings = reading_loop(&self.timer, count);
-        signed(readings.into_iter().map(|reading| self.timer.ticks(reading)).collect())
+        readings.into_iter().map(|reading| signed(self.timer.ticks(reading))).collect()
     }
 
     fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
         let cpus = two_cpus().map_or([None; 2], |(here, there)| [Some(here), Some(there)]);
-        self.handoffs_on(cpus, count)
+        handoffs_on(&T::INFO, &self.player(), cpus, count)
     }
 
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        handoffs_beside(cpus, &|pair| self.handoffs_on(pair.map(Some), count))
+        let play = self.player();
+        handoffs_beside(cpus, &|pair| handoffs_on(&T::INFO, &play, pair.map(Some), count))
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
-        with_reference!(reference, self.comparisons_by(work, count))
+        rows(with_reference!(reference, |reference| comparison_loop(&self.timer, &reference, work, count)))
     }
 
     fn advance(&mut self, reference: &str, during: During, milliseconds: u32) -> Answer<Advance> {
-        with_reference!(reference, self.advance_by(during, milliseconds))
+        let span = Duration::from_millis(milliseconds.into());
+        let now = || self.timer.ticks(self.timer.read());
+        Ok(advance(&now, &*reference_now(reference)?, span, during))
     }
 }
 
 impl<T: Timer> Native<T> {
-    fn handoffs_on(&self, cpus: [Option<u32>; 2], count: u32) -> Answer<Vec<[i64; 2]>> {
-        if T::INFO.properties.counts.is_some_and(Counts::one_thread) {
-            return Err(Fault::Refused(format!(
-                "{} counts for one thread only; readings of two threads cannot be compared",
-                T::INFO.id
-            )));
-        }
-        let handoffs = handoff_loop(&self.timer, cpus, count)
-            .map_err(|error| Fault::Refused(format!("the second thread cannot be started: {error}")))?;
-        in_rows(signed(handoffs.into_iter().flatten().map(|reading| self.timer.ticks(reading)).collect()))
+    /// One of the two threads that pass the baton.
+    fn player(&self) -> impl Fn(Part) -> Vec<Ticks> + Sync {
+        |part| play(&self.timer, part)
     }
+}
 
-    fn comparisons_by<R: Timer>(&self, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
-        let reference = open_reference::<R>()?;
-        let comparisons = comparison_loop(&self.timer, &reference, work, count);
-        let ticks =
-            |(before, own, after)| [reference.ticks(before), self.timer.ticks(own), reference.ticks(after)];
-        in_rows(signed(comparisons.into_iter().flat_map(ticks).collect()))
-    }
+/// Reads the reference of that id, whoever asks.
+fn reference_now(id: &str) -> Answer<Box<dyn Fn() -> Ticks>> {
+    let now: Box<dyn Fn() -> Ticks> =
+        with_reference!(id, |reference| Box::new(move || reference.ticks(reference.read())));
+    Ok(now)
+}
 
-    fn batches_by<R: Timer>(&self, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
-        let reference = open_reference::<R>()?;
-        Ok(batch_loop(&self.timer, &reference, calls, repeat))
-    }
-
-    fn advance_by<R: Timer>(&self, during: During, milliseconds: u32) -> Answer<Advance> {
-        let reference = open_reference::<R>()?;
-        let span = Duration::from_millis(milliseconds.into());
-        // The same order at both ends, so that the two windows have the same length.
-        let (timer_first, reference_first) = (self.timer.read(), reference.read());
-        pass(span, during);
-        let (timer_last, reference_last) = (self.timer.read(), reference.read());
-        Ok(Advance {
-            timer: self.timer.ticks(timer_last).since(self.timer.ticks(timer_first)),
-            reference: reference.ticks(reference_last).since(reference.ticks(reference_first)),
-        })
-    }
+/// How far both move in a span. The same order at both ends, so that the two windows have the same length.
+fn advance(
+    timer: &dyn Fn() -> Ticks,
+    reference: &dyn Fn() -> Ticks,
+    span: Duration,
+    during: During,
+) -> Advance {
+    let first = [timer(), reference()];
+    pass(span, during);
+    let last = [timer(), reference()];
+    Advance { timer: last[0].since(first[0]), reference: last[1].since(first[1]) }
 }
 
 /// Reads, works, reads, keeps the difference.
@@ -197,43 +199,57 @@ fn reading_loop<T: Timer>(timer: &T, count: u32) -> Vec<T::Reading> {
 
 /// Reads the timer between two reads of the reference, then works.
 #[inline(never)]
-fn comparison_loop<T: Timer, R: Timer>(
-    timer: &T,
-    reference: &R,
-    amount: u64,
-    count: u32,
-) -> Vec<(R::Reading, T::Reading, R::Reading)> {
-    let mut comparisons = vec![(reference.read(), timer.read(), reference.read()); count as usize];
+fn comparison_loop<T: Timer, R: Timer>(timer: &T, reference: &R, amount: u64, count: u32) -> Vec<[Ticks; 3]> {
+    let warm = (reference.read(), timer.read(), reference.read());
+    let ticks = |(before, own, after)| [reference.ticks(before), timer.ticks(own), reference.ticks(after)];
+    let mut comparisons = vec![ticks(warm); count as usize];
     for comparison in &mut comparisons {
         let before = reference.read();
         let own = arch::afresh(timer).read();
         let after = reference.read();
-        *comparison = (before, own, after);
+        *comparison = ticks((before, own, after));
         work::units(amount);
     }
     comparisons
 }
 
+/// What one of two threads does that pass a baton.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    /// Counts the passes, two a handoff.
+    turn: &'a AtomicU32,
+    /// How many handoffs.
+    count: u32,
+    /// It lets go first in handoffs whose number has this parity.
+    parity: u32,
+    cpu: Option<u32>,
+}
+
 /// Two threads pass a baton; the one that lets go reads before, the one that takes over reads after.
 ///
 /// They run on the two CPUs if those are given, as counters of different CPUs are what may disagree.
-fn handoff_loop<T: Timer>(
-    timer: &T,
+fn handoffs_on(
+    info: &Info,
+    play: &(dyn Fn(Part) -> Vec<Ticks> + Sync),
     [here, there]: [Option<u32>; 2],
     count: u32,
-) -> std::io::Result<Vec<[T::Reading; 2]>> {
+) -> Answer<Vec<[i64; 2]>> {
+    if info.properties.counts.is_some_and(Counts::one_thread) {
+        let only = "counts for one thread only; readings of two threads cannot be compared";
+        return Err(Fault::Refused(format!("{} {only}", info.id)));
+    }
     let turn = AtomicU32::new(0);
+    let part = |parity, cpu| Part { turn: &turn, count, parity, cpu };
     let (mut mine, mut theirs) = (Vec::new(), Vec::new());
-    side_by_side(&mut || theirs = play(timer, &turn, count, 1, there), &mut || {
-        mine = play(timer, &turn, count, 0, here)
-    })?;
+    side_by_side(&mut || theirs = play(part(1, there)), &mut || mine = play(part(0, here)))
+        .map_err(|error| Fault::Refused(format!("the second thread cannot be started: {error}")))?;
     // What was read first in one list was read second in the other.
-    Ok((0..count as usize)
-        .map(|number| {
-            let (first, second) = if number % 2 == 0 { (&mine, &theirs) } else { (&theirs, &mine) };
-            [first[number], second[number]]
-        })
-        .collect())
+    let pairs = mine.into_iter().zip(theirs).enumerate();
+    rows(
+        pairs
+            .map(|(number, (mine, theirs))| if number % 2 == 0 { [mine, theirs] } else { [theirs, mine] })
+            .collect(),
+    )
 }
 
 /// Does the first on another thread and the second on this one.
@@ -265,9 +281,9 @@ fn handoffs_beside(
 
 /// The part of one of the two threads, with a reading for each handing-over: the first of the pair when the number's
 /// parity is its own, else the second. Each keeps a list of its own, so that nothing but the baton is shared.
-fn play<T: Timer>(timer: &T, turn: &AtomicU32, count: u32, parity: u32, cpu: Option<u32>) -> Vec<T::Reading> {
+fn play<T: Timer>(timer: &T, Part { turn, count, parity, cpu }: Part) -> Vec<Ticks> {
     let _pinned = cpu.and_then(Pinned::to);
-    let mut readings = vec![timer.read(); count as usize];
+    let mut readings = vec![timer.ticks(timer.read()); count as usize];
     for (number, slot) in (0..count).zip(&mut readings) {
         let mine_first = number % 2 == parity;
         let awaited = number.wrapping_mul(2).wrapping_add(u32::from(!mine_first));
@@ -278,7 +294,7 @@ fn play<T: Timer>(timer: &T, turn: &AtomicU32, count: u32, parity: u32, cpu: Opt
         fence();
         let reading = timer.read();
         turn.store(awaited.wrapping_add(1), Ordering::Release);
-        *slot = reading;
+        *slot = timer.ticks(reading);
     }
     readings
 }
@@ -335,13 +351,16 @@ fn spin(span: Duration) {
     }
 }
 
-fn signed(ticks: Vec<Ticks>) -> Answer<Vec<i64>> {
-    let signed = |Ticks(ticks)| {
-        i64::try_from(ticks).map_err(|_| Fault::Refused(format!("the reading {ticks} does not fit 63 bits")))
-    };
-    ticks.into_iter().map(signed).collect()
+fn signed(Ticks(ticks): Ticks) -> Answer<i64> {
+    i64::try_from(ticks).map_err(|_| Fault::Refused(format!("the reading {ticks} does not fit 63 bits")))
 }
 
-fn in_rows<const N: usize>(numbers: Answer<Vec<i64>>) -> Answer<Vec<[i64; N]>> {
-    Ok(numbers?.as_chunks().0.to_vec())
+fn rows<const N: usize>(readings: Vec<[Ticks; N]>) -> Answer<Vec<[i64; N]>> {
+    let mut rows = vec![[0; N]; readings.len()];
+    for (row, readings) in rows.iter_mut().zip(readings) {
+        for (number, ticks) in row.iter_mut().zip(readings) {
+            *number = signed(ticks)?;
+        }
+    }
+    Ok(rows)
 }
