@@ -1,10 +1,10 @@
 //! The resolution of a counter as seen through a method.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Whether an accuracy is a value or a bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AccuracyKind {
     /// The step was determined.
@@ -25,7 +25,8 @@ impl AccuracyKind {
 }
 
 /// The resolution of the counter as seen through the method (TimerMeter's accuracy).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Accuracy {
     /// One step (or the bound), in nanoseconds.
     pub ns: Option<f64>,

@@ -1,10 +1,10 @@
 //! What an invocation costs.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What an invocation costs. Floors of loop and reference are taken off.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// What a call costs alone: the median of single invocations, in nanoseconds. It enters Quality.
     pub median_ns: Option<f64>,

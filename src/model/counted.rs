@@ -1,10 +1,10 @@
 //! What a timer counts.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a timer counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Counted {
     /// Time that passes, whatever runs.

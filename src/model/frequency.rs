@@ -1,12 +1,12 @@
 //! Frequencies of the CPU.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Estimate;
 
 /// Frequencies of the CPU.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frequency {
     /// What the vendor declares (CPUID leaf 0x16 or the brand string).
     pub nominal_hz: Option<f64>,

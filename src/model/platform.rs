@@ -1,10 +1,10 @@
 //! The machine, as the report holds it. What the machine did not tell is `null`, which is not the same as "no".
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Who this machine is. Anything the machine did not tell is null.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Platform {
     /// The processor.
     pub cpu: Cpu,
@@ -28,7 +28,7 @@ pub struct Platform {
     pub load: Option<Load>,
     /// Share of the time since the start of the machine in which CPUs had something to run that a hypervisor gave to
     /// others, in [0, 1].
-    #[schemars(range(min = 0, max = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub steal_share: Option<f64>,
     /// What a container allows.
     #[serde(default)]
@@ -38,7 +38,8 @@ pub struct Platform {
 }
 
 /// The processor.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cpu {
     /// Instruction set architecture, as in `x86_64`.
     pub architecture: String,
@@ -84,7 +85,8 @@ pub struct Cpu {
 }
 
 /// The operating system.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Os {
     /// `linux`.
     pub family: String,
@@ -93,7 +95,8 @@ pub struct Os {
 }
 
 /// When the kernel does without its timer interrupt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Tickless {
     /// Never (CONFIG_HZ_PERIODIC).
@@ -105,7 +108,8 @@ pub enum Tickless {
 }
 
 /// The kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Kernel {
     /// As `uname -s`.
     pub name: Option<String>,
@@ -122,7 +126,8 @@ pub struct Kernel {
 }
 
 /// The clock source of the kernel (`/sys/devices/system/clocksource`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClockSource {
     /// The one in use.
     pub current: Option<String>,
@@ -133,7 +138,8 @@ pub struct ClockSource {
 }
 
 /// The time stamp counter: what CPUID and the flags in `/proc/cpuinfo` say of it. All null on other architectures.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tsc {
     /// Its rate does not follow the frequency of the core.
     pub constant: Option<bool>,
@@ -150,7 +156,8 @@ pub struct Tsc {
 }
 
 /// How NTP or something like it steers the kernel's clocks (adjtimex(2)).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ntp {
     /// Whether somebody keeps the clock synchronised.
     pub synchronised: bool,
@@ -170,7 +177,8 @@ pub struct Ntp {
 }
 
 /// How many threads ran or waited to run, as means over time (`/proc/loadavg`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Load {
     /// Over the last minute.
     pub one_minute: f64,
@@ -181,7 +189,8 @@ pub struct Load {
 }
 
 /// What a container or a control group allows this process.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limits {
     /// The kind of container, as in `docker`, by the marks that it leaves; null where there are none. The image of a
     /// container that was started in another way still has them.
@@ -197,7 +206,8 @@ pub struct Limits {
 }
 
 /// CPU time that a control group allows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuQuota {
     /// CPUs' worth of time in every period; null where there is no limit.
     pub cpus: Option<f64>,
@@ -206,7 +216,8 @@ pub struct CpuQuota {
 }
 
 /// Memory that a control group allows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryLimit {
     /// Bytes; null where there is no limit.
     pub bytes: Option<u64>,

@@ -1,10 +1,10 @@
 //! What the figures of a timer are drawn from: staircase and histograms, in so few numbers that every report can hold them.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// What the figures of a timer are drawn from.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figures {
     /// Intervals over work.
     pub staircase: Option<Staircase>,
@@ -16,24 +16,26 @@ pub struct Figures {
 
 /// A sample of the intervals between two reads: from each of twenty stretches of work as many, spread evenly from the
 /// shorter to the longer ones. Where most intervals stand still, those that moved are kept more often than they occurred.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Staircase {
     /// Nanoseconds in a unit of work.
     pub ns_per_work: f64,
     /// Units of work between the reads, a number a point.
     #[serde(serialize_with = "in_one_line")]
-    #[schemars(with = "Vec<u64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
     pub work: Vec<u64>,
     /// Second reading minus first, in ticks of the timer, a number a point.
     #[serde(serialize_with = "in_one_line")]
-    #[schemars(with = "Vec<i64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<i64>"))]
     pub ticks: Vec<i64>,
     /// How many intervals these points stand for.
     pub intervals: u64,
 }
 
 /// How often intervals of each length were seen.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IntervalHistogram {
     /// The shortest interval that the first count holds, in ticks of the timer.
     pub first_ticks: i64,
@@ -41,7 +43,7 @@ pub struct IntervalHistogram {
     pub width_ticks: u64,
     /// Intervals, a number a bin.
     #[serde(serialize_with = "in_one_line")]
-    #[schemars(with = "Vec<u64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
     pub counts: Vec<u64>,
     /// Intervals below the first bin.
     pub below: u64,
@@ -50,7 +52,8 @@ pub struct IntervalHistogram {
 }
 
 /// How often single invocations of each cost were seen, in all processes, the bracket taken off.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostHistogram {
     /// Where the first bin begins, in nanoseconds. A bin lies around a whole number of steps of what saw it.
     pub first_ns: f64,
@@ -58,7 +61,7 @@ pub struct CostHistogram {
     pub width_ns: f64,
     /// Invocations, a number a bin.
     #[serde(serialize_with = "in_one_line")]
-    #[schemars(with = "Vec<u64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
     pub counts: Vec<u64>,
     /// Invocations below the first bin.
     pub below: u64,

@@ -1,12 +1,12 @@
 //! What a timer is by its documentation, as its backend or its agent declares it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Counted;
 
 /// What a timer reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// The counter of the CPU that runs all the time: the TSC of x86, CNTVCT of Arm.
@@ -23,7 +23,8 @@ pub enum Family {
 }
 
 /// How a read gets at what it reads, where nothing is in its way. Which way it really takes, the verdicts tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadsBy {
     /// An instruction of the CPU.
@@ -38,7 +39,8 @@ pub enum ReadsBy {
 }
 
 /// What is declared of a timer; what is not is null or left out.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Properties {
     /// What it reads.

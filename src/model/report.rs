@@ -3,7 +3,6 @@
 //!
 //! Names carry their unit. What was not determined is `null`, never 0.
 
-use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -13,11 +12,12 @@ use super::{BriefVerdicts, Figures, Frequency, Platform, Settings, TimerRow, Ver
 pub const SCHEMA: &str = "timermeter.report.v1";
 
 /// A whole report.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Report")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Report"))]
 pub struct Report<F = Figures, V = Verdicts> {
     /// Always `timermeter.report.v1`.
-    #[schemars(extend("const" = SCHEMA))]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
     /// The program that wrote it.
     pub tool: Tool,
@@ -42,7 +42,8 @@ pub struct Report<F = Figures, V = Verdicts> {
 pub type BriefReport = Report<IgnoredAny, BriefVerdicts>;
 
 /// Where figures come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ProvenanceKind {
     /// From a run of this program.
@@ -53,7 +54,8 @@ pub enum ProvenanceKind {
 }
 
 /// Where the figures of a report come from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Provenance {
     /// Measured or published.
     pub kind: ProvenanceKind,
@@ -64,7 +66,8 @@ pub struct Provenance {
 }
 
 /// The program that wrote the report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
     /// `timermeter`.
     pub name: String,

@@ -1,10 +1,10 @@
 //! How a measurement was made.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How the measurement was made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settings {
     /// `quick`, `default` or `thorough`.
     pub profile: String,

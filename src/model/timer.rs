@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::{Accuracy, BriefVerdicts, Cost, Distribution, Figures, Properties, Verdicts, Warning};
 
 /// How the characterisation of a timer ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// All figures were determined.
@@ -37,8 +37,9 @@ impl Status {
 }
 
 /// One timer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "TimerRow")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TimerRow"))]
 pub struct TimerRow<F = Figures, V = Verdicts> {
     /// Unique in the report.
     pub id: String,
@@ -65,30 +66,30 @@ pub struct TimerRow<F = Figures, V = Verdicts> {
     pub spread: Option<f64>,
     /// Lower end of its 95 % interval; null where one process is all there was.
     #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub spread_low: Option<f64>,
     /// Upper end of its 95 % interval; null where one process is all there was.
     #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub spread_high: Option<f64>,
     /// What the distribution of single invocations is; null where they were not observed, and in reports of older versions.
     #[serde(default)]
     pub distribution: Option<Distribution>,
     /// Formula (1), in [0, 1]; 0 is kept for timers that are not monotonic, unstable or not thread-safe.
-    #[schemars(range(min = 0, max = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub quality: Option<f64>,
     /// Lower end of the 95 % interval of Quality.
-    #[schemars(range(min = 0, max = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub quality_low: Option<f64>,
     /// Upper end of the 95 % interval of Quality.
-    #[schemars(range(min = 0, max = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub quality_high: Option<f64>,
     /// Whether it can be trusted, and the evidence.
     #[serde(default = "Option::<V>::default")]
     pub verdicts: Option<V>,
     /// Quality as the source of a published report prints it, in [0, 1]; null when it was measured.
     #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub printed_quality: Option<f64>,
     /// What its documentation says that it is; null where nobody declared it, and in reports of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -162,7 +163,8 @@ impl TimerRow {
 }
 
 /// What the figures rest on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Observations {
     /// Fresh processes that could measure.
     pub processes: u32,

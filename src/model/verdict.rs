@@ -1,12 +1,12 @@
 //! Whether a clock can be trusted, question by question, with the evidence.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Counted;
 
 /// How a question about trust was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Outcome {
     /// Nothing was found against the timer.
     #[serde(rename = "pass")]
@@ -36,7 +36,8 @@ impl Outcome {
 }
 
 /// All verdicts on a timer. One that fails the first, second or third has Quality 0.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdicts {
     /// Does it ever step backwards within a thread, also while that is moved over the CPUs?
     pub monotonic: Monotonic,
@@ -118,7 +119,8 @@ pub struct Answer {
 }
 
 /// Order within one thread.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Monotonic {
     /// The outcome.
     pub outcome: Outcome,
@@ -135,7 +137,8 @@ pub struct Monotonic {
 }
 
 /// Order between threads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadSafe {
     /// The outcome.
     pub outcome: Outcome,
@@ -158,7 +161,8 @@ pub struct ThreadSafe {
 }
 
 /// How far the clock of a CPU is ahead of that of the first one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuOffset {
     /// The CPU.
     pub cpu: u32,
@@ -169,7 +173,8 @@ pub struct CpuOffset {
 }
 
 /// Rate against the reference.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stable {
     /// The outcome.
     pub outcome: Outcome,
@@ -194,7 +199,8 @@ pub struct Stable {
 }
 
 /// The Allan deviation at one length of the window.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AllanPoint {
     /// The length of the window, in seconds.
     pub window_s: f64,
@@ -203,7 +209,8 @@ pub struct AllanPoint {
 }
 
 /// What a timer counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Nature {
     /// The outcome.
     pub outcome: Outcome,
@@ -222,7 +229,8 @@ pub struct Nature {
 }
 
 /// What is declared against what was found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Declared {
     /// The outcome.
     pub outcome: Outcome,
@@ -235,7 +243,8 @@ pub struct Declared {
 }
 
 /// Who answers a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Path {
     /// An instruction, the vDSO, a library: nothing that leaves user mode.
@@ -247,7 +256,8 @@ pub enum Path {
 }
 
 /// On which way a read is answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadPath {
     /// The outcome.
     pub outcome: Outcome,

@@ -17,6 +17,7 @@ pub mod plot;
 mod range;
 mod rank;
 mod read;
+#[cfg(feature = "schema")]
 mod schema;
 mod sections;
 mod size;
@@ -31,6 +32,7 @@ pub use output::{OutputError, OutputFile, WholeFile};
 pub use range::Impossible;
 pub use rank::ranks;
 pub use read::{ReadError, parse, read};
+#[cfg(feature = "schema")]
 pub use schema::schema;
 pub use sections::written_rank;
 pub use slug::slug;

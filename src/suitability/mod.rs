@@ -7,13 +7,12 @@ mod clock;
 mod cpu;
 mod system;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::Platform;
 
 /// How much a finding matters. The worst come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Figures will be worse, or will not repeat, because of it.
@@ -40,7 +39,7 @@ impl Severity {
 }
 
 /// One judgement.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// Stable name, as in `clock-source`.
     pub code: String,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{constants, files_below};
+use super::files_below;
 
 /// Added to the copy. A share above a half is varied by what is missing to 1, and a factor just above 1 by what it adds, so that
 /// each stays what it is; of whole numbers that are a ratio the first.
@@ -73,9 +73,9 @@ fn copy_folder(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let to = to.join(entry.file_name());
         if entry.path().is_dir() {
-            copy_folder(&entry.path(), &to)
+            copy_folder(&entry.path(), &to);
         } else {
-            drop(fs::copy(entry.path(), to).unwrap())
+            fs::copy(entry.path(), to).unwrap();
         }
     }
 }
