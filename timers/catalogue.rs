@@ -1,14 +1,21 @@
 //! The list of native timers. A new one is a file of its own and one line here.
+//!
+//! Clocks that one instruction set alone has are known everywhere by their `INFO`. Their loops are compiled there only, where
+//! they are listed as `OWN`.
+
+use std::sync::LazyLock;
 
 use crate::null::Null;
 use crate::{Info, Native, Subject, Timer, Unavailable};
-use crate::{perf_event, posix, quanta_clock, std_time, x86};
+use crate::{arch, arm, perf_event, posix, quanta_clock, riscv, std_time, x86};
 
 /// A native timer as the catalogue knows it.
 #[derive(Clone, Copy)]
 pub struct Entry {
     /// Name, label, unit, and what it is.
     pub info: Info,
+    /// Nanoseconds in one tick, as declared.
+    pub ns_per_tick: fn() -> Option<f64>,
     /// The resolution that the system declares for it, in nanoseconds.
     pub declared_resolution: fn() -> Option<f64>,
     /// Whether it can be read on this machine, and if not, why.
@@ -18,9 +25,10 @@ pub struct Entry {
 }
 
 impl Entry {
-    const fn of<T: Timer>() -> Self {
+    pub(crate) const fn of<T: Timer>() -> Self {
         Self {
             info: T::INFO,
+            ns_per_tick: T::ns_per_tick,
             declared_resolution: T::declared_resolution,
             availability: T::availability,
             open: || Ok(Box::new(Native::<T>::open()?)),
@@ -28,22 +36,38 @@ impl Entry {
     }
 }
 
-/// The list of all timers, and what visits them by their types.
+/// A list of timers, and what visits them by their types; whom it does not know goes to the next.
 macro_rules! list {
     ($($timer:ty),* $(,)?) => {
-        const ALL: &[Entry] = &[$(Entry::of::<$timer>()),*];
+        pub(crate) const OWN: &[$crate::Entry] = &[$($crate::Entry::of::<$timer>()),*];
 
-        /// Hands the native timer of that id, opened for the calling thread, to a visitor, which is compiled for each
-        /// timer: no call it makes is dynamic. `None` when nobody is called so.
-        ///
-        /// # Errors
-        /// Says why this machine does not let the timer be read.
-        pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<Result<V::Output, Unavailable>> {
+        pub(crate) fn visit_own<V: $crate::Visitor>(
+            id: &str,
+            visitor: V,
+        ) -> Result<Result<V::Output, $crate::Unavailable>, V> {
             match id {
-                $(id if id == <$timer>::INFO.id => Some(<$timer>::open().map(|timer| visitor.visit(timer))),)*
-                _ => None,
+                $(id if id == <$timer as $crate::Timer>::INFO.id => {
+                    Ok(<$timer as $crate::Timer>::open().map(|timer| visitor.visit(timer)))
+                })*
+                _ => Err(visitor),
             }
         }
+    };
+}
+pub(crate) use list;
+
+/// The entries of clocks that are there on some systems only, whose own are `$own`.
+macro_rules! only {
+    ($own:expr, $where:literal, $infos:expr) => {
+        $infos.iter().map(|info: &Info| {
+            $own.iter().find(|entry| entry.info.id == info.id).copied().unwrap_or(Entry {
+                info: *info,
+                ns_per_tick: || None,
+                declared_resolution: || None,
+                availability: || Err(Unavailable::because(concat!($where, " only"))),
+                open: || Err(Unavailable::because(concat!($where, " only"))),
+            })
+        })
     };
 }
 
@@ -60,9 +84,6 @@ pub trait Visitor {
 pub const FLOOR_ID: &str = Null::INFO.id;
 
 list![
-    x86::Rdtsc,
-    x86::RdtscLfence,
-    x86::Rdtscp,
     posix::Monotonic,
     posix::MonotonicRaw,
     posix::MonotonicCoarse,
@@ -98,7 +119,25 @@ list![
 /// Every native timer this build knows, readable here or not.
 #[must_use]
 pub fn catalogue() -> &'static [Entry] {
-    ALL
+    static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+        let counters = only!(arch::OWN, "x86", x86::ALL)
+            .chain(only!(arch::OWN, "Arm", arm::ALL))
+            .chain(only!(arch::OWN, "RISC-V", riscv::ALL));
+        counters.chain(OWN.iter().copied()).collect()
+    });
+    &ALL
+}
+
+/// Hands the native timer of that id, opened for the calling thread, to a visitor, which is compiled for each
+/// timer: no call it makes is dynamic. `None` when nobody is called so.
+///
+/// # Errors
+/// Says why this machine does not let the timer be read.
+pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<Result<V::Output, Unavailable>> {
+    match arch::visit_own(id, visitor).or_else(|visitor| visit_own(id, visitor)) {
+        Ok(visited) => Some(visited),
+        Err(_) => (find(id)?.availability)().err().map(Err),
+    }
 }
 
 /// The timer that reads nothing. It is not in the [`catalogue`]: nobody picks it as a clock.

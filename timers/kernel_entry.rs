@@ -27,14 +27,14 @@ pub fn kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
     let _pinned = cpu.and_then(Pinned::to);
     let clock = MonotonicSyscall::open().ok()?;
     let clock_call_ns = each(64, || {
-        arch::opaque(clock.ticks(clock.read()).0);
+        arch::opaque_count(clock.ticks(clock.read()).0);
     })?;
     let system_call_ns = each(64, || {
-        arch::opaque(cheapest_call());
+        arch::opaque_count(cheapest_call());
     })?;
     let trap_ns = arch::trap().and_then(|trap| {
         each(8, || {
-            arch::opaque(trap());
+            arch::opaque_count(trap());
         })
     });
     Some(KernelEntry { system_call_ns, clock_call_ns, trap_ns })

@@ -16,7 +16,9 @@ pub mod agents;
 #[cfg(feature = "allocations")]
 pub mod allocations;
 pub mod arch;
+mod arm;
 mod chain;
+mod counters;
 mod deadline;
 mod kernel_entry;
 mod lineage;
@@ -27,6 +29,7 @@ mod perf_event;
 mod posix;
 mod properties;
 mod quanta_clock;
+mod riscv;
 pub mod simulated;
 mod std_time;
 mod subject;
@@ -53,7 +56,6 @@ pub use work::links;
 pub mod clocks {
     pub use crate::posix::{Monotonic, MonotonicCoarse, MonotonicRaw, ProcessCputime, ThreadCputime};
     pub use crate::std_time::StdInstant;
-    pub use crate::x86::{Rdtsc, RdtscLfence, Rdtscp};
 }
 
 /// What a timer method is called and what it declares about itself.
@@ -64,7 +66,8 @@ pub struct Info {
     /// The call itself, as its documentation writes it.
     pub label: &'static str,
     /// Nanoseconds in one tick of the values that [`Timer::ticks`] returns; `None` for a raw counter, whose rate
-    /// is not declared by anybody and has to be found.
+    /// is not declared by anybody and has to be found, and for one whose unit only the machine tells
+    /// ([`Timer::ns_per_tick`]).
     pub ns_per_tick: Option<f64>,
     /// What its documentation says that it is.
     pub properties: Properties,
@@ -131,6 +134,11 @@ pub trait Timer: Sized + Send + Sync + 'static {
     /// As for [`open`](Timer::open).
     fn availability() -> Result<(), Unavailable> {
         Self::open().map(drop)
+    }
+
+    /// Nanoseconds in one tick, as declared: by [`INFO`](Timer::INFO), or by the system while it runs.
+    fn ns_per_tick() -> Option<f64> {
+        Self::INFO.ns_per_tick
     }
 
     /// The resolution that the system declares for it, in nanoseconds, where it declares one (`clock_getres(2)`).

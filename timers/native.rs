@@ -9,15 +9,19 @@ use std::time::Duration;
 
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
 use crate::arch::fence;
+use crate::counters::Counter;
 use crate::deadline::Deadline;
 use crate::posix::{Monotonic, MonotonicSyscall};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
-use crate::x86::{Rdtsc, RdtscLfence};
 use crate::{Counts, Info, Ticks, Timer, Unavailable, arch, work};
+
+/// The counter of the processor, held back by a fence and bare.
+type Fenced = Counter<arch::Fenced>;
+type Bare = Counter<arch::Bare>;
 
 /// The timers that batches can be bracketed with, best first. Few, because the loop is compiled for each pair.
 pub const REFERENCES: [&str; 4] =
-    [RdtscLfence::INFO.id, Monotonic::INFO.id, MonotonicSyscall::INFO.id, Rdtsc::INFO.id];
+    [Fenced::INFO.id, Monotonic::INFO.id, MonotonicSyscall::INFO.id, Bare::INFO.id];
 
 /// The timers that tell the rate of a raw counter, best first: what the kernel itself answers cannot be distorted by a library
 /// that stands between (`LD_PRELOAD`).
@@ -41,7 +45,7 @@ impl<T: Timer> Native<T> {
 /// Nanoseconds in a tick of a timer that declares no unit, watched against `CLOCK_MONOTONIC` for some 40 ms of computing;
 /// the declared unit of one that does. `None` where it does not move with that clock at all.
 pub fn rate_of<T: Timer>(timer: &T) -> Option<f64> {
-    T::INFO.ns_per_tick.or_else(|| rate_against_monotonic(&|| timer.ticks(timer.read())))
+    T::ns_per_tick().or_else(|| rate_against_monotonic(&|| timer.ticks(timer.read())))
 }
 
 fn rate_against_monotonic(now: &dyn Fn() -> Ticks) -> Option<f64> {
@@ -64,8 +68,8 @@ fn rate_against_monotonic(now: &dyn Fn() -> Ticks) -> Option<f64> {
 macro_rules! with_reference {
     ($id:expr, |$reference:ident| $what:expr) => {
         match $id {
-            id if id == RdtscLfence::INFO.id => {
-                let $reference = open_reference::<RdtscLfence>()?;
+            id if id == Fenced::INFO.id => {
+                let $reference = open_reference::<Fenced>()?;
                 $what
             }
             id if id == Monotonic::INFO.id => {
@@ -76,8 +80,8 @@ macro_rules! with_reference {
                 let $reference = open_reference::<MonotonicSyscall>()?;
                 $what
             }
-            id if id == Rdtsc::INFO.id => {
-                let $reference = open_reference::<Rdtsc>()?;
+            id if id == Bare::INFO.id => {
+                let $reference = open_reference::<Bare>()?;
                 $what
             }
             id => {
@@ -173,7 +177,7 @@ fn interval_loop<T: Timer>(timer: &T, amount: u64, repeat: u32) -> Vec<i64> {
 fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, repeat: u32) -> Vec<i64> {
     let mut deltas = vec![0; repeat as usize];
     for delta in &mut deltas {
-        let mut left = arch::opaque(calls);
+        let mut left = arch::opaque_count(calls);
         let first = reference.read();
         while left != 0 {
             arch::keep(&arch::afresh(timer).read());

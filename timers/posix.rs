@@ -21,8 +21,8 @@ use std::mem::MaybeUninit;
 
 use crate::arch::opaque;
 use crate::os::clocks::{
-    self, Kernel, Libc, Route, clock_t, getrusage, refused, resolution, time_t, timespec, timeval, try_clock,
-    vdso_permitted,
+    self, Kernel, Libc, Route, clock_t, getrusage, refused, resolution, timespec, timeval, try_clock,
+    vdso_permitted, wide,
 };
 use crate::{Info, Properties, Ticks, Timer, Unavailable};
 
@@ -59,7 +59,7 @@ macro_rules! clocks {
             }
 
             fn ticks(&self, time: timespec) -> Ticks {
-                Ticks(time.tv_sec.wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec) as u64)
+                Ticks(wide(time.tv_sec).wrapping_mul(1_000_000_000).wrapping_add(wide(time.tv_nsec)) as u64)
             }
         }
     )*};
@@ -101,7 +101,7 @@ clocks! { Kernel, "syscall(SYS_clock_gettime, ";
 /// dozen cycles that are not the clock's.
 #[inline(always)]
 fn word_by_word(time: timespec) -> timespec {
-    timespec { tv_sec: opaque(time.tv_sec as u64) as i64, tv_nsec: opaque(time.tv_nsec as u64) as i64 }
+    timespec { tv_sec: opaque(time.tv_sec as usize) as _, tv_nsec: opaque(time.tv_nsec as usize) as _ }
 }
 
 /// `gettimeofday`: CLOCK_REALTIME in microseconds, through the vDSO.
@@ -124,7 +124,7 @@ impl Timer for Gettimeofday {
         clocks::gettimeofday(&mut time);
         // SAFETY: `open` saw the call succeed, and with a valid pointer it has no way to fail.
         let time = unsafe { time.assume_init() };
-        timeval { tv_sec: opaque(time.tv_sec as u64) as i64, tv_usec: opaque(time.tv_usec as u64) as i64 }
+        timeval { tv_sec: opaque(time.tv_sec as usize) as _, tv_usec: opaque(time.tv_usec as usize) as _ }
     }
 
     fn ticks(&self, time: timeval) -> Ticks {
@@ -138,7 +138,7 @@ pub(crate) struct Time;
 impl Timer for Time {
     const INFO: Info =
         Info { id: "time", label: "time()", ns_per_tick: Some(1e9), properties: CALENDAR.unfenced() };
-    type Reading = time_t;
+    type Reading = i64;
 
     fn open() -> Result<Self, Unavailable> {
         match clocks::time() {
@@ -148,11 +148,11 @@ impl Timer for Time {
     }
 
     #[inline(always)]
-    fn read(&self) -> time_t {
+    fn read(&self) -> i64 {
         clocks::time()
     }
 
-    fn ticks(&self, reading: time_t) -> Ticks {
+    fn ticks(&self, reading: i64) -> Ticks {
         Ticks(reading as u64)
     }
 }
@@ -257,6 +257,7 @@ usages! {
 }
 
 fn microseconds(times: &[timeval]) -> Ticks {
-    let each = times.iter().map(|time| time.tv_sec.wrapping_mul(1_000_000).wrapping_add(time.tv_usec));
+    let each =
+        times.iter().map(|time| wide(time.tv_sec).wrapping_mul(1_000_000).wrapping_add(wide(time.tv_usec)));
     Ticks(each.fold(0, i64::wrapping_add) as u64)
 }

@@ -39,13 +39,15 @@ pub enum Counts {
     ThreadCpu,
     /// Cycles of the core while the calling thread ran.
     ThreadCycles,
+    /// Neither time nor cycles, of one core: instructions.
+    SomethingElse,
 }
 
 impl Counts {
     /// Whether it counts for one thread only, so that readings taken by two threads cannot be compared.
     #[must_use]
     pub fn one_thread(self) -> bool {
-        matches!(self, Self::ThreadCpu | Self::ThreadCycles)
+        matches!(self, Self::ThreadCpu | Self::ThreadCycles | Self::SomethingElse)
     }
 }
 

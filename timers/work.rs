@@ -1,12 +1,10 @@
 //! Computation that the compiler cannot remove, shorten or overlap with itself.
 
-use std::hint::black_box;
-
 use crate::arch::{self, opaque};
 
 /// Multiplier of a 64-bit linear congruential generator with good spectral properties (Steele and Vigna,
 /// "Computationally easy, spectrally good multipliers", 2022, table 5).
-const MULTIPLIER: u64 = 0xd134_2543_de82_ef95;
+const MULTIPLIER: usize = 0xd134_2543_de82_ef95_u64 as usize;
 
 /// Does `amount` units of work: a chain of multiply-and-add steps, each of which waits for the one before it, so
 /// that a unit takes a few CPU cycles whatever else the core does. The path is the same for an amount of zero.
@@ -25,14 +23,14 @@ pub(crate) fn units(amount: u64) {
 #[inline(never)]
 #[must_use]
 pub fn links(state: u64, length: u64) -> u64 {
-    steps(state, length)
+    steps(state as usize, length) as u64
 }
 
 #[inline(always)]
-fn steps(mut state: u64, length: u64) -> u64 {
-    let mut left = opaque(length);
+fn steps(mut state: usize, length: u64) -> usize {
+    let mut left = arch::opaque_count(length);
     while left != 0 {
-        state = opaque(state.wrapping_mul(MULTIPLIER).wrapping_add(left));
+        state = opaque(state.wrapping_mul(MULTIPLIER).wrapping_add(left as usize));
         left -= 1;
     }
     state
@@ -42,29 +40,21 @@ fn steps(mut state: u64, length: u64) -> u64 {
 /// project has met, so the time it takes tells the frequency of the core.
 #[inline(never)]
 pub fn dependent_additions(count: u64) {
-    let mut left = count.div_ceil(16).max(1);
-    let mut state = 1_u64;
-    while left != 0 {
-        state = arch::sixteen_additions(state);
-        left -= 1;
-    }
-    black_box(state);
+    arch::dependent_additions(rounds(count, 16));
 }
 
-/// `count` additions in six chains that do not wait for each other, rounded up to a multiple of 24: as many a cycle as the
-/// core can begin, so the time they take tells how much of the core this thread has for itself.
+/// `count` additions in six chains that do not wait for each other (four on 32-bit x86), rounded up to a multiple of 24: as many a
+/// cycle as the core can begin, so the time they take tells how much of the core this thread has for itself.
 #[inline(never)]
 pub fn independent_additions(count: u64) {
-    let mut left = count.div_ceil(24).max(1);
-    let mut states = [1_u64; 6];
-    while left != 0 {
-        states = arch::four_additions_each(states);
-        left -= 1;
-    }
-    black_box(states);
+    arch::independent_additions(rounds(count, 24));
 }
 
-/// A chain of `count` dependent 64-bit multiplications, rounded up to a multiple of 8: three core cycles each on
+fn rounds(count: u64, of: u64) -> usize {
+    usize::try_from(count.div_ceil(of).max(1)).unwrap_or(usize::MAX)
+}
+
+/// A chain of `count` dependent multiplications of registers, rounded up to a multiple of 8: three core cycles each on
 /// x86-64 since 2008, two to four on 64-bit Arm. A second witness beside [`dependent_additions`].
 #[inline(never)]
 pub fn dependent_multiplications(count: u64) {

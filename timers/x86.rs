@@ -1,4 +1,4 @@
-//! The time-stamp counter of x86-64, read by its own instructions.
+//! The time-stamp counter of x86, read by its own instructions.
 //!
 //! What ticks: a 64-bit counter of each logical CPU, zero at reset. At what rate: on CPUs with an *invariant* TSC
 //! (CPUID 8000_0007H, EDX bit 8) a constant one, whatever the frequency of the core; it is near the nominal
@@ -21,43 +21,14 @@
 //! vol. 2B, RDTSC and RDTSCP; AMD, *Architecture Programmer's Manual*, vol. 3, RDTSC, RDTSCP, and vol. 2,
 //! MSR C001_1029.
 
-use crate::os::clocks::tsc_permitted;
-use crate::{Info, Properties, Ticks, Timer, Unavailable, arch};
-
-macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident, $id:literal, $label:literal, $needs:path, $instruction:ident, $properties:expr;)*) => {$(
-        $(#[$doc])*
-        pub struct $name;
-
-        impl Timer for $name {
-            const INFO: Info = Info { id: $id, label: $label, ns_per_tick: None, properties: $properties };
-            type Reading = u64;
-
-            fn open() -> Result<Self, Unavailable> {
-                $needs().map_err(Unavailable::because)?;
-                tsc_permitted().map(|()| Self)
-            }
-
-            #[inline(always)]
-            fn read(&self) -> u64 {
-                arch::$instruction()
-            }
-
-            fn ticks(&self, reading: u64) -> Ticks {
-                Ticks(reading)
-            }
-        }
-    )*};
-}
+use crate::properties::infos;
+use crate::{Info, Properties};
 
 /// It waits for what stands before it by itself.
 const FENCED: Properties = Properties { needs_fence: Some(false), ..Properties::COUNTER };
 
-counters! {
-    /// The bare instruction.
-    Rdtsc, "rdtsc", "rdtsc", arch::has_tsc, rdtsc, Properties::COUNTER;
-    /// Held back until everything before it has completed.
-    RdtscLfence, "rdtsc-lfence", "lfence; rdtsc", arch::has_tsc, lfence_rdtsc, FENCED;
-    /// The form that waits by itself and also names the CPU.
-    Rdtscp, "rdtscp", "rdtscp", arch::has_rdtscp, rdtscp, FENCED;
+infos! {
+    RDTSC, "rdtsc", "rdtsc", None, Properties::COUNTER;
+    RDTSC_LFENCE, "rdtsc-lfence", "lfence; rdtsc", None, FENCED;
+    RDTSCP, "rdtscp", "rdtscp", None, FENCED;
 }

@@ -156,7 +156,7 @@ fn native() -> Result<Offer, CommandError> {
             }
             Err(why) => {
                 let mut row = TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
-                row.ns_per_tick = info.ns_per_tick;
+                row.ns_per_tick = (entry.ns_per_tick)();
                 row.properties = Some(info.properties.into());
                 row.reason = Some(why.reason);
                 row.remedy = why.remedy;

@@ -247,7 +247,7 @@ impl HostedTimer {
         Self {
             id: entry.info.id.into(),
             label: entry.info.label.into(),
-            ns_per_tick: entry.info.ns_per_tick,
+            ns_per_tick: (entry.ns_per_tick)(),
             reference: false,
             properties: entry.info.properties.into(),
             resolution_ns: (entry.declared_resolution)(),

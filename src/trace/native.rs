@@ -9,6 +9,7 @@ impl From<timers::Counts> for Counted {
             timers::Counts::ProcessCpu => Self::ProcessCpu,
             timers::Counts::ThreadCpu => Self::ThreadCpu,
             timers::Counts::ThreadCycles => Self::ThreadCycles,
+            timers::Counts::SomethingElse => Self::SomethingElse,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::arch::asm;
 /// The same value, of which the compiler knows nothing any more; computed even if nobody uses it. Unlike `black_box`
 /// it leaves the value in its register, so that no loop waits for memory.
 #[inline(always)]
-pub(crate) fn opaque(value: u64) -> u64 {
+pub(crate) fn opaque(value: usize) -> usize {
     let mut value = value;
     // SAFETY: no instruction at all. Hence `nomem`, `nostack` and `preserves_flags` hold; `pure` is not given, so
     // that it stays where it is and happens each time.

@@ -2,29 +2,95 @@
 //! asks which one it is compiled for.
 //!
 //! Each has a fence, values hidden from the compiler, chains of additions, the counters that instructions read, the
-//! instruction that traps, and what the processor says of itself.
+//! instruction that traps, and what the processor says of itself. Who has no counters takes `absent.rs`.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+mod absent;
+#[cfg(target_arch = "arm")]
+mod arm;
+#[cfg(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "arm",
+    target_arch = "riscv32",
+    target_arch = "riscv64"
+))]
 mod hidden;
-#[cfg(not(target_arch = "x86_64"))]
-mod no_x86;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "arm",
+    target_arch = "riscv32",
+    target_arch = "riscv64"
+)))]
 mod portable;
-#[cfg(target_arch = "x86_64")]
-mod x86_64;
+#[cfg(any(target_arch = "riscv32", target_arch = "riscv64"))]
+mod riscv;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod x86;
 
 #[cfg(target_arch = "aarch64")]
-pub use aarch64::*;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-pub(crate) use hidden::*;
-#[cfg(not(target_arch = "x86_64"))]
-pub use no_x86::*;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub use portable::*;
-#[cfg(target_arch = "x86_64")]
-pub use x86_64::*;
+use aarch64 as processor;
+#[cfg(target_arch = "arm")]
+use arm as processor;
+#[cfg(not(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "arm",
+    target_arch = "riscv32",
+    target_arch = "riscv64"
+)))]
+use portable as processor;
+#[cfg(any(target_arch = "riscv32", target_arch = "riscv64"))]
+use riscv as processor;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use x86 as processor;
+
+pub use processor::*;
+
+use crate::Info;
+
+/// The same for a number that may be wider than a register.
+#[inline(always)]
+pub(crate) fn opaque_count(value: u64) -> u64 {
+    #[cfg(target_pointer_width = "64")]
+    return opaque(value as usize) as u64;
+    #[cfg(not(target_pointer_width = "64"))]
+    return (opaque((value >> 32) as usize) as u64) << 32 | opaque(value as usize) as u64;
+}
+
+/// An instruction that reads a counter.
+pub trait Instruction: Send + Sync + 'static {
+    /// What is known of it on every machine.
+    const INFO: Info;
+
+    /// Whether nothing but an attempt tells that it can be executed: those of x86 are told by CPUID and prctl(2).
+    const TRAPS: bool = false;
+
+    /// Whether this processor has it.
+    ///
+    /// # Errors
+    /// Says what it lacks.
+    fn present() -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    /// Ticks a second, where processor or firmware declare them. Asked for only where [`read`](Instruction::read) may be executed.
+    fn declared_hz() -> Option<f64> {
+        None
+    }
+
+    /// The file below `/proc/device-tree` that declares them otherwise.
+    const DEVICE_TREE: Option<&'static str> = None;
+
+    /// Executes it. It faults where the counter is not there or not permitted.
+    fn read() -> u64;
+}
 
 /// What the processor says of itself to programs that ask it (CPUID); `None` where it does not tell.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,6 +3,13 @@
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, fence as memory_fence};
 
+pub(crate) use super::absent::trap;
+pub use super::absent::{Bare, Fenced, hypervisor, identity};
+#[allow(unused_imports, reason = "read only where the system has perf events")]
+pub(crate) use super::absent::{has_rdpmc, rdpmc};
+
+crate::catalogue::list![];
+
 /// Keeps the compiler and the memory from reordering, and no more.
 #[inline(always)]
 pub fn fence() {
@@ -10,7 +17,7 @@ pub fn fence() {
 }
 
 #[inline(always)]
-pub(crate) fn opaque(value: u64) -> u64 {
+pub(crate) fn opaque(value: usize) -> usize {
     black_box(value)
 }
 
@@ -27,12 +34,10 @@ pub(crate) fn keep<T>(value: &T) {
 /// An addition that goes through memory takes several cycles, so that such a chain would tell a wrong frequency.
 pub(crate) const COUNTS_CYCLES: bool = false;
 
-#[inline(always)]
-pub(crate) fn sixteen_additions(state: u64) -> u64 {
-    (0..16).fold(state, |state, _| black_box(state).wrapping_add(state))
+pub(crate) fn dependent_additions(sixteens: usize) {
+    (0..sixteens.saturating_mul(16)).fold(1_usize, |sum, _| black_box(sum).wrapping_add(sum));
 }
 
-#[inline(always)]
-pub(crate) fn four_additions_each(states: [u64; 6]) -> [u64; 6] {
-    states.map(|state| (0..4).fold(state, |state, _| black_box(state).wrapping_add(state)))
+pub(crate) fn independent_additions(twenty_fours: usize) {
+    dependent_additions(twenty_fours.saturating_mul(2));
 }

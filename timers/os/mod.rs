@@ -6,6 +6,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `affinity` | which CPUs a thread may run on |
+//! | `attempt` | instructions that may fault |
 //! | `clocks` | calls that read clocks, and whether they may be made |
 //! | `perf_event` | counters of the CPU that the kernel manages |
 //! | `counters` | what disturbed a thread: switches, faults, moves, stolen time |
@@ -16,8 +17,11 @@
 //! | `limits` | what a process may have of the system |
 //! | `files` | what the standard library does not know of files: locks, kinds, permissions |
 
+pub(crate) mod attempt;
 #[cfg(target_os = "linux")]
 mod linux;
+#[allow(dead_code, reason = "some processors have them on Linux")]
+pub(crate) mod no_perf_event;
 #[cfg(not(target_os = "linux"))]
 mod other;
 

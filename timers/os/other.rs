@@ -60,7 +60,6 @@ pub mod clocks {
 
     pub type clock_t = i64;
     pub type clockid_t = i32;
-    pub type time_t = i64;
 
     #[derive(Clone, Copy)]
     pub struct timespec {
@@ -114,6 +113,10 @@ pub mod clocks {
         Unavailable::because(format!("{call}: not on this system, or not known to this build"))
     }
 
+    pub fn wide(number: i64) -> i64 {
+        number
+    }
+
     pub fn tsc_permitted() -> Result<(), Unavailable> {
         Ok(())
     }
@@ -126,7 +129,7 @@ pub mod clocks {
         -1
     }
 
-    pub fn time() -> time_t {
+    pub fn time() -> i64 {
         -1
     }
 
@@ -152,36 +155,7 @@ pub mod clocks {
     }
 }
 
-pub mod perf_event {
-    use crate::Unavailable;
-
-    pub enum Event {}
-    pub enum Page {}
-
-    impl Event {
-        pub fn task_clock() -> Result<Self, Unavailable> {
-            super::unavailable("perf_event_open")
-        }
-
-        pub fn cycles() -> Result<Self, Unavailable> {
-            super::unavailable("perf_event_open")
-        }
-
-        pub fn read(&self) -> u64 {
-            match *self {}
-        }
-    }
-
-    impl Page {
-        pub fn open() -> Result<Self, Unavailable> {
-            super::unavailable("perf_event_open")
-        }
-
-        pub fn read(&self) -> u64 {
-            match *self {}
-        }
-    }
-}
+pub(crate) use super::no_perf_event as perf_event;
 
 pub mod counters {
     use std::path::Path;

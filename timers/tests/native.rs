@@ -10,7 +10,7 @@ use timers::{
 
 /// Every id that the command line promises.
 const PROMISED: &str = "
-    rdtsc rdtsc-lfence rdtscp monotonic monotonic-raw monotonic-coarse realtime realtime-coarse boottime tai
+    rdtsc rdtsc-lfence rdtscp cntvct cntvct-isb cntvctss pmccntr rdtime rdtime-fence rdcycle rdinstret monotonic monotonic-raw monotonic-coarse realtime realtime-coarse boottime tai
     process-cputime thread-cputime monotonic-syscall monotonic-raw-syscall monotonic-coarse-syscall
     realtime-syscall realtime-coarse-syscall boottime-syscall process-cputime-syscall thread-cputime-syscall
     gettimeofday time clock times getrusage-self getrusage-thread instant system-time quanta quanta-raw

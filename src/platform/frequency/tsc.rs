@@ -14,7 +14,7 @@ const PARTS: u32 = 5;
 /// `None` where the counter or the clock cannot be read.
 #[must_use]
 pub fn tsc_hz(reference: &str, milliseconds: u32) -> Option<Hertz> {
-    let ns_per_tick = timers::find(reference)?.info.ns_per_tick?;
+    let ns_per_tick = (timers::find(reference)?.ns_per_tick)()?;
     let mut counter = (timers::find("rdtsc-lfence")?.open)().ok()?;
     let mut rates = (0..PARTS)
         .map(|_| {

@@ -8,9 +8,15 @@ use crate::Unavailable;
 pub use libc::{
     CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC_RAW, CLOCK_PROCESS_CPUTIME_ID,
     CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, RUSAGE_SELF, RUSAGE_THREAD,
-    clock_t, clockid_t, rusage, time_t, timespec, timeval,
+    clock_t, clockid_t, rusage, timespec, timeval,
 };
 use libc::{c_int, c_long};
+
+/// A number of a structure of the kernel, most of which are as wide as a register.
+#[inline(always)]
+pub fn wide(number: impl Into<i64>) -> i64 {
+    number.into()
+}
 
 /// A way to the kernel's clocks.
 pub trait Route {
@@ -94,7 +100,26 @@ impl Route for Kernel {
         clock_then_status
     }
 
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(target_arch = "riscv64")]
+    #[inline(always)]
+    fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
+        let mut clock_then_status = i64::from(clock);
+        // SAFETY: the calling convention of syscall(2) for RISC-V: number in A7, arguments in A0 and A1, result in A0, all other
+        // registers kept. Options as on x86-64.
+        unsafe {
+            std::arch::asm!(
+                "ecall",
+                in("a7") libc::SYS_clock_gettime,
+                inlateout("a0") clock_then_status,
+                in("a1") time.as_mut_ptr(),
+                options(nostack)
+            );
+        }
+        clock_then_status
+    }
+
+    /// Where the instruction differs from one processor to the next (32-bit x86), or its registers are taken (Arm in Thumb).
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
     #[inline(always)]
     fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
         // SAFETY: the pointer is valid for a timespec.
@@ -146,7 +171,7 @@ pub fn refused(call: &str, error: &io::Error, since: &str) -> Unavailable {
     }
 }
 
-/// Whether this process may read the time-stamp counter, where there is one.
+/// Whether this process may read the counter of the CPU: the TSC, CNTVCT of 64-bit Arm since Linux 6.12.
 pub fn tsc_permitted() -> Result<(), Unavailable> {
     let mut mode: c_int = 0;
     // SAFETY: PR_GET_TSC writes one int through its second argument.
@@ -156,17 +181,18 @@ pub fn tsc_permitted() -> Result<(), Unavailable> {
         return Ok(());
     }
     Err(Unavailable::because(
-        "this process may not read the time-stamp counter: prctl(PR_SET_TSC, PR_TSC_SIGSEGV) is in force",
+        "this process may not read the counter of the CPU: prctl(PR_SET_TSC, PR_TSC_SIGSEGV) is in force",
     )
     .remedy("undo it with prctl(PR_SET_TSC, PR_TSC_ENABLE) in the program that set it; children inherit it"))
 }
 
-/// Whether the vDSO can read the time: it does so with the TSC where that, or what a hypervisor builds on it, is the
-/// clock source, and then faults wherever `rdtsc` does.
+/// Whether the vDSO can read the time: it does so with the counter of the CPU where that, or what a hypervisor builds on it, is the
+/// clock source, and then faults wherever the instruction does.
 pub fn vdso_permitted() -> Result<(), Unavailable> {
+    const COUNTERS: [&str; 3] = ["tsc", "kvm-clock", "arch_sys_counter"];
     let Err(why) = tsc_permitted() else { return Ok(()) };
     match std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource") {
-        Ok(source) if !source.contains("tsc") && !source.contains("kvm-clock") => Ok(()),
+        Ok(source) if !COUNTERS.iter().any(|counter| source.contains(counter)) => Ok(()),
         _ => Err(why),
     }
 }
@@ -180,9 +206,9 @@ pub fn gettimeofday(time: &mut MaybeUninit<timeval>) -> c_int {
 
 /// `time`, by its result alone.
 #[inline(always)]
-pub fn time() -> time_t {
+pub fn time() -> i64 {
     // SAFETY: a null pointer asks for the result alone.
-    unsafe { libc::time(std::ptr::null_mut()) }
+    wide(unsafe { libc::time(std::ptr::null_mut()) })
 }
 
 unsafe extern "C" {

@@ -9,6 +9,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 
+use super::clocks::wide;
 use crate::os::Discipline;
 
 /// How the kernel steers its clocks at this moment. Nothing is changed by asking.
@@ -18,15 +19,15 @@ use crate::os::Discipline;
 pub fn discipline() -> io::Result<Discipline> {
     let state = adjtimex(0)?;
     // Without STA_NANO, offsets are in microseconds.
-    let unit = if state.status & libc::STA_NANO != 0 { 1 } else { 1000 };
+    let unit: i64 = if state.status & libc::STA_NANO != 0 { 1 } else { 1000 };
     Ok(Discipline {
         synchronised: state.status & libc::STA_UNSYNC == 0,
-        offset_ns: state.offset.saturating_mul(unit),
-        time_constant: state.constant,
-        adjtime_us: adjtimex(libc::ADJ_OFFSET_SS_READ).ok().map(|rest| rest.offset),
-        scaled_ppm: state.freq,
-        tick_us: state.tick,
-        estimated_error_us: state.esterror,
+        offset_ns: wide(state.offset).saturating_mul(unit),
+        time_constant: wide(state.constant),
+        adjtime_us: adjtimex(libc::ADJ_OFFSET_SS_READ).ok().map(|rest| wide(rest.offset)),
+        scaled_ppm: wide(state.freq),
+        tick_us: wide(state.tick),
+        estimated_error_us: wide(state.esterror),
     })
 }
 
@@ -43,7 +44,7 @@ pub fn declared_tick_ns() -> io::Result<i64> {
     }
     // SAFETY: all zeros are a timespec, and the kernel has written over them.
     let resolution = unsafe { resolution.assume_init() };
-    Ok(resolution.tv_sec.saturating_mul(1_000_000_000).saturating_add(resolution.tv_nsec))
+    Ok(wide(resolution.tv_sec).saturating_mul(1_000_000_000).saturating_add(wide(resolution.tv_nsec)))
 }
 
 /// `modes` has to be one that only reads: 0 or ADJ_OFFSET_SS_READ, which need no privilege.

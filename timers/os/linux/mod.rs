@@ -8,6 +8,26 @@ pub mod discipline;
 pub mod files;
 pub mod limits;
 pub mod machine;
-pub mod perf_event;
+#[cfg(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "riscv64",
+    target_arch = "powerpc64",
+    target_arch = "loongarch64",
+    target_arch = "s390x"
+))]
+pub(crate) mod perf_event;
 pub mod process;
 pub mod signals;
+
+#[cfg(not(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "riscv64",
+    target_arch = "powerpc64",
+    target_arch = "loongarch64",
+    target_arch = "s390x"
+)))]
+pub(crate) use crate::os::no_perf_event as perf_event;

@@ -1,22 +1,35 @@
-//! What other instruction sets than x86-64 lack.
+//! What only x86 has, for the others.
 
-use super::{Hypervisor, Identity};
+use super::{Hypervisor, Identity, Instruction};
+use crate::{Info, x86};
 
-const WHY: &str = "x86-64 only";
+macro_rules! absent {
+    ($($name:ident, $info:ident;)*) => {$(
+        /// A counter of x86.
+        pub struct $name;
 
-pub(crate) fn has_tsc() -> Result<(), &'static str> {
-    Err(WHY)
+        impl Instruction for $name {
+            const INFO: Info = x86::$info;
+
+            fn present() -> Result<(), &'static str> {
+                Err("x86 only")
+            }
+
+            fn read() -> u64 {
+                unreachable!("never opened here")
+            }
+        }
+    )*};
 }
 
-pub(crate) fn has_rdtscp() -> Result<(), &'static str> {
-    Err(WHY)
-}
+#[allow(unused, reason = "who has a counter has references of its own")]
+mod references {
+    use super::*;
 
-pub(crate) fn rdtsc() -> u64 {
-    unreachable!("never opened here")
+    absent! { Bare, RDTSC; Fenced, RDTSC_LFENCE; }
 }
-
-pub(crate) use self::{rdtsc as lfence_rdtsc, rdtsc as rdtscp};
+#[allow(unused, reason = "who has a counter has references of its own")]
+pub use references::{Bare, Fenced};
 
 /// Whether there is an instruction that reads the counters of perf events.
 #[allow(dead_code, reason = "read only where the system has perf events")]

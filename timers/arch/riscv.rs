@@ -1,0 +1,131 @@
+//! RISC-V.
+
+use std::arch::asm;
+
+use super::Instruction;
+use crate::counters::Counter;
+use crate::{Info, riscv};
+
+pub(crate) use super::absent::trap;
+#[allow(unused_imports, reason = "read only where the system has perf events")]
+pub(crate) use super::absent::{has_rdpmc, rdpmc};
+pub use super::absent::{hypervisor, identity};
+pub(crate) use super::hidden::*;
+
+/// Lets no load or store that stands behind it begin before all that stand before it have completed. Nothing does so for
+/// instructions that touch no memory: `fence.i` is for who writes code.
+#[inline(always)]
+pub fn fence() {
+    // SAFETY: a barrier changes no register and no memory. `nomem` is not given, so that loads and stores stay on their side.
+    unsafe { asm!("fence iorw, iorw", options(nostack, preserves_flags)) };
+}
+
+/// Whether the additions below take a cycle each.
+pub(crate) const COUNTS_CYCLES: bool = true;
+
+/// Sixteen additions at a time, each of which waits for the one before. The loop is part of the block, so that not even an
+/// unoptimised build keeps the sum in memory.
+#[inline(always)]
+pub(crate) fn dependent_additions(sixteens: usize) {
+    // SAFETY: register additions and a jump back; nothing else is touched. `nomem` and `nostack` hold; there are no flags, and without `pure` the block is not removed.
+    unsafe {
+        asm!(
+            "2:",
+            ".rept 16",
+            "add {sum}, {sum}, {sum}",
+            ".endr",
+            "addi {left}, {left}, -1",
+            "bnez {left}, 2b",
+            sum = inout(reg) 1_usize => _,
+            left = inout(reg) sixteens => _,
+            options(nomem, nostack)
+        );
+    }
+}
+
+/// Twenty-four additions at a time, of which six in a row do not wait for each other.
+#[inline(always)]
+pub(crate) fn independent_additions(twenty_fours: usize) {
+    // SAFETY: as above.
+    unsafe {
+        asm!(
+            "2:",
+            ".rept 4",
+            "add {a}, {a}, {a}",
+            "add {b}, {b}, {b}",
+            "add {c}, {c}, {c}",
+            "add {d}, {d}, {d}",
+            "add {e}, {e}, {e}",
+            "add {f}, {f}, {f}",
+            ".endr",
+            "addi {left}, {left}, -1",
+            "bnez {left}, 2b",
+            a = inout(reg) 1_usize => _, b = inout(reg) 1_usize => _, c = inout(reg) 1_usize => _,
+            d = inout(reg) 1_usize => _, e = inout(reg) 1_usize => _, f = inout(reg) 1_usize => _,
+            left = inout(reg) twenty_fours => _,
+            options(nomem, nostack)
+        );
+    }
+}
+
+// Options of the counters below. No `pure`: the same instruction answers differently each time. No `nomem`: loads and stores of
+// the work between two reads shall stay between them.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident, $info:ident, $rate:expr, $low:literal, $high:literal, $before:literal;)*) => {$(
+        $(#[$doc])*
+        pub struct $name;
+
+        impl Instruction for $name {
+            const INFO: Info = riscv::$info;
+            const TRAPS: bool = true;
+            const DEVICE_TREE: Option<&'static str> = $rate;
+
+            #[cfg(target_arch = "riscv64")]
+            #[inline(always)]
+            fn read() -> u64 {
+                let count: u64;
+                // SAFETY: whoever opened the timer has seen the instruction succeed; it writes this register.
+                unsafe { asm!($before, concat!("csrr {count}, ", $low), count = out(reg) count, options(nostack, preserves_flags)) };
+                count
+            }
+
+            /// By halves: the upper one again, in case the lower one wrapped meanwhile (the manual's own recipe).
+            #[cfg(target_arch = "riscv32")]
+            #[inline(always)]
+            fn read() -> u64 {
+                let (low, high): (u32, u32);
+                // SAFETY: as on 64 bits; it writes these registers.
+                unsafe {
+                    asm!(
+                        $before,
+                        "2:",
+                        concat!("csrr {high}, ", $high),
+                        concat!("csrr {low}, ", $low),
+                        concat!("csrr {again}, ", $high),
+                        "bne {high}, {again}, 2b",
+                        low = out(reg) low, high = out(reg) high, again = out(reg) _,
+                        options(nostack, preserves_flags)
+                    );
+                }
+                u64::from(high) << 32 | u64::from(low)
+            }
+        }
+    )*};
+}
+
+const TIMEBASE: Option<&str> = Some("cpus/timebase-frequency");
+
+counters! {
+    /// The wall clock of all harts.
+    Rdtime, RDTIME, TIMEBASE, "time", "timeh", "";
+    /// Held back until the loads and stores before it have completed.
+    RdtimeFence, RDTIME_FENCE, TIMEBASE, "time", "timeh", "fence iorw, iorw";
+    /// Cycles of the hart.
+    Rdcycle, RDCYCLE, None, "cycle", "cycleh", "";
+    /// Instructions that the hart has retired.
+    Rdinstret, RDINSTRET, None, "instret", "instreth", "";
+}
+
+crate::catalogue::list![Counter<Rdtime>, Counter<RdtimeFence>, Counter<Rdcycle>, Counter<Rdinstret>];
+
+pub use self::{Rdtime as Bare, RdtimeFence as Fenced};

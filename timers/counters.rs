@@ -1,0 +1,89 @@
+//! Counters that one instruction reads. Which there are, and what each is, stands with their instruction set: `x86.rs`, `arm.rs`,
+//! `riscv.rs`.
+
+use std::marker::PhantomData;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::arch::Instruction;
+use crate::deadline::{Deadline, kernel_raw_time};
+use crate::os::attempt::attempt;
+use crate::os::clocks::tsc_permitted;
+use crate::{Info, Ticks, Timer, Unavailable, work};
+
+/// A counter, by the instruction that reads it.
+pub struct Counter<I>(PhantomData<I>);
+
+impl<I: Instruction> Timer for Counter<I> {
+    const INFO: Info = I::INFO;
+    type Reading = u64;
+
+    fn open() -> Result<Self, Unavailable> {
+        I::present().map_err(Unavailable::because)?;
+        tsc_permitted()?;
+        if I::TRAPS {
+            attempt(I::INFO.label, I::read)?;
+        }
+        Ok(Self(PhantomData))
+    }
+
+    fn ns_per_tick() -> Option<f64> {
+        Self::open().ok()?;
+        believed(I::declared_hz().or_else(|| device_tree(I::DEVICE_TREE?))?, I::read)
+    }
+
+    #[inline(always)]
+    fn read(&self) -> u64 {
+        I::read()
+    }
+
+    fn ticks(&self, reading: u64) -> Ticks {
+        Ticks(reading)
+    }
+}
+
+/// Nanoseconds in a tick at a declared rate, where the kernel's clock agrees: firmware is known to write wrong ones, or none. Who is
+/// not believed is measured.
+fn believed(hertz: f64, read: fn() -> u64) -> Option<f64> {
+    const LOOKS: usize = 5;
+    const LOOK: Duration = Duration::from_millis(2);
+    /// What two pairs of reads may be off by, as a share of a look; wrong rates are wrong by factors.
+    const AGREES: f64 = 2e-3;
+    let agrees = || {
+        let (start, began) = (read(), kernel_raw_time()?);
+        let over = Deadline::after(LOOK);
+        while over.remaining().is_some() {
+            work::units(1 << 10);
+        }
+        let (end, ended) = (read(), kernel_raw_time()?);
+        let seconds = ended.checked_sub(began)? as f64 * 1e-9;
+        let ratio = end.wrapping_sub(start) as f64 / (hertz * seconds);
+        ((ratio - 1.0).abs() < AGREES).then_some(1e9 / hertz)
+    };
+    // An interruption between two reads spoils a look, and makes no wrong rate right.
+    (hertz > 0.0).then(|| (0..LOOKS).find_map(|_| agrees())).flatten()
+}
+
+/// A number of the device tree, by the path of its file: one or two words, the first byte the highest.
+fn device_tree(path: &str) -> Option<f64> {
+    let bytes = std::fs::read(Path::new("/proc/device-tree").join(path)).ok()?;
+    let number = bytes.iter().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
+    matches!(bytes.len(), 4 | 8).then_some(number as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_believed_only_if_it_is_the_clocks() {
+        let nanoseconds = || kernel_raw_time().unwrap_or(0);
+        if kernel_raw_time().is_some() {
+            assert_eq!(believed(1e9, nanoseconds), Some(1.0));
+            for wrong in [0.0, 1e6, 0.99e9, 1.01e9, 24e9] {
+                assert_eq!(believed(wrong, nanoseconds), None, "{wrong}");
+            }
+        }
+        assert_eq!(device_tree("no such file"), None);
+    }
+}
