@@ -16,6 +16,7 @@ mod measurement;
 pub mod pick;
 pub mod platform;
 pub mod probe;
+mod progress;
 pub mod publish;
 pub mod rehearse;
 pub mod report;

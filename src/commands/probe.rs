@@ -1,13 +1,13 @@
 //! `probe`: characterises timers and prints them, best Quality first.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use timers::Fault;
 
 use super::hosts::{self, HostName, Population};
+use super::progress::Progress;
 use super::{CommandError, failed, prepare, show, write};
 use crate::cli::ProbeArgs;
 use crate::model::{self, Estimate, Hertz, Platform, Report, Status, TimerRow, Tool};
@@ -124,32 +124,19 @@ fn measure(
     settings: &Settings,
     quiet: bool,
 ) -> Result<Option<Estimate>, CommandError> {
-    let steps = population.subjects.len() as u64 * u64::from(settings.plan.processes);
-    let bar = progress_bar(steps, quiet);
+    let bar = Progress::of(population.subjects.len() * settings.plan.processes as usize, quiet);
     let progress = |what: &str| {
-        bar.set_message(what.to_owned());
-        bar.inc(1);
-        // Nobody knows how many processes it takes to narrow intervals: it is never over before it is.
-        if bar.length().is_some_and(|length| bar.position() >= length) {
-            bar.set_length(bar.position() + 1);
+        bar.at(what);
+        // Nobody knows how many processes it takes to narrow intervals.
+        if !bar.step() {
+            bar.until(settings.plan.budget_s);
         }
     };
     let ended = campaign::run(&population.hosts, &mut population.subjects, settings, &progress);
-    bar.finish_and_clear();
     ended.map_err(|fault| match fault {
         Fault::Interrupted => CommandError::Interrupted,
         fault => CommandError::Failed(fault.to_string()),
     })
-}
-
-/// Drawn between processes only: nothing runs beside a measurement.
-fn progress_bar(steps: u64, quiet: bool) -> ProgressBar {
-    if quiet || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}");
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// What the read paths of this machine are held against.
