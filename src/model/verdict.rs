@@ -72,8 +72,7 @@ impl Verdicts {
         failed.map(|(name, _, finding)| (name, finding))
     }
 
-    /// All that it fails, in few words: `no` with their names, `yes` where the three that matter passed or do not apply, `?`
-    /// otherwise.
+    /// In a word: `no` where it fails one of the three that matter, `yes` where they passed or do not apply, `?` otherwise.
     #[must_use]
     pub fn in_short(&self) -> &'static str {
         let three = [self.monotonic.outcome, self.thread_safe.outcome, self.stable.outcome];
