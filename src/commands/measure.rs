@@ -15,6 +15,7 @@ use crate::measure::worker::{Instrument, Reply, Request};
 use crate::method::Facts;
 use crate::method::{ClockFigures, Counts};
 use crate::model::Report;
+use crate::report::machine::name;
 use crate::report::WholeFile;
 use crate::selection::select;
 
@@ -55,7 +56,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         vec![command_run::measure(args, &clock, cpu)?]
     };
     // What was measured is shown whatever becomes of the figure.
-    let plotted = plot.map(|file| match curves::svg(&measurements) {
+    let plotted = plot.map(|file| match curves::svg(&measurements, &clock.id, &name(&report)) {
         Ok(Some(figure)) => file.commit(figure.as_bytes()).map_err(failed),
         // The table says why.
         Ok(None) => Ok(()),
