@@ -15,7 +15,7 @@ use crate::platform::{self, frequency};
 use crate::prober::campaign::{self, Settings, Subject};
 use crate::prober::sampling::Plan;
 use crate::recording::{self, Observed, Recording};
-use crate::report::{Archive, OutputFile, WholeFile};
+use crate::report::{Archive, OutputFile, WholeFile, is_standard};
 use crate::trust::Yardsticks;
 
 /// Seconds a process of a timer may take, unless specified otherwise.
@@ -35,7 +35,10 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     files.write_trace(&recording)?;
     let report = recording.report().map_err(|error| CommandError::Failed(error.to_string()))?;
     files.write(&report, args.quiet)?;
-    show(&report, args.format, args.notes, output)?;
+    // Where the trace goes to standard output, nothing else does.
+    if !args.trace.as_deref().is_some_and(is_standard) {
+        show(&report, args.format, args.notes, output)?;
+    }
     Ok(!by_name_failed && !named_unsettled(&args.timers, &report.timers))
 }
 
