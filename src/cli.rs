@@ -22,7 +22,7 @@ use crate::model::{Hertz, Nanos};
 use crate::platform::frequency::CyclesFrom;
 use crate::quantity::{self, Quantity};
 use crate::report::terminal::Detail;
-use crate::report::{Format, UnknownEnding};
+use crate::report::{Format, is_standard};
 
 pub use measure::{MeasureArgs, MeasureWorkerArgs, RehearseArgs};
 pub use pick::PickArgs;
@@ -59,9 +59,24 @@ Examples:
 #[derive(Clone, Debug, Parser)]
 #[command(name = "timermeter", version, after_help = status::ALL, max_term_width = 100)]
 pub struct Cli {
+    /// When to colour what is printed
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    pub color: Colour,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// When to colour what is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless NO_COLOR is set; anywhere with CLICOLOR_FORCE
+    #[default]
+    Auto,
+    /// Anywhere
+    Always,
+    /// Nowhere
+    Never,
 }
 
 /// What to do.
@@ -164,9 +179,9 @@ pub struct ProbeArgs {
     #[arg(long, value_enum, default_value_t)]
     pub notes: Detail,
     /// Write the report to this file as well; its ending says how: .json, .csv, .md or .txt (repeatable)
-    #[arg(long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
+    #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
     pub outputs: Vec<Output>,
-    /// Write the raw observations to this file, from which `analyse` computes the report again
+    /// Write the raw observations to this file (`-`: to standard output, and nothing else), from which `analyse` computes the report again
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// Keep the run in DIR/<platform>/<date>/, with a page to read; DIR is reports where none is given
@@ -287,8 +302,11 @@ pub struct Output {
 }
 
 impl Output {
-    fn parse(path: PathBuf) -> Result<Self, UnknownEnding> {
-        Format::from_path(&path).map(|format| Self { path, format })
+    fn parse(path: PathBuf) -> Result<Self, String> {
+        if is_standard(&path) {
+            return Err("what is written to standard output says --format; give a file that ends in .json, .csv, .md or .txt".into());
+        }
+        Format::from_path(&path).map(|format| Self { path, format }).map_err(|error| error.to_string())
     }
 }
 

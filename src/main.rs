@@ -7,8 +7,8 @@ use std::thread;
 use clap::Parser;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
-    CommandError, agent, agent_check, analyse, check, compare, completions, inspect, list, measure, pick,
-    platform, probe, publish, rehearse, report, score, selftest, table, tell, trial,
+    CommandError, agent, agent_check, analyse, check, colour, compare, completions, inspect, list, measure,
+    pick, platform, probe, publish, rehearse, report, score, selftest, table, tell, trial,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::{limits, scratch};
@@ -22,7 +22,8 @@ static ALLOCATOR: timers::allocations::Counting = timers::allocations::Counting;
 const DONE_BUT: u8 = 3;
 
 fn main() -> ExitCode {
-    let command = limits::on_roomy_stack(|| Cli::parse().command);
+    let Cli { color, command } = limits::on_roomy_stack(Cli::parse);
+    colour(color);
     match command {
         // Who moves a worker to another CPU or counts its switches does so with its first thread.
         Command::Agent(_) | Command::MeasureWorker(_) | Command::Guard => done(run(&command)),

@@ -96,7 +96,7 @@ fn a_site_has_an_index_and_a_page_for_each_report() {
     write(&report(), &reports.join("amd/2026-11-20/report.json"));
     write(&another(), &reports.join("a b&c.json"));
     fs::write(reports.join("broken.json"), "{").unwrap();
-    let made = site::publish(&reports, &place, None).unwrap();
+    let made = site::publish(&reports, &place, None, &|| ()).unwrap();
     assert_eq!((made.reports, made.left_out.len()), (2, 1));
     let index = fs::read_to_string(place.join("index.html")).unwrap();
     assert!(index.contains("broken.json") && index.contains("Another"), "{index}");
@@ -114,7 +114,7 @@ fn a_site_has_an_index_and_a_page_for_each_report() {
     // It may be made again; the page of a report that is gone is gone, and what others put there stays.
     fs::remove_file(reports.join("a b&c.json")).unwrap();
     fs::write(place.join("reports/mine.html"), "").unwrap();
-    site::publish(&reports, &place, None).unwrap();
+    site::publish(&reports, &place, None, &|| ()).unwrap();
     let pages: Vec<_> =
         fs::read_dir(place.join("reports")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(pages.len(), 2, "{pages:?}");
@@ -131,14 +131,14 @@ fn a_folder_that_is_no_site_is_left_alone() {
     let mine = folder.path().join("mine");
     fs::create_dir(&mine).unwrap();
     fs::write(mine.join("thesis.tex"), "years of work").unwrap();
-    let told = |place: &Path| site::publish(&reports, place, None).unwrap_err().to_string();
+    let told = |place: &Path| site::publish(&reports, place, None, &|| ()).unwrap_err().to_string();
     assert!(told(&mine).contains("was not made by"), "{}", told(&mine));
     assert!(told(&reports).contains("was not made by"));
     assert!(told(&reports.join("site")).contains("lie in each other"));
     assert_eq!(fs::read_to_string(mine.join("thesis.tex")).unwrap(), "years of work");
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
-    assert!(site::publish(&empty, &folder.path().join("s"), None).is_err());
+    assert!(site::publish(&empty, &folder.path().join("s"), None, &|| ()).is_err());
     assert!(!folder.path().join("s").exists());
 }
 

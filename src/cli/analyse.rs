@@ -22,6 +22,6 @@ pub struct AnalyseArgs {
     #[arg(long, value_enum, default_value_t)]
     pub notes: Detail,
     /// Write the report to this file as well; its ending says how: .json, .csv, .md or .txt (repeatable)
-    #[arg(long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
+    #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
     pub outputs: Vec<Output>,
 }

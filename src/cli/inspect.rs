@@ -12,7 +12,7 @@ pub struct InspectArgs {
     /// Ids or globs of timers
     #[arg(value_name = "TIMER", required = true)]
     pub timers: Vec<String>,
-    /// Look into this report or trace; without it the timers are probed, quickly
+    /// Look into this report or trace (`-` is standard input); without it the timers are probed, quickly
     #[arg(long, value_name = "REPORT|TRACE", conflicts_with_all = ["agents", "cpu"])]
     pub from: Option<PathBuf>,
     /// Write the figures to this folder as well, as SVG fit for a paper

@@ -47,7 +47,7 @@ pub struct MeasureArgs {
     /// How sure the interval has to hold
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
     pub confidence: f64,
-    /// Sizes of the problem, as in 100,1000
+    /// Sizes of the problem, as in 100,10k,1M
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = values::whole::<u64>(1..=100_000_000))]
     pub sizes: Vec<u64>,
     /// Samples that have to be valid
@@ -56,10 +56,10 @@ pub struct MeasureArgs {
     /// How long a run of the throughput instrument takes
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::time, allow_hyphen_values = true)]
     pub time: Nanos,
-    /// Seconds after which a trial has failed
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, allow_negative_numbers = true, value_parser = values::whole::<u64>(1..=86_400))]
+    /// Seconds, or a time as in 500ms (rounded up), after which a trial has failed
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, allow_negative_numbers = true, value_parser = values::limit)]
     pub limit: u64,
-    /// Draw the mean time a call against the size into this SVG file
+    /// Draw the mean time a call against the size into this SVG file (`-`: to standard output, and nothing else)
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// Take the figures of the clock from this report (JSON) instead of probing
@@ -97,8 +97,8 @@ pub struct RehearseArgs {
     /// Samples a clock and method
     #[arg(long, value_name = "N", default_value_t = 12, allow_negative_numbers = true, value_parser = values::whole::<u32>(5..=1_000))]
     pub samples: u32,
-    /// Milliseconds that a clock and method may take; what does not fit promises less
-    #[arg(long, value_name = "MS", default_value_t = 600, allow_negative_numbers = true, value_parser = values::whole::<u64>(10..=3_600_000))]
+    /// Milliseconds, or a time as in 2s, that a clock and method may take; what does not fit promises less
+    #[arg(long, value_name = "MS", default_value_t = 600, allow_negative_numbers = true, value_parser = values::budget)]
     pub budget: u64,
     /// Take the figures of the clocks from this report (JSON) instead of probing
     #[arg(long, value_name = "REPORT")]

@@ -10,7 +10,7 @@ pub struct ReportArgs {
     /// Reports, or folders of reports
     #[arg(value_name = "REPORT", required = true)]
     pub reports: Vec<PathBuf>,
-    /// The page
+    /// The page; `-` is standard output
     #[arg(short, long, value_name = "FILE", required_unless_present = "svg")]
     pub output: Option<PathBuf>,
     /// The figure of all timers of one report, cost over step, on its own

@@ -5,17 +5,26 @@ use std::ops::RangeInclusive;
 use crate::method::requirement::share;
 use crate::quantity;
 
-/// A whole number in a range.
+/// A whole number in a range, as in 20000, 20k or 1M.
 pub(super) fn whole<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
     move |text| {
-        let number = text.trim().parse::<u64>().ok().filter(|number| range.contains(number));
+        let number = counted(text).filter(|number| range.contains(number));
         number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| match range.end() {
             &u64::MAX => format!("give a whole number, {} or more", range.start()),
-            most => format!("give a whole number from {} to {most}", range.start()),
+            most if *most < 1000 => format!("give a whole number from {} to {most}", range.start()),
+            most => format!("give a whole number from {} to {most}, as in 1000 or 1k", range.start()),
         })
     }
+}
+
+fn counted(text: &str) -> Option<u64> {
+    const UNITS: [(&str, u64); 3] = [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
+    let text = text.trim();
+    let (digits, unit) =
+        UNITS.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit))).unwrap_or((text, 1));
+    digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
 /// Any whole number, as for a seed.
@@ -55,6 +64,30 @@ pub(super) fn whole_seconds(text: &str) -> Result<u64, String> {
     seconds(text).map(|seconds| seconds.ceil() as u64)
 }
 
+/// Seconds that a trial may take, rounded up.
+pub(super) fn limit(text: &str) -> Result<u64, String> {
+    whole_time(text, (1e9, "seconds"), 1..=86_400)
+}
+
+/// Milliseconds that a clock and method may take, rounded up.
+pub(super) fn budget(text: &str) -> Result<u64, String> {
+    whole_time(text, (1e6, "milliseconds"), 10..=3_600_000)
+}
+
+/// A time in units of so many nanoseconds where it has none of its own.
+fn whole_time(text: &str, (unit, name): (f64, &str), range: RangeInclusive<u64>) -> Result<u64, String> {
+    let bare = text.trim().parse::<f64>().ok();
+    let units = bare.or_else(|| quantity::time(text).ok().map(|time| time.0 / unit));
+    let whole = units.filter(|units| *units > 0.0).map(|units| units.ceil() as u64);
+    whole.filter(|whole| range.contains(whole)).ok_or_else(|| {
+        format!(
+            "give {name}, from {} to {}, or a time with its unit, as in 500ms or 2s",
+            range.start(),
+            range.end()
+        )
+    })
+}
+
 fn positive(text: &str, most: f64) -> Option<f64> {
     text.trim().parse().ok().filter(|value| *value > 0.0 && *value <= most)
 }
@@ -69,6 +102,15 @@ mod tests {
         assert_eq!(whole::<u32>(1..=9)("0"), Err("give a whole number from 1 to 9".into()));
         assert_eq!(whole::<u64>(1..=u64::MAX)("-1"), Err("give a whole number, 1 or more".into()));
         assert!(whole::<u32>(1..=u64::MAX)("4294967296").is_err());
+        assert_eq!(whole::<u64>(1..=u64::MAX)("20k"), Ok(20_000));
+        assert!(
+            ["k", "1.5k", "1kk", "99999999999999999999G", "20000000000000G"].iter().all(|text| whole::<u64>(
+                1..=u64::MAX
+            )(
+                text
+            )
+            .is_err())
+        );
         assert!(cpu("x").unwrap_err().contains("number of a CPU"));
         assert!(points("0").is_err() && points("101").is_err() && points("nan").is_err());
     }
@@ -78,6 +120,13 @@ mod tests {
         assert_eq!(seconds("2.5"), Ok(2.5));
         assert_eq!(seconds("500ms"), Ok(0.5));
         assert_eq!(whole_seconds("1500ms"), Ok(2));
-        assert!(["", "0", "-1", "1e9", "ten", "inf"].iter().all(|text| seconds(text).is_err()));
+        assert_eq!(limit("1500ms"), Ok(2));
+        assert_eq!((budget("600"), budget("2s")), (Ok(600), Ok(2000)));
+        assert!(budget("1ms").unwrap_err().contains("from 10 to 3600000"), "{:?}", budget("1ms"));
+        assert!(
+            ["", "0", "-1", "1e9", "ten", "inf", "nan"]
+                .iter()
+                .all(|text| seconds(text).is_err() && limit(text).is_err())
+        );
     }
 }

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::{CommandError, failed, probe, terminal_style};
 use crate::cli::{InspectArgs, ProbeArgs};
+use crate::input::{self, LONGEST_TRACE};
 use crate::model::{Report, Status, TimerRow};
 use crate::platform::frequency::CyclesFrom;
-use crate::recording::Recording;
+use crate::recording::{Recording, is_packed};
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::{facts_of, name};
 use crate::report::plot::Plot;
@@ -65,11 +66,21 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 /// A report, or the report of a trace: what the file is tells its first bytes.
 fn read(path: &Path) -> Result<Report, CommandError> {
     let mut first = [0; 4];
-    let begins = crate::input::open(path).and_then(|mut file| file.read_exact(&mut first));
-    if begins.is_ok() && crate::recording::is_packed(&first) {
-        return Recording::read(path).map_err(failed)?.report().map_err(failed);
+    if path != Path::new("-") {
+        let begins = input::open(path).and_then(|mut file| file.read_exact(&mut first));
+        return match begins {
+            Ok(()) if is_packed(&first) => Recording::read(path).map_err(failed)?.report().map_err(failed),
+            _ => Report::read(path).map_err(failed),
+        };
     }
-    Report::read(path).map_err(failed)
+    // It can be read once only.
+    let (mut bytes, name) = (Vec::new(), "standard input");
+    input::read(path, LONGEST_TRACE, &mut bytes)
+        .map_err(|error| failed(format!("cannot read {name}: {error}")))?;
+    if is_packed(&bytes) {
+        return Recording::unpack(&bytes, name).map_err(failed)?.report().map_err(failed);
+    }
+    Report::parse(&String::from_utf8_lossy(&bytes), name).map_err(failed)
 }
 
 fn probe_now(args: &InspectArgs) -> Result<Report, CommandError> {

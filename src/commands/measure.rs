@@ -15,7 +15,8 @@ use crate::measure::worker::{Instrument, Reply, Request};
 use crate::method::Facts;
 use crate::method::{ClockFigures, Counts};
 use crate::model::Report;
-use crate::report::WholeFile;
+use crate::report::machine::name;
+use crate::report::{WholeFile, is_standard};
 use crate::selection::select;
 
 /// Runs the command. Returns whether all that was asked for could be measured.
@@ -55,12 +56,15 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         vec![command_run::measure(args, &clock, cpu)?]
     };
     // What was measured is shown whatever becomes of the figure.
-    let plotted = plot.map(|file| match curves::svg(&measurements) {
+    let plotted = plot.map(|file| match curves::svg(&measurements, &clock.id, &name(&report)) {
         Ok(Some(figure)) => file.commit(figure.as_bytes()).map_err(failed),
         // The table says why.
         Ok(None) => Ok(()),
         Err(why) => Err(CommandError::Failed(why)),
     });
+    if args.plot.as_deref().is_some_and(is_standard) {
+        return plotted.transpose().map(|_| is_complete(&measurements));
+    }
     let shown = Shown { args, report: &report, clock: &clock, measurements: &measurements };
     match args.format {
         MeasureFormat::Json => writeln!(output, "{}", super::pretty(&shown.document())?)?,
@@ -70,7 +74,11 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     }
     output.flush()?;
     plotted.transpose()?;
-    Ok(!measurements.iter().any(|measurement| matches!(measurement.outcome, Outcome::Failed { .. })))
+    Ok(is_complete(&measurements))
+}
+
+fn is_complete(measurements: &[Measurement]) -> bool {
+    !measurements.iter().any(|measurement| matches!(measurement.outcome, Outcome::Failed { .. }))
 }
 
 /// The clock with the report that holds it. Where none is named and nothing is known, one clock is probed, and not all of

@@ -16,6 +16,7 @@ mod measurement;
 pub mod pick;
 pub mod platform;
 pub mod probe;
+mod progress;
 pub mod publish;
 pub mod rehearse;
 pub mod report;
@@ -26,9 +27,10 @@ pub mod table;
 pub mod trial;
 
 use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::cli::Output;
+use crate::cli::{Colour, Output};
 use crate::method::in_a_sentence;
 use crate::model::Report;
 use crate::report::terminal::{self, Detail};
@@ -85,18 +87,38 @@ impl From<std::io::Error> for CommandError {
     }
 }
 
-/// How wide the terminal on standard output is, and whether it wants colour.
+static COLOUR: OnceLock<Colour> = OnceLock::new();
+
+/// What the command line says of colour, for all that is printed from now on.
+pub fn colour(when: Colour) {
+    let _ = COLOUR.set(when);
+}
+
+/// How wide the terminal on standard output is, and whether colour is wanted.
 #[must_use]
 pub fn terminal_style() -> Style {
     let stdout = std::io::stdout();
-    if !stdout.is_terminal() {
-        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
-        return Style { width: columns.filter(|columns| *columns > 0), colour: false };
+    let is_terminal = stdout.is_terminal();
+    let colour = match COLOUR.get().copied().unwrap_or_default() {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => colour_unless_told(is_terminal),
+    };
+    if is_terminal {
+        let width = terminal_size::terminal_size_of(&stdout).map(|(width, _)| width.0);
+        return Style { width, colour };
     }
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-        || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    let width = terminal_size::terminal_size_of(&stdout).map(|(width, _)| width.0);
-    Style { width, colour: !plain }
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    Style { width: columns.filter(|columns| *columns > 0), colour }
+}
+
+/// What the environment says of colour (<https://no-color.org>, <https://bixense.com/clicolors>).
+fn colour_unless_told(is_terminal: bool) -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let forced =
+        set("CLICOLOR_FORCE") && std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    !set("NO_COLOR") && (forced || (is_terminal && !dumb))
 }
 
 /// Whether this process can run on a CPU; tried in a thread of its own, so that this one stays free.

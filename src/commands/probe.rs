@@ -1,13 +1,13 @@
 //! `probe`: characterises timers and prints them, best Quality first.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use timers::Fault;
 
 use super::hosts::{self, HostName, Population};
+use super::progress::Progress;
 use super::{CommandError, failed, prepare, show, write};
 use crate::cli::ProbeArgs;
 use crate::model::{self, Estimate, Hertz, Platform, Report, Status, TimerRow, Tool};
@@ -15,7 +15,7 @@ use crate::platform::{self, frequency};
 use crate::prober::campaign::{self, Settings, Subject};
 use crate::prober::sampling::Plan;
 use crate::recording::{self, Observed, Recording};
-use crate::report::{Archive, OutputFile, WholeFile};
+use crate::report::{Archive, OutputFile, WholeFile, is_standard};
 use crate::trust::Yardsticks;
 
 /// Seconds a process of a timer may take, unless specified otherwise.
@@ -35,7 +35,10 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     files.write_trace(&recording)?;
     let report = recording.report().map_err(|error| CommandError::Failed(error.to_string()))?;
     files.write(&report, args.quiet)?;
-    show(&report, args.format, args.notes, output)?;
+    // Where the trace goes to standard output, nothing else does.
+    if !args.trace.as_deref().is_some_and(is_standard) {
+        show(&report, args.format, args.notes, output)?;
+    }
     Ok(!by_name_failed && !named_unsettled(&args.timers, &report.timers))
 }
 
@@ -124,32 +127,19 @@ fn measure(
     settings: &Settings,
     quiet: bool,
 ) -> Result<Option<Estimate>, CommandError> {
-    let steps = population.subjects.len() as u64 * u64::from(settings.plan.processes);
-    let bar = progress_bar(steps, quiet);
+    let bar = Progress::of(population.subjects.len() * settings.plan.processes as usize, quiet);
     let progress = |what: &str| {
-        bar.set_message(what.to_owned());
-        bar.inc(1);
-        // Nobody knows how many processes it takes to narrow intervals: it is never over before it is.
-        if bar.length().is_some_and(|length| bar.position() >= length) {
-            bar.set_length(bar.position() + 1);
+        bar.at(what);
+        // Nobody knows how many processes it takes to narrow intervals.
+        if !bar.step() {
+            bar.until(settings.plan.budget_s);
         }
     };
     let ended = campaign::run(&population.hosts, &mut population.subjects, settings, &progress);
-    bar.finish_and_clear();
     ended.map_err(|fault| match fault {
         Fault::Interrupted => CommandError::Interrupted,
         fault => CommandError::Failed(fault.to_string()),
     })
-}
-
-/// Drawn between processes only: nothing runs beside a measurement.
-fn progress_bar(steps: u64, quiet: bool) -> ProgressBar {
-    if quiet || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}");
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// What the read paths of this machine are held against.

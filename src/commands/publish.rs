@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::progress::Progress;
 use super::{CommandError, failed, tell};
 use crate::cli::{FiguresWanted, PublishArgs};
 use crate::page::{Figures, site};
@@ -16,7 +17,13 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         FiguresWanted::Always => Some(Figures::Drawn),
         FiguresWanted::Never => Some(Figures::LeftOut),
     };
-    let site = site::publish(&args.reports, &args.output, figures).map_err(failed)?;
+    let progress = Progress::of(site::count(&args.reports), false);
+    progress.at("pages");
+    let page_made = || {
+        progress.step();
+    };
+    let site = site::publish(&args.reports, &args.output, figures, &page_made).map_err(failed)?;
+    drop(progress);
     for reason in &site.left_out {
         tell(&format!("left out: {reason}"));
     }

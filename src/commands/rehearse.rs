@@ -4,6 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use super::progress::Progress;
 use super::{CommandError, measure, terminal_style, trial};
 use crate::cli::measure::{MeasureFormat, RehearseArgs};
 use crate::measure::operations;
@@ -77,7 +78,9 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
         broken: 0,
         left_out: Vec::new(),
     };
+    let progress = Progress::of(wanted.len(), false);
     for row in report.timers.iter().filter(|row| wanted.contains(&row.id.as_str())) {
+        progress.at(&row.id);
         let left_out = match ClockFigures::of(row, &report.platform) {
             Err(why) => Some(why),
             Ok(clock) if clock.facts.counts.is_none() => Some("it does not count time".into()),
@@ -92,7 +95,9 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
             }
         };
         outcome.left_out.extend(left_out.map(|why| (row.id.clone(), why)));
+        progress.step();
     }
+    drop(progress);
     match args.format {
         MeasureFormat::Json => writeln!(output, "{}", super::pretty(&outcome)?)?,
         MeasureFormat::Csv => output.write_all(columns(&outcome, ",").as_bytes())?,

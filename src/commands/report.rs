@@ -10,7 +10,7 @@ use crate::page;
 use crate::report::machine::name;
 use crate::report::plot::ranking;
 use crate::report::plot::svg::standalone;
-use crate::report::{Collection, WholeFile};
+use crate::report::{Collection, WholeFile, is_standard};
 use crate::text::plain;
 
 /// Bytes of the reports of a page together, as all are held at once: some eighty of those that a run writes.
@@ -70,6 +70,9 @@ fn commit(
     output: &mut dyn Write,
 ) -> Result<(), CommandError> {
     file.commit(text.as_bytes()).map_err(failed)?;
+    if is_standard(name) {
+        return Ok(());
+    }
     let (written, size) = (name.display(), text.len().div_ceil(1000));
     match reports {
         1 => writeln!(output, "{written}: 1 report, {size} kB")?,

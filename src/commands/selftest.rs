@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::CommandError;
+use super::progress::Progress;
 use crate::cli::{SelftestArgs, ShortFormat};
 use crate::prober::sampling::Plan;
 use crate::selftest::score::{ALIKE, FIGURES, FigureSummary, Score, Scores, Summary, kind};
@@ -97,13 +98,22 @@ pub fn run(args: &SelftestArgs, output: &mut dyn Write) -> Result<(), CommandErr
 
 fn judge(seed: u64, count: usize, plan: &Plan) -> Result<Outcome, CommandError> {
     let fault = |fault| CommandError::Failed(format!("a simulated timer could not be probed: {fault}"));
+    let (regular, irregular) = (population::regular(count, seed), population::irregular(count, seed));
+    let progress = Progress::of(regular.len() + irregular.len(), false);
+    progress.at("simulated timers");
+    let judged = |chunk: &[Case]| -> Result<Vec<Verdict>, CommandError> {
+        let judged = |case: &Case| {
+            case.judge(plan).inspect(|_| {
+                progress.step();
+            })
+        };
+        chunk.par_iter().map(judged).collect::<Result<_, _>>().map_err(fault)
+    };
     let mut by_reference = IndexMap::<String, (Scores, Score)>::new();
     let mut misses = Vec::new();
     // A chunk at a time: what was found of a timer is as large as a row of a report.
-    for chunk in population::regular(count, seed).chunks(CHUNK) {
-        let verdicts: Vec<Verdict> =
-            chunk.par_iter().map(|case| case.judge(plan)).collect::<Result<_, _>>().map_err(fault)?;
-        for (case, verdict) in chunk.iter().zip(&verdicts) {
+    for chunk in regular.chunks(CHUNK) {
+        for (case, verdict) in chunk.iter().zip(&judged(chunk)?) {
             let (groups, all) = by_reference.entry(case.reference.name.clone()).or_default();
             groups.add(case, verdict);
             all.add(verdict);
@@ -112,24 +122,23 @@ fn judge(seed: u64, count: usize, plan: &Plan) -> Result<Outcome, CommandError> 
             }
         }
     }
-    let (mut numbers, irregular) = (0, population::irregular(count, seed));
+    let mut numbers = 0;
     for chunk in irregular.chunks(CHUNK) {
-        let verdicts: Vec<Verdict> =
-            chunk.par_iter().map(|case| case.judge(plan)).collect::<Result<_, _>>().map_err(fault)?;
-        for (case, verdict) in
-            chunk.iter().zip(&verdicts).filter(|(_, verdict)| verdict.accuracy.value.is_some())
-        {
+        let verdicts = judged(chunk)?;
+        let given = chunk.iter().zip(&verdicts).filter(|(_, verdict)| verdict.accuracy.value.is_some());
+        for (case, verdict) in given {
             numbers += 1;
             misses.push(miss(case, verdict));
         }
     }
+    drop(progress);
     by_reference.sort_unstable_keys();
     let mut failures: Vec<String> =
         by_reference.iter().flat_map(|(reference, (groups, all))| failures(reference, groups, all)).collect();
     if f64::from(numbers) > REQUIRED.numbers_for_irregular * irregular.len() as f64 {
         failures.push(format!("{numbers} timers without a step were given one"));
     }
-    let judged = |(reference, (groups, all)): (&String, &(Scores, Score))| Judged {
+    let summed = |(reference, (groups, all)): (&String, &(Scores, Score))| Judged {
         reference: reference.clone(),
         groups: groups.0.iter().map(|(group, score)| (group.clone(), score.summary())).collect(),
         all: all.summary(),
@@ -137,7 +146,7 @@ fn judge(seed: u64, count: usize, plan: &Plan) -> Result<Outcome, CommandError> 
     Ok(Outcome {
         seed,
         profile: plan.name,
-        references: by_reference.iter().map(judged).collect(),
+        references: by_reference.iter().map(summed).collect(),
         numbers_for_irregular: numbers,
         irregular: irregular.len() as u32,
         required: REQUIRED,

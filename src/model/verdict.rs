@@ -64,7 +64,7 @@ pub trait Answers {
         failed.map(|(name, _, finding)| (name, finding))
     }
 
-    /// `no` where one of these three fails, `?` where one of them was not tested, `yes` otherwise.
+    /// In a word: `no` where it fails one of these three, `yes` where they passed or do not apply, `?` otherwise.
     fn in_short(&self) -> &'static str {
         let three = self.each().map(|(_, outcome, _)| outcome);
         if three[..3].contains(&Outcome::Fail) {

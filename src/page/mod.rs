@@ -56,7 +56,7 @@ struct Term {
     text: &'static str,
 }
 
-const TERMS: [Term; 7] = [
+const TERMS: [Term; 8] = [
     Term {
         key: "timer",
         name: "timer",
@@ -97,6 +97,13 @@ const TERMS: [Term; 7] = [
         name: "status",
         text: "ok: all figures were determined. unresolved: it can be read, but its step could not be determined. \
                unavailable: the machine does not let it be read. failed: it crashed, hung or sent a malformed reply.",
+    },
+    Term {
+        key: "trust",
+        name: "trust",
+        text: "yes: monotonic, the same on all threads, and stable, as far as that applies. no: it fails one of these three, and its \
+               Quality is 0. ?: one of them could not be tested. What a timer counts, whether it is as declared, and who answers a \
+               read, are told among the details and take nothing away.",
     },
 ];
 

@@ -109,23 +109,28 @@ pub struct Site {
 }
 
 /// Makes the site of all reports in and below `folder` at `place`. `figures` is decided by their number where it is null.
+/// `page_made` is called for each page of a report, by several threads.
 ///
 /// # Errors
 /// When the place is taken by something else, nothing could be read, or something could not be written. `place` is then as it
 /// was.
-pub fn publish(folder: &Path, place: &Path, figures: Option<Figures>) -> Result<Site, SiteError> {
+pub fn publish(
+    folder: &Path,
+    place: &Path,
+    figures: Option<Figures>,
+    page_made: &(dyn Fn() + Sync),
+) -> Result<Site, SiteError> {
     if !folder.is_dir() {
         return Err(SiteError::NoFolder(folder.to_owned()));
     }
     refuse_unless_ours(place)?;
     refuse_nested(folder, place)?;
     let made = beside(place)?;
-    let figures = figures.unwrap_or_else(|| {
-        let many = count(folder, MANY + 1) > MANY;
-        if many { Figures::LeftOut } else { Figures::Drawn }
+    let figures =
+        figures.unwrap_or_else(|| if count(folder) > MANY { Figures::LeftOut } else { Figures::Drawn });
+    let read: Collection<Result<Brief, SiteError>> = Collection::read(&[folder], |path, report| {
+        page_of(path, &report, folder, made.path(), figures).inspect(|_| page_made())
     });
-    let read: Collection<Result<Brief, SiteError>> =
-        Collection::read(&[folder], |path, report| page_of(path, &report, folder, made.path(), figures));
     let mut briefs = Vec::with_capacity(read.reports.len());
     for kept in read.reports {
         briefs.push(kept.content?);
@@ -185,8 +190,9 @@ fn beside(place: &Path) -> Result<ScratchFolder, SiteError> {
     ScratchFolder::within(parent(place), 0o755).map_err(explain)
 }
 
-/// How many reports there may be, counted up to `most`.
-fn count(folder: &Path, most: usize) -> usize {
+/// How many reports there may be.
+#[must_use]
+pub fn count(folder: &Path) -> usize {
     let mut found = 0;
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -196,9 +202,6 @@ fn count(folder: &Path, most: usize) -> usize {
                 folders.push(entry.path());
             } else if entry.path().extension() == Some(OsStr::new("json")) {
                 found += 1;
-            }
-            if found >= most {
-                return found;
             }
         }
     }

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use super::{Figures, quality_colour};
-use crate::model::{ProvenanceKind, Report, Status, TimerRow, Warning};
+use crate::model::{ProvenanceKind, Report, Status, TimerRow, Verdicts, Warning};
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::{facts_of, name};
 use crate::report::plot::Plot;
 use crate::report::plot::ranking::{self, Ranking};
 use crate::report::plot::svg::{DrawError, marks};
 use crate::report::{Fact, ranks, written_rank};
-use crate::text::numbers::{accuracy, count, percent, plus_minus, share, time};
+use crate::text::numbers::{NOTHING, accuracy, count, percent, plus_minus, share, time};
 use crate::text::{clipped, plain};
 
 const LONGEST: usize = 600;
@@ -44,6 +44,7 @@ pub(super) struct TimerView {
     pub label: String,
     pub runtime: String,
     pub status: &'static str,
+    pub trust: &'static str,
     pub quality_colour: &'static str,
     pub quality: Cell,
     pub half: String,
@@ -151,6 +152,7 @@ impl TimerView {
             label: clipped(&row.label, LONGEST_NAME),
             runtime: clipped(&row.runtime, LONGEST_NAME),
             status: row.status.name(),
+            trust: row.verdicts.as_ref().map_or(NOTHING, Verdicts::in_short),
             quality_colour: quality_colour::of(row.quality),
             quality: cell(percent(row.quality), row.quality, ""),
             half: plus_minus(row.quality, row.quality_low, row.quality_high),

@@ -23,6 +23,12 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
     fact("spread", row.spread.map(|_| spread(row)));
     fact("tick", row.ns_per_tick.map(|ns| format!("{} ({})", time(Some(ns)), rate(Some(1e9 / ns)))));
     fact("rests on", row.observations.as_ref().map(observations));
+    fact(
+        "trust",
+        row.verdicts
+            .as_ref()
+            .map(|verdicts| format!("{}, by the first three of the following", verdicts.in_short())),
+    );
     for verdict in row.verdicts.iter().flat_map(Verdicts::each) {
         fact(verdict.0, Some(format!("{} — {}", verdict.1.in_words(), clipped(verdict.2, LONGEST))));
     }

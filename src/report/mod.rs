@@ -28,7 +28,7 @@ pub use archive::Archive;
 pub use collection::{Collection, Kept};
 pub use fact::Fact;
 pub use format::{Format, UnknownEnding};
-pub use output::{OutputError, OutputFile, WholeFile};
+pub use output::{OutputError, OutputFile, WholeFile, is_standard};
 pub use range::Impossible;
 pub use rank::ranks;
 pub use read::{ReadError, parse, read};

@@ -58,6 +58,14 @@ enum Target {
     Whole { file: ScratchFile, place: PathBuf },
     /// A device, a pipe or a descriptor: it cannot be replaced, so it is written to.
     Straight,
+    /// Standard output.
+    Standard,
+}
+
+/// Whether a path stands for standard output.
+#[must_use]
+pub fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 impl WholeFile {
@@ -83,6 +91,7 @@ impl WholeFile {
                 let whole = written.and_then(|()| file.persist(&place));
                 whole.map_err(|source| explain(&path, &place, source))
             }
+            Target::Standard => io::stdout().write_all(bytes).map_err(|source| explain(&path, &path, source)),
             Target::Straight => {
                 let opened = OpenOptions::new().append(true).open(&path);
                 let written = opened.and_then(|mut file| file.write_all(bytes));
@@ -130,6 +139,9 @@ impl OutputFile {
 }
 
 fn prepare(path: &Path) -> Result<Target, OutputError> {
+    if is_standard(path) {
+        return Ok(Target::Standard);
+    }
     let explained = |source| explain(path, path, source);
     let known = match std::fs::metadata(path) {
         Ok(known) if known.is_dir() => {

@@ -57,6 +57,15 @@ pub fn count(number: Option<f64>) -> String {
     }
 }
 
+/// The same without zeros behind the point that say nothing, as on an axis: `10k`, `20 µs`.
+#[must_use]
+pub fn trimmed(figure: &str) -> String {
+    let (digits, unit) = figure.split_at(figure.find([' ', 'k', 'M', 'G']).unwrap_or(figure.len()));
+    let digits =
+        if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
+    digits.to_owned() + unit
+}
+
 /// A frequency given in hertz, as in `2.596 GHz`.
 #[must_use]
 pub fn rate(hz: Option<f64>) -> String {
@@ -118,7 +127,7 @@ pub fn plus_minus(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> 
 
 #[cfg(test)]
 mod tests {
-    use crate::text::numbers::{count, half_interval, percent, plus_minus, rate, significant, time};
+    use crate::text::numbers::{count, half_interval, percent, plus_minus, rate, significant, time, trimmed};
     use proptest::prelude::*;
 
     #[test]
@@ -153,6 +162,14 @@ mod tests {
         ] {
             assert_eq!(time(Some(ns)), text, "{ns}");
         }
+    }
+
+    #[test]
+    fn zeros_behind_the_point_go_and_those_before_it_stay() {
+        assert_eq!(
+            ["10.00k", "20.00 µs", "100", "1.500 ms", "–"].map(trimmed),
+            ["10k", "20 µs", "100", "1.5 ms", "–"]
+        );
     }
 
     #[test]

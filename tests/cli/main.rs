@@ -11,6 +11,7 @@ mod reports;
 mod runtimes;
 #[path = "../skipping/mod.rs"]
 mod skipping;
+mod streams;
 mod usage;
 
 use std::time::Duration;

@@ -1,16 +1,19 @@
 //! A figure of what was measured: the mean time a call against the size, a curve an operation and way, as SVG.
 
+use std::ops::Range;
+
 use plotters::backend::SVGBackend;
 use plotters::chart::ChartBuilder;
-use plotters::coord::combinators::IntoLogRange;
+use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};
 use plotters::drawing::{DrawingAreaErrorKind, IntoDrawingArea};
 use plotters::element::{Circle, PathElement, Text};
 use plotters::prelude::DrawingBackend;
 use plotters::style::{BLACK, Color, IntoFont, RGBColor};
 
 use crate::commands::measurement::{Measurement, Outcome};
+use crate::report::plot::svg::standalone;
 use crate::text::clipped;
-use crate::text::numbers::time;
+use crate::text::numbers::{count, time, trimmed};
 
 /// Colours that most eyes tell apart, and that differ in grey (Okabe and Ito, *Color Universal Design*).
 const COLOURS: [RGBColor; 7] = [
@@ -46,18 +49,23 @@ struct Point {
 
 type Error<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
 
-/// The figure, both axes logarithmic, with the interval of each mean. `None` where nothing with a size could be measured.
+/// The figure, both axes logarithmic, with the interval of each mean, for what was measured by `clock` on `machine`. `None` where
+/// nothing with a size could be measured.
 ///
 /// # Errors
 /// Says what the drawing library says.
-pub(super) fn svg(measurements: &[Measurement]) -> Result<Option<String>, String> {
+pub(super) fn svg(
+    measurements: &[Measurement],
+    clock: &str,
+    machine: &str,
+) -> Result<Option<String>, String> {
     let curves = curves(measurements);
     if curves.is_empty() {
         return Ok(None);
     }
     let mut text = String::new();
     draw(&curves, &mut text).map_err(|error| format!("the plot cannot be drawn: {error}"))?;
-    Ok(Some(text))
+    Ok(Some(standalone(&text, &format!("Mean time a call over size, by {clock} on {machine}"))))
 }
 
 fn curves(measurements: &[Measurement]) -> Vec<Curve> {
@@ -102,10 +110,26 @@ impl Mark {
 }
 
 /// From the least to the greatest, and a little more.
-fn range(values: impl Iterator<Item = f64> + Clone) -> std::ops::Range<f64> {
+fn range(values: impl Iterator<Item = f64> + Clone) -> Range<f64> {
     const MARGIN: f64 = 1.3;
     let least = values.clone().fold(f64::INFINITY, f64::min);
     least / MARGIN..values.fold(0.0, f64::max) * MARGIN
+}
+
+/// What is written along an axis: few round numbers, however many powers of ten it covers.
+fn labels(axis: &Range<f64>) -> Vec<f64> {
+    const ENOUGH: usize = 4;
+    const FINER: [&[f64]; 3] =
+        [&[1.0], &[1.0, 2.0, 5.0], &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]];
+    let powers = axis.start.log10().floor() as i32..=axis.end.log10().ceil() as i32;
+    let within = |digits: &[f64]| -> Vec<f64> {
+        let of = |power: i32| digits.iter().map(move |digit| digit * 10_f64.powi(power));
+        powers.clone().flat_map(of).filter(|number| axis.contains(number)).collect()
+    };
+    let found = FINER.iter().map(|digits| within(digits)).find(|numbers| numbers.len() >= ENOUGH);
+    // A single size, or times that hardly differ: the ends will do.
+    let numbers = found.unwrap_or_else(|| vec![axis.start, (axis.start * axis.end).sqrt(), axis.end]);
+    numbers.iter().copied().step_by(numbers.len().div_ceil(2 * ENOUGH)).collect()
 }
 
 fn draw<'a>(curves: &[Curve], text: &'a mut String) -> Result<(), Error<'a>> {
@@ -117,21 +141,23 @@ fn draw<'a>(curves: &[Curve], text: &'a mut String) -> Result<(), Error<'a>> {
     // The end of an interval that reaches towards nothing is cut off.
     let up = range(points.flat_map(|point| [point.mean, point.high, point.low.max(point.mean / 4.0)]));
     let bottom = up.start;
+    let (sizes, times) = (labels(&across), labels(&up));
     let mut chart = ChartBuilder::on(&left)
         .margin(8)
         .margin_right(18)
         .x_label_area_size(48)
         .y_label_area_size(82)
-        .build_cartesian_2d(across.log_scale(), up.log_scale())?;
+        .build_cartesian_2d(
+            across.log_scale().with_key_points(sizes),
+            up.log_scale().with_key_points(times),
+        )?;
     chart
         .configure_mesh()
         .disable_mesh()
         .x_desc("size")
         .y_desc("mean time a call")
-        .x_labels(6)
-        .y_labels(6)
-        .x_label_formatter(&|size| format!("{size:.0}"))
-        .y_label_formatter(&|ns| time(Some(*ns)))
+        .x_label_formatter(&|size| trimmed(&count(Some(*size))))
+        .y_label_formatter(&|ns| trimmed(&time(Some(*ns))))
         .axis_style(BLACK)
         .label_style(FONT.into_font())
         .axis_desc_style(FONT.into_font())
@@ -155,4 +181,19 @@ fn draw<'a>(curves: &[Curve], text: &'a mut String) -> Result<(), Error<'a>> {
         legend.draw(&Text::new(curve.name.as_str(), (32, at - 8), FONT.into_font()))?;
     }
     area.present()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::labels;
+
+    #[test]
+    fn an_axis_has_more_than_one_label_and_not_too_many() {
+        for (from, to) in [(77.0, 1.3e6), (1e-3, 1e9), (900.0, 1100.0), (10.2, 10.4), (0.9, 30.0)] {
+            let found = labels(&(from..to));
+            assert!((2..=8).contains(&found.len()), "{from} to {to}: {found:?}");
+            assert!(found.iter().all(|number| (from..=to).contains(number)), "{from} to {to}: {found:?}");
+        }
+        assert_eq!(labels(&(90.0..1.1e6)), [100.0, 1e3, 1e4, 1e5, 1e6]);
+    }
 }

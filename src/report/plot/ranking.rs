@@ -15,7 +15,7 @@ use super::svg::{DATA, DrawError, Error, FONT, INK, LEVEL};
 use crate::model::{AccuracyKind, Report, TimerRow};
 use crate::quality::{ACCURACY_EXPONENT, COST_EXPONENT};
 use crate::text::clipped;
-use crate::text::numbers::count;
+use crate::text::numbers::{count, trimmed};
 
 /// The name of the figure, as in file names.
 const NAME: &str = "ranking";
@@ -130,8 +130,8 @@ fn draw<'a>(marks: &[Mark], area: &DrawingArea<SVGBackend<'a>, Shift>) -> Result
         .disable_mesh()
         .x_desc("step (CPU cycles)")
         .y_desc("cost of a read (CPU cycles)")
-        .x_label_formatter(&|at| power(*at))
-        .y_label_formatter(&|at| power(*at))
+        .x_label_formatter(&|at| trimmed(&count(Some(*at))))
+        .y_label_formatter(&|at| trimmed(&count(Some(*at))))
         .axis_style(INK)
         .label_style((FONT, FONT_SIZE).into_font().color(&INK))
         .axis_desc_style((FONT, FONT_SIZE).into_font().color(&INK))
@@ -147,15 +147,6 @@ fn draw<'a>(marks: &[Mark], area: &DrawingArea<SVGBackend<'a>, Shift>) -> Result
             + Text::new(mark.label(), (beside, 0), style)])?;
     }
     area.present()
-}
-
-/// A power of ten on an axis, as in `10k`.
-fn power(number: f64) -> String {
-    let text = count(Some(number));
-    let (digits, unit) = text.split_at(text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len()));
-    let digits =
-        if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
-    format!("{digits}{unit}")
 }
 
 /// Where the line of a Quality enters and leaves the figure: the product of accuracy and cost is the same on all of it.

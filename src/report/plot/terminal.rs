@@ -9,6 +9,8 @@ use crate::text::wrap;
 const HEIGHT: usize = 12;
 /// Columns left of the figure, the axis among them.
 const GUTTER: usize = 9;
+/// Lines across a staircase at most.
+const MOST_RULES: usize = 4;
 const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 impl Plot {
@@ -45,7 +47,9 @@ impl Plot {
     }
 
     fn scatter(&self, grid: &mut Grid, points: &[(f64, f64)]) {
-        for &level in &self.levels {
+        // Lines are there to count steps by, and points to be seen.
+        let every = self.levels.len().div_ceil(MOST_RULES).max(1);
+        for &level in self.levels.iter().step_by(every) {
             if let Some(row) = place(level, &self.up, HEIGHT) {
                 grid.rule(HEIGHT - 1 - row);
             }

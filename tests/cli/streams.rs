@@ -1,0 +1,57 @@
+//! `-` for files, and colour where it is asked for.
+
+use assert_cmd::Command;
+
+use super::{PROGRAM, printed, timermeter};
+
+const REPORT: &str = "tests/data/xeon-2026-11-21.json";
+
+#[test]
+fn a_page_on_standard_output_is_the_page_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("page.html");
+    timermeter(&["report", REPORT, "-o", file.to_str().unwrap()]).code(0);
+    let page = printed(&timermeter(&["report", REPORT, "-o", "-"]).code(0));
+    assert_eq!(page, std::fs::read_to_string(file).unwrap());
+    let figure = printed(&timermeter(&["report", REPORT, "--svg", "-"]).code(0));
+    assert!(figure.starts_with("<svg") && figure.trim_end().ends_with("</svg>"), "{figure}");
+}
+
+#[test]
+fn a_report_from_standard_input_is_the_same_report() {
+    let text = std::fs::read(REPORT).unwrap();
+    let from_file = printed(&timermeter(&["inspect", "monotonic", "--from", REPORT]).code(0));
+    let piped = Command::new(PROGRAM)
+        .args(["inspect", "monotonic", "--from", "-"])
+        .write_stdin(text)
+        .assert()
+        .code(0);
+    assert_eq!(printed(&piped), from_file);
+    let nothing =
+        Command::new(PROGRAM).args(["inspect", "monotonic", "--from", "-"]).write_stdin("").assert();
+    let told = String::from_utf8(nothing.code(1).get_output().stderr.clone()).unwrap();
+    assert!(told.contains("standard input"), "{told}");
+}
+
+#[test]
+fn a_report_on_standard_output_is_asked_for_by_its_format() {
+    let refused = timermeter(&["probe", "-o", "-"]).code(2);
+    let told = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
+    assert!(told.contains("--format"), "{told}");
+}
+
+#[test]
+fn colour_is_where_it_is_asked_for() {
+    let coloured = |more: &[&str], variables: &[(&str, &str)]| {
+        let mut command = Command::new(PROGRAM);
+        command.args(["inspect", "monotonic", "--from", REPORT]).args(more);
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").envs(variables.iter().copied());
+        printed(&command.assert().code(0)).contains('\x1b')
+    };
+    assert!(!coloured(&[], &[]), "this is no terminal");
+    assert!(coloured(&["--color", "always"], &[("NO_COLOR", "1")]), "who asks gets it");
+    assert!(coloured(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured(&[], &[("CLICOLOR_FORCE", "0")]));
+    assert!(!coloured(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!coloured(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
+}

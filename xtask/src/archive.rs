@@ -1,0 +1,61 @@
+//! Archives that are the same, bit for bit, whoever packs the same files and whenever.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use flate2::{Compression, GzBuilder};
+use tar::{Builder, EntryType, Header};
+
+use crate::Outcome;
+
+/// Programs are told by their name, as who packs them may do so on a system without modes.
+const PROGRAM: &str = "timermeter";
+
+/// Packs a folder under its name.
+pub fn pack(folder: &Path, to: &Path) -> Outcome<PathBuf> {
+    fs::write(to, compressed(&tar(folder, folder.file_name().map_or(Path::new("."), Path::new))?)?)?;
+    Ok(to.to_owned())
+}
+
+/// What `gzip -9n` makes of it.
+pub fn compressed(bytes: &[u8]) -> Outcome<Vec<u8>> {
+    let mut encoder = GzBuilder::new().write(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(encoder.finish()?)
+}
+
+/// All files of a folder under another name, in alphabetical order, owned by root.
+pub fn tar(folder: &Path, name: &Path) -> Outcome<Vec<u8>> {
+    let mut archive = Builder::new(Vec::new());
+    append(&mut archive, folder, name)?;
+    Ok(archive.into_inner()?)
+}
+
+fn append(archive: &mut Builder<Vec<u8>>, folder: &Path, name: &Path) -> Outcome<()> {
+    archive.append_data(&mut header(EntryType::Directory, 0o755, 0), name.join(""), std::io::empty())?;
+    let mut paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Outcome<Vec<_>>>()?;
+    paths.sort();
+    for path in paths {
+        let file_name = path.file_name().unwrap_or_default();
+        if path.is_dir() {
+            append(archive, &path, &name.join(file_name))?;
+            continue;
+        }
+        let mode = if file_name == PROGRAM && !name.ends_with("completions") { 0o755 } else { 0o644 };
+        let mut header = header(EntryType::Regular, mode, fs::metadata(&path)?.len());
+        archive.append_data(&mut header, name.join(file_name), File::open(&path)?)?;
+    }
+    Ok(())
+}
+
+fn header(kind: EntryType, mode: u32, size: u64) -> Header {
+    let mut header = Header::new_gnu();
+    header.set_entry_type(kind);
+    header.set_mode(mode);
+    header.set_size(size);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_mtime(0);
+    header
+}

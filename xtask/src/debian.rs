@@ -1,0 +1,99 @@
+//! A package of Debian: an `ar` archive of two `tar` archives, one of what describes it and one of what it installs (deb(5)).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ar::{Builder, Header};
+
+use crate::archive::{compressed, tar};
+use crate::{Outcome, TEXTS, VERSION};
+
+const SUMMARY: &str = "tells how good the clocks of a machine are
+ For every way to read a clock: the step in which it really moves, what a read
+ costs, how steadily, and whether it can be trusted. Statically linked.";
+
+/// What Debian calls the architecture of a target; null where it is none of Linux.
+pub fn architecture(target: &str) -> Option<&'static str> {
+    let (processor, system) = target.split_once('-')?;
+    system.contains("linux").then_some(())?;
+    match processor {
+        "x86_64" => Some("amd64"),
+        "aarch64" => Some("arm64"),
+        "riscv64gc" => Some("riscv64"),
+        "armv7" => Some("armhf"),
+        "i686" => Some("i386"),
+        _ => None,
+    }
+}
+
+/// Makes the package.
+pub fn package(
+    root: &Path,
+    program: &Path,
+    documents: &Path,
+    architecture: &str,
+    place: &Path,
+) -> Outcome<PathBuf> {
+    let staged = place.join("staged");
+    let bytes = install(root, program, documents, &staged)?;
+    let control = place.join("control");
+    fs::create_dir_all(&control)?;
+    fs::write(control.join("control"), description(architecture, bytes))?;
+    let path = place.join(format!("timermeter_{VERSION}_{architecture}.deb"));
+    let mut package = Builder::new(fs::File::create(&path)?);
+    for (name, content) in [
+        ("debian-binary", b"2.0\n".to_vec()),
+        ("control.tar.gz", compressed(&tar(&control, Path::new("."))?)?),
+        ("data.tar.gz", compressed(&tar(&staged, Path::new("."))?)?),
+    ] {
+        let mut header = Header::new(name.into(), content.len() as u64);
+        header.set_mode(0o100_644);
+        package.append(&header, content.as_slice())?;
+    }
+    fs::remove_dir_all(control)?;
+    fs::remove_dir_all(staged)?;
+    Ok(path)
+}
+
+fn description(architecture: &str, bytes: u64) -> String {
+    format!(
+        "Package: timermeter\nVersion: {VERSION}\nArchitecture: {architecture}\nMaintainer: The timermeter authors\n\
+         Installed-Size: {}\nSection: utils\nPriority: optional\nDescription: {SUMMARY}\n",
+        bytes.div_ceil(1024)
+    )
+}
+
+/// Lays everything where Debian has it. Returns how many bytes that is.
+fn install(root: &Path, program: &Path, documents: &Path, to: &Path) -> Outcome<u64> {
+    let (man, completions) = (documents.join("man"), documents.join("completions"));
+    let mut bytes = 0;
+    let mut put = |path: &str, content: Vec<u8>| -> Outcome<()> {
+        bytes += content.len() as u64;
+        let path = to.join(path);
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        Ok(fs::write(path, content)?)
+    };
+    put("usr/bin/timermeter", fs::read(program)?)?;
+    for page in fs::read_dir(man)? {
+        let page = page?;
+        let name = format!("usr/share/man/man1/{}.gz", page.file_name().display());
+        put(&name, compressed(&fs::read(page.path())?)?)?;
+    }
+    for (shell, place) in [
+        ("timermeter.bash", "bash-completion/completions/timermeter"),
+        ("_timermeter", "zsh/vendor-completions/_timermeter"),
+        ("timermeter.fish", "fish/vendor_completions.d/timermeter.fish"),
+    ] {
+        put(&format!("usr/share/{place}"), fs::read(completions.join(shell))?)?;
+    }
+    let doc = "usr/share/doc/timermeter";
+    for text in TEXTS.iter().filter(|text| !text.starts_with("LICENSE")) {
+        put(&format!("{doc}/{text}.gz"), compressed(&fs::read(root.join(text))?)?)?;
+    }
+    let [mit, apache] = ["LICENSE-MIT", "LICENSE-APACHE"].map(|name| fs::read_to_string(root.join(name)));
+    put(
+        &format!("{doc}/copyright"),
+        format!("MIT, or Apache 2.0, as you like.\n\n{}\n{}", mit?, apache?).into_bytes(),
+    )?;
+    Ok(bytes)
+}

@@ -1,0 +1,60 @@
+//! Manual pages and completions, from the flags themselves.
+
+use std::fs;
+use std::path::Path;
+
+use clap::{CommandFactory, ValueEnum};
+use clap_complete::Shell;
+use timermeter::cli::Cli;
+
+use crate::Outcome;
+
+/// Writes `man/`, a page a verb, and `completions/`, a file a shell.
+pub fn write(folder: &Path) -> Outcome<()> {
+    let (man, completions) = (folder.join("man"), folder.join("completions"));
+    fs::create_dir_all(&man)?;
+    fs::create_dir_all(&completions)?;
+    clap_mangen::generate_to(Cli::command(), man)?;
+    for shell in Shell::value_variants() {
+        clap_complete::generate_to(*shell, &mut Cli::command(), "timermeter", &completions)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names of the verbs that users see, and their long flags.
+    fn verbs() -> Vec<(String, Vec<String>)> {
+        let mut command = Cli::command();
+        command.build();
+        let seen = command.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help");
+        let flags = |verb: &clap::Command| {
+            verb.get_arguments().filter_map(|flag| flag.get_long()).map(str::to_owned).collect()
+        };
+        seen.map(|verb| (verb.get_name().to_owned(), flags(verb))).collect()
+    }
+
+    #[test]
+    fn every_verb_has_a_manual_page_with_its_flags_and_is_completed_in_every_shell() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path()).unwrap();
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap().replace('\\', "");
+        let overview = read("man/timermeter.1");
+        let shells =
+            ["timermeter.bash", "_timermeter", "timermeter.fish", "_timermeter.ps1", "timermeter.elv"];
+        let shells = shells.map(|name| read(&format!("completions/{name}")));
+        assert!(verbs().len() > 10, "{:?}", verbs());
+        for (verb, flags) in verbs() {
+            assert!(overview.contains(&format!("timermeter-{verb}(1)")), "{verb}");
+            let page = read(&format!("man/timermeter-{verb}.1"));
+            for flag in flags {
+                assert!(page.contains(&format!("--{flag}")), "{verb} --{flag}");
+            }
+            assert!(shells.iter().all(|shell| shell.contains(&verb)), "{verb}");
+        }
+        let pages = fs::read_dir(folder.path().join("man")).unwrap().count();
+        assert_eq!(pages, verbs().len() + 1, "nothing but verbs has a page");
+    }
+}

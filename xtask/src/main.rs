@@ -1,0 +1,103 @@
+//! What is made of timermeter for others. `cargo xtask dist` makes what runs on a machine without a compiler.
+
+mod archive;
+mod compiled;
+mod debian;
+mod documents;
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+use sha2::{Digest, Sha256};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// What static binaries are made for, unless specified otherwise.
+const TARGETS: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
+/// What is read beside the program.
+const TEXTS: [&str; 5] = ["README.md", "METHODOLOGY.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// Tasks around timermeter.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+enum Task {
+    /// Make archives and Debian packages of static binaries, with manual pages, completions and checksums, in target/archives/
+    Dist {
+        /// Targets of rustc
+        #[arg(value_name = "TARGET", default_values = TARGETS)]
+        targets: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let Task::Dist { targets } = Task::parse();
+    match dist(&targets) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cargo xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dist(targets: &[String]) -> Outcome<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask has no folder above it")?;
+    targets.iter().try_for_each(|target| compiled::can_be_made(target))?;
+    let place = compiled::folder(root).join("archives");
+    if place.exists() {
+        fs::remove_dir_all(&place)?;
+    }
+    let documents = place.join("documents");
+    documents::write(&documents)?;
+    let mut made = Vec::new();
+    for target in targets {
+        let program = compiled::program(root, target)?;
+        let name = format!("timermeter-{VERSION}-{target}");
+        let folder = place.join(&name);
+        fs::create_dir_all(&folder)?;
+        fs::copy(&program, folder.join("timermeter"))?;
+        for text in TEXTS {
+            fs::copy(root.join(text), folder.join(text))?;
+        }
+        copy_all(&root.join("docs"), &folder.join("docs"))?;
+        copy_all(&documents, &folder)?;
+        made.push(archive::pack(&folder, &place.join(format!("{name}.tar.gz")))?);
+        fs::remove_dir_all(&folder)?;
+        if let Some(architecture) = debian::architecture(target) {
+            made.push(debian::package(root, &program, &documents, architecture, &place)?);
+        }
+    }
+    fs::remove_dir_all(&documents)?;
+    write_checksums(&made, &place.join("SHA256SUMS"))?;
+    made.iter().for_each(|path| println!("{}", path.display()));
+    Ok(())
+}
+
+/// Copies files and folders.
+fn copy_all(from: &Path, to: &Path) -> Outcome<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
+        if path.is_dir() {
+            copy_all(&path, &to.join(name))?;
+        } else {
+            fs::copy(&path, to.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// As `sha256sum --check` reads them.
+fn write_checksums(files: &[PathBuf], to: &Path) -> Outcome<()> {
+    let mut lines = String::new();
+    for path in files {
+        let sum = Sha256::digest(fs::read(path)?);
+        let hex: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+        lines += &format!("{hex}  {}\n", path.file_name().unwrap_or_default().display());
+    }
+    Ok(fs::write(to, lines)?)
+}
