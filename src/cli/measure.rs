@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::{AgentSpec, values};
@@ -18,7 +19,9 @@ Examples:
   timermeter measure selection-sort quicksort heapsort --plot sorts.svg
   timermeter measure clone new-and-copy --instrument throughput --time 100ms
   timermeter measure log-chain --instrument discrete --clock realtime-coarse --error 5% --limit 60
-  timermeter measure --samples 20 -- sleep 0.01";
+  timermeter measure --samples 20 -- sleep 0.01
+  timermeter measure --command 'gzip -k a' --command 'xz -k a' --prepare 'rm -f a.gz a.xz'
+  timermeter measure --command \"sh -c 'sort a | uniq'\" --command 'sort -u a' --export table.md";
 
 /// What the help of `rehearse` ends with.
 pub const REHEARSE_EXAMPLES: &str = "\
@@ -50,13 +53,13 @@ pub struct MeasureArgs {
     /// Sizes of the problem, as in 100,10k,1M
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = values::whole::<u64>(1..=100_000_000))]
     pub sizes: Vec<u64>,
-    /// Samples that have to be valid
-    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = values::whole::<u32>(2..=100_000))]
-    pub samples: u32,
+    /// Samples that have to be valid [default: 10; of commands as many runs as fit 3 s for each, 10 at least]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(2..=100_000))]
+    pub samples: Option<u32>,
     /// How long a run of the throughput instrument takes
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::time, allow_hyphen_values = true)]
     pub time: Nanos,
-    /// Seconds, or a time as in 500ms (rounded up), after which a trial has failed
+    /// Seconds, or a time as in 500ms (rounded up), after which a trial has failed; of commands a single run
     #[arg(long, value_name = "SECONDS", default_value_t = 20, allow_negative_numbers = true, value_parser = values::limit)]
     pub limit: u64,
     /// Draw the mean time a call against the size into this SVG file (`-`: to standard output, and nothing else)
@@ -65,7 +68,7 @@ pub struct MeasureArgs {
     /// Take the figures of the clock from this report (JSON) instead of probing
     #[arg(long, value_name = "REPORT")]
     pub from: Option<PathBuf>,
-    /// Measure on this CPU
+    /// Measure on this CPU; without it operations run on the quietest one, commands wherever the system lets them
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
     /// Seed of all random choices
@@ -74,9 +77,94 @@ pub struct MeasureArgs {
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     pub format: MeasureFormat,
+    /// Write what was measured to this file as well; its ending says how: .json, .csv, .md, .html, .tex, .dat (gnuplot) or .txt
+    /// (repeatable)
+    #[arg(long = "export", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Export::parse))]
+    pub exports: Vec<Export>,
+    /// A command to measure instead of operations, quoted as in a shell, though none runs it; several are run in turn, in random
+    /// order, and compared (repeatable)
+    #[arg(long = "command", value_name = "COMMAND ARG…", value_parser = CommandLine::parse)]
+    pub commands: Vec<CommandLine>,
+    /// Runs of each command before the first that is timed [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(0..=100_000))]
+    pub warmup: Option<u32>,
+    /// Run this before each run of a command, not timed; given more than once, one for each command in their order
+    #[arg(long, value_name = "COMMAND ARG…", value_parser = CommandLine::parse)]
+    pub prepare: Vec<CommandLine>,
+    /// Measure commands that fail, too
+    #[arg(long)]
+    pub ignore_failure: bool,
     /// A command to measure instead, each run a sample
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+}
+
+impl MeasureArgs {
+    /// All commands, the one behind `--` last.
+    #[must_use]
+    pub fn all_commands(&self) -> Vec<&[String]> {
+        let last = (!self.command.is_empty()).then_some(self.command.as_slice());
+        self.commands.iter().map(|command| command.words.as_slice()).chain(last).collect()
+    }
+}
+
+/// A program and its arguments, never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandLine {
+    /// Both.
+    pub words: Vec<String>,
+}
+
+impl CommandLine {
+    /// Reads `COMMAND ARG…`, quoted as in a shell. What only a shell would understand is refused rather than handed to the program.
+    fn parse(text: &str) -> Result<Self, String> {
+        let words = shell_words::split(text).map_err(|error| format!("{error}; quote as in a shell"))?;
+        if words.first().is_none_or(String::is_empty) {
+            return Err("there is no command; give one as in 'sleep 0.1'".into());
+        }
+        // Quoted, it stands within a longer word, or differs from what was written.
+        let of_shell = |word: &&str| {
+            matches!(*word, "|" | "||" | "&&" | "&" | ">" | ">>" | "<" | "2>" | "2>&1") || word.ends_with(';')
+        };
+        let literal = text.split_whitespace().filter(of_shell).find(|&word| words.iter().any(|w| w == word));
+        match literal {
+            Some(word) => Err(format!(
+                "`{word}` means something to a shell only, and none runs this: write sh -c '…' around it, or quote it"
+            )),
+            None => Ok(Self { words }),
+        }
+    }
+}
+
+/// A file for what was measured, and the format that its ending stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Export {
+    /// The file.
+    pub path: PathBuf,
+    /// The format.
+    pub format: MeasureFormat,
+}
+
+impl Export {
+    fn parse(path: PathBuf) -> Result<Self, String> {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        let format = match ending.as_deref() {
+            Some("json") => MeasureFormat::Json,
+            Some("csv") => MeasureFormat::Csv,
+            Some("md") => MeasureFormat::Markdown,
+            Some("html") => MeasureFormat::Html,
+            Some("tex") => MeasureFormat::Latex,
+            Some("dat") => MeasureFormat::Gnuplot,
+            Some("txt") => MeasureFormat::Table,
+            _ => {
+                return Err(format!(
+                    "'{}' does not determine its format: end it in .json, .csv, .md, .html, .tex, .dat (gnuplot) or .txt",
+                    path.display()
+                ));
+            }
+        };
+        Ok(Self { path, format })
+    }
 }
 
 /// Arguments of `rehearse`.
@@ -149,6 +237,12 @@ pub enum MeasureFormat {
     Json,
     /// Columns for gnuplot, the platform in comments; a block an operation
     Gnuplot,
+    /// A table in Markdown
+    Markdown,
+    /// A page with a table
+    Html,
+    /// A document with a booktabs table, to be compiled as it is
+    Latex,
 }
 
 /// Nobody hosts an agent for these commands.

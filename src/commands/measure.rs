@@ -1,6 +1,7 @@
 //! `measure`: operations, each in a fresh process, by any clock of the registry.
 
 mod curves;
+mod people;
 mod shown;
 
 use std::io::Write;
@@ -9,7 +10,7 @@ use shown::Shown;
 
 use super::measurement::{Measurement, Outcome};
 use super::{CommandError, command_run, failed, tell, terminal_style, trial};
-use crate::cli::measure::{InstrumentName, MeasureArgs, MeasureFormat};
+use crate::cli::measure::{InstrumentName, MeasureArgs};
 use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Instrument, Reply, Request};
 use crate::method::Facts;
@@ -18,17 +19,20 @@ use crate::model::Report;
 use crate::report::machine::name;
 use crate::report::{WholeFile, is_standard};
 use crate::selection::select;
+use crate::table::Style;
+
+/// Samples of an operation that have to be valid, unless specified otherwise.
+const SAMPLES: u32 = 10;
 
 /// Runs the command. Returns whether all that was asked for could be measured.
 ///
 /// # Errors
 /// When something is asked for that does not exist or makes no sense, or a command fails.
 pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    if args.operations.is_empty() && args.command.is_empty() {
+    let commands = args.all_commands().len();
+    about_commands(args, commands)?;
+    if args.operations.is_empty() && commands == 0 {
         return list(output).map(|()| true);
-    }
-    if !args.operations.is_empty() && !args.command.is_empty() {
-        return Err(CommandError::Usage("measure either built-in operations or a command, not both".into()));
     }
     trial::promise(args.error, args.confidence)?;
     fitting(args)?;
@@ -48,12 +52,15 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         ));
     }
     let plot = args.plot.as_deref().map(WholeFile::prepare).transpose().map_err(failed)?;
-    let cpu = trial::cpu(args.cpu)?;
+    let exports = args.exports.iter().map(|export| WholeFile::prepare(&export.path));
+    let exports = exports.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    // A command may have threads for all of them.
+    let cpu = if commands > 0 && args.cpu.is_none() { None } else { trial::cpu(args.cpu)? };
     let (report, clock) = clock(args)?;
-    let measurements = if args.command.is_empty() {
-        operate(args, &entries, &clock, cpu)?
+    let measurements = if commands > 0 {
+        command_run::measure(args, &clock)?
     } else {
-        vec![command_run::measure(args, &clock, cpu)?]
+        operate(args, &entries, &clock, cpu)?
     };
     // What was measured is shown whatever becomes of the figure.
     let plotted = plot.map(|file| match curves::svg(&measurements, &clock.id, &name(&report)) {
@@ -66,12 +73,10 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         return plotted.transpose().map(|_| is_complete(&measurements));
     }
     let shown = Shown { args, report: &report, clock: &clock, measurements: &measurements };
-    match args.format {
-        MeasureFormat::Json => writeln!(output, "{}", super::pretty(&shown.document())?)?,
-        MeasureFormat::Csv => output.write_all(shown.csv().as_bytes())?,
-        MeasureFormat::Gnuplot => output.write_all(shown.gnuplot().as_bytes())?,
-        MeasureFormat::Table => output.write_all(shown.table(terminal_style()).as_bytes())?,
+    for (file, export) in exports.into_iter().zip(&args.exports) {
+        file.commit(shown.render(export.format, Style::default())?.as_bytes()).map_err(failed)?;
     }
+    output.write_all(shown.render(args.format, terminal_style())?.as_bytes())?;
     output.flush()?;
     plotted.transpose()?;
     Ok(is_complete(&measurements))
@@ -108,10 +113,36 @@ fn clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
     Err(last)
 }
 
+/// Refuses what only commands have where there is none, and the other way round.
+fn about_commands(args: &MeasureArgs, commands: usize) -> Result<(), CommandError> {
+    let refused = |why: &str| Err(CommandError::Usage(why.into()));
+    if commands > 0 && !args.operations.is_empty() {
+        return refused(
+            "measure either built-in operations or commands, not both; each of several commands is quoted, behind --command",
+        );
+    }
+    let of_commands = [
+        (args.warmup.is_some(), "--warmup"),
+        (!args.prepare.is_empty(), "--prepare"),
+        (args.ignore_failure, "--ignore-failure"),
+    ];
+    if let Some((_, flag)) = of_commands.into_iter().find(|(given, _)| *given && commands == 0) {
+        return refused(&format!("{flag} is about commands; give one behind `--`, or with --command"));
+    }
+    let prepared = args.prepare.len();
+    if prepared > 1 && prepared != commands {
+        return refused(&format!(
+            "--prepare is given {prepared} times for {commands} command{}: give it once for all of them, or once for each",
+            if commands == 1 { "" } else { "s" }
+        ));
+    }
+    Ok(())
+}
+
 /// Refuses a clock or an instrument that does not fit what is measured, as far as that is known before anything is probed.
 fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
     let refused = |why: String| Err(CommandError::Usage(why));
-    let command = !args.command.is_empty();
+    let command = !args.all_commands().is_empty();
     if command && !matches!(args.instrument, InstrumentName::Adaptive | InstrumentName::Macro) {
         return refused("--instrument: runs of a command are single calls; use macro".into());
     }
@@ -155,12 +186,12 @@ pub(super) fn entry(name: &str) -> Result<Entry, CommandError> {
         let near = operations::ALL
             .iter()
             .map(|entry| (strsim::jaro_winkler(name, entry.name), entry.name))
-            .filter(|(likeness, _)| *likeness > 0.8)
+            .filter(|(likeness, _)| *likeness > 0.8 && !name.contains(' '))
             .max_by(|a, b| a.0.total_cmp(&b.0));
         let shown = crate::text::clipped(name, 40);
         CommandError::Usage(match near {
             Some((_, near)) => format!("there is no operation `{shown}`; did you mean `{near}`?"),
-            None => format!("there is no operation `{shown}`; `timermeter measure` lists them, and a command goes behind `--`"),
+            None => format!("there is no operation `{shown}`; `timermeter measure` lists them, and a command goes behind `--`, several with --command"),
         })
     })
 }
@@ -186,13 +217,14 @@ fn operate(
                 instrument: instrument(args),
                 error: args.error,
                 confidence: args.confidence,
-                samples: args.samples,
+                samples: args.samples.unwrap_or(SAMPLES),
                 limit_ns: args.limit * 1_000_000_000,
                 cpu,
                 seed: args.seed,
             };
-            let add =
-                |outcome| measurements.push(Measurement { operation: entry.name.into(), size, outcome });
+            let add = |outcome| {
+                measurements.push(Measurement { operation: entry.name.into(), size, outcome, command: None });
+            };
             outcomes(trial::run(&request)?).into_iter().for_each(add);
         }
     }

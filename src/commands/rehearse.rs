@@ -102,6 +102,9 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
         MeasureFormat::Json => writeln!(output, "{}", super::pretty(&outcome)?)?,
         MeasureFormat::Csv => output.write_all(columns(&outcome, ",").as_bytes())?,
         MeasureFormat::Gnuplot => output.write_all(columns(&outcome, " ").as_bytes())?,
+        MeasureFormat::Markdown => table(&outcome).write(Format::Markdown, output)?,
+        MeasureFormat::Html => table(&outcome).write(Format::Html, output)?,
+        MeasureFormat::Latex => table(&outcome).write(Format::Latex, output)?,
         MeasureFormat::Table => {
             let style = terminal_style();
             output.write_all(machine(&facts(&report.platform, &report.frequency), style).as_bytes())?;
@@ -204,13 +207,7 @@ fn columns(outcome: &Outcome, separator: &str) -> String {
     out
 }
 
-fn page(outcome: &Outcome, style: Style) -> String {
-    let mut out = format!(
-        "# plans for {} % at {} % confidence; {} by long classic runs is the truth; promised holds what it varies by itself\n\n",
-        outcome.error * 100.0,
-        outcome.confidence * 100.0,
-        outcome.operation
-    );
+fn table(outcome: &Outcome) -> Table<'static> {
     let percents = |heading| Column::right(heading, Notation::Fixed(2));
     let mut table = Table::new(vec![
         Column::left("clock"),
@@ -223,14 +220,8 @@ fn page(outcome: &Outcome, style: Style) -> String {
         percents("of it clock %"),
         Column::left(""),
     ]);
-    let (mut failed, mut refused) = (Vec::new(), Vec::new());
     for promise in &outcome.promises {
-        let Some(found) = &promise.outcome else {
-            let reasons = if promise.kept.is_some() { &mut failed } else { &mut refused };
-            let who = format!("{} {}", promise.clock, promise.method);
-            reasons.push((who, promise.reason.clone().unwrap_or_default()));
-            continue;
-        };
+        let Some(found) = &promise.outcome else { continue };
         table.push(vec![
             promise.clock.as_str().into(),
             promise.method.into(),
@@ -243,7 +234,25 @@ fn page(outcome: &Outcome, style: Style) -> String {
             if found.kept() { "" } else { "BROKEN" }.into(),
         ]);
     }
-    out += &table.render(Format::Table);
+    table
+}
+
+fn page(outcome: &Outcome, style: Style) -> String {
+    let mut out = format!(
+        "# plans for {} % at {} % confidence; {} by long classic runs is the truth; promised holds what it varies by itself\n\n",
+        outcome.error * 100.0,
+        outcome.confidence * 100.0,
+        outcome.operation
+    );
+    let (mut failed, mut refused) = (Vec::new(), Vec::new());
+    for promise in &outcome.promises {
+        if promise.outcome.is_none() {
+            let reasons = if promise.kept.is_some() { &mut failed } else { &mut refused };
+            let who = format!("{} {}", promise.clock, promise.method);
+            reasons.push((who, promise.reason.clone().unwrap_or_default()));
+        }
+    }
+    out += &table(outcome).render(Format::Table);
     let total = outcome.kept + outcome.broken;
     let share =
         if total == 0 { NOTHING.to_owned() } else { percent(Some(outcome.kept as f64 / total as f64)) };

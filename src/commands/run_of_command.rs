@@ -1,14 +1,14 @@
-//! One run of a command that is measured: on a CPU, in a process group of its own, not for longer than the limit.
+//! Runs of commands that are measured: on a CPU, in a process group of their own, not for longer than the limit.
 
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use timers::Deadline;
-use timers::os::Pid;
 use timers::os::process::kill_group;
+use timers::os::{CpuTime, Pid};
 
 use crate::prober::children;
 use crate::text::clipped;
@@ -18,21 +18,28 @@ const LOOK: Duration = Duration::from_millis(50);
 
 type Running = Arc<Mutex<Option<(Pid, Deadline)>>>;
 
-/// Runs a command again and again.
-pub struct Runner<'a> {
-    command: &'a [String],
+/// Runs commands.
+pub struct Runner {
     limit: Duration,
     running: Running,
     /// Closed when the runner goes: then nobody watches any more.
     _watched: mpsc::Sender<()>,
 }
 
-impl<'a> Runner<'a> {
-    /// Runs of `command` on `cpu`, if one is given, each for `limit` at most.
+/// A run that ended by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    pub status: ExitStatus,
+    /// None where the system does not count it.
+    pub cpu: Option<CpuTime>,
+}
+
+impl Runner {
+    /// Runs on `cpu`, or wherever the system lets them, each for `limit` at most.
     ///
     /// # Errors
     /// Says why the CPU or a thread cannot be had.
-    pub fn new(command: &'a [String], cpu: Option<u32>, limit: Duration) -> Result<Self, String> {
+    pub fn new(cpu: Option<u32>, limit: Duration) -> Result<Self, String> {
         let running = Running::default();
         let (_watched, over) = mpsc::channel::<()>();
         let seen = Arc::clone(&running);
@@ -48,18 +55,18 @@ impl<'a> Runner<'a> {
         if let Some(cpu) = cpu {
             timers::pin_to(cpu).map_err(|error| format!("--cpu {cpu}: {error}"))?;
         }
-        Ok(Self { command, limit, running, _watched })
+        Ok(Self { limit, running, _watched })
     }
 
     /// One run; what it prints is thrown away.
     ///
     /// # Errors
-    /// When it cannot be started, fails, or goes on for longer than the limit.
-    pub fn once(&self) -> Result<(), String> {
-        let (program, arguments) = self.command.split_first().ok_or("there is no command behind `--`")?;
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut run = children::start_timed(&mut command)
+    /// When it cannot be started, or goes on for longer than the limit.
+    pub fn once(&self, command: &[String]) -> Result<Ended, String> {
+        let (program, arguments) = command.split_first().ok_or("there is no command behind `--`")?;
+        let mut process = Command::new(program);
+        process.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut run = children::start_timed(&mut process)
             .map_err(|error| format!("`{}` cannot be run: {error}", clipped(program, 60)))?;
         let deadline = Deadline::after(self.limit);
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some((run.group(), deadline));
@@ -67,17 +74,13 @@ impl<'a> Runner<'a> {
         run.until_it_exits();
         let was_late = self.running.lock().unwrap_or_else(PoisonError::into_inner).take().is_none();
         let status = run.end_group().ok_or("how it ended is not known")?;
-        let shown = clipped(&shell_words::join(self.command), 80);
         if was_late {
-            let limit = self.limit.as_secs();
+            let (shown, limit) = (clipped(&shell_words::join(command), 80), self.limit.as_secs());
             return Err(format!(
                 "`{shown}` went on for longer than the limit of {limit} s: allow more with --limit"
             ));
         }
-        if status.success() {
-            return Ok(());
-        }
-        Err(format!("`{shown}` failed ({status}): what fails is not worth timing; run it by hand to see why"))
+        Ok(Ended { status, cpu: run.cpu_time() })
     }
 }
 

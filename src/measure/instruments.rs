@@ -263,26 +263,3 @@ pub fn micro(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> Result
 fn gaussian(random: &mut StdRng) -> f64 {
     (0..12).map(|_| random.random_range(0.0..1.0)).sum::<f64>() - 6.0
 }
-
-/// A macro trial (Caliper): each call is a sample of its own, of weight 1, after its set-up.
-///
-/// # Errors
-/// When one call is too short for the clock, or the limit passes.
-pub fn macro_trial(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> Result<Measured, TrialError> {
-    let mut trial = Trial::new(timed, clock, goal)?;
-    let samples = trial.collect(|trial| {
-        trial.timed.set_up();
-        trial.take(1)
-    })?;
-    let counted: Vec<f64> = samples.iter().filter(|s| s.disturbed.is_none()).map(|s| s.ns_per_call).collect();
-    let one_ns = mean(&counted).unwrap_or(0.0);
-    let budget = trial.budget(one_ns, true);
-    if !(one_ns > 0.0 && budget.total() <= goal.error) {
-        return Err(TrialError::Clock(format!(
-            "one call takes {}, too short for single measurements with this clock within {} %: use micro, or adaptive",
-            crate::text::numbers::time(Some(one_ns.max(0.0))),
-            goal.error * 100.0
-        )));
-    }
-    trial.sum_up(1, samples, &budget)
-}

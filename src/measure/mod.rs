@@ -48,7 +48,10 @@ pub mod criterion;
 pub mod instruments;
 pub mod interference;
 pub mod operations;
+pub mod ratio;
 pub mod rehearsal;
+pub mod singles;
+pub mod stability;
 pub mod summary;
 pub mod trial;
 pub mod window;
@@ -139,12 +142,12 @@ impl<C: Clock> Stopwatch<C> {
         instruments::micro(&mut self.pair(&mut operation), &self.figures, goal)
     }
 
-    /// Single calls, each a sample; see [`instruments::macro_trial`].
+    /// Single calls, each a sample; see [`singles::macro_trial`].
     ///
     /// # Errors
     /// When one call is too short for this clock.
     pub fn macro_trial<O: Operation>(&self, mut operation: O, goal: &Goal) -> Result<Measured, TrialError> {
-        instruments::macro_trial(&mut self.pair(&mut operation), &self.figures, goal)
+        singles::macro_trial(&mut self.pair(&mut operation), &self.figures, goal)
     }
 
     fn pair<'a, O: Operation>(&'a self, operation: &'a mut O) -> Pair<'a, &'a C, O> {

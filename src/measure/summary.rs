@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::statistics::{mean, median, standard_deviation, student_quantile};
+use crate::analysis::statistics::{quantile, sorted, standard_deviation, student_quantile};
 use crate::method::Budget;
 
 /// One measurement: some calls between two reads, or a group of single calls.
@@ -25,6 +25,15 @@ pub struct Summary {
     pub deviation_ns: Option<f64>,
     /// Median of the samples.
     pub median_ns: f64,
+    /// Lower end of the interval that holds the median with the confidence, by the ranks of the samples alone; null where these
+    /// are too few.
+    pub median_low_ns: Option<f64>,
+    /// Upper end of it.
+    pub median_high_ns: Option<f64>,
+    /// The shortest of the samples.
+    pub min_ns: f64,
+    /// The longest.
+    pub max_ns: f64,
     /// Lower end of the interval that holds the mean of the campaign with the confidence.
     pub low_ns: f64,
     /// Upper end of it.
@@ -56,17 +65,23 @@ impl Summary {
             return None;
         }
         let each: Vec<f64> = counted.iter().map(|sample| sample.ns_per_call).collect();
+        let ranked = sorted(&each);
+        let median = median_interval(&ranked, confidence);
         let deviation_ns = standard_deviation(&each);
-        let quantile = student_quantile(confidence, each.len() - 1);
+        let t = student_quantile(confidence, each.len() - 1);
         // A single sample does not show how samples vary.
         let variation =
-            deviation_ns.map_or(0.0, |deviation| quantile * deviation / (each.len() as f64).sqrt() / mean_ns);
+            deviation_ns.map_or(0.0, |deviation| t * deviation / (each.len() as f64).sqrt() / mean_ns);
         let clock_error = budget.total();
         let error = clock_error + variation;
         Some(Self {
             mean_ns,
             deviation_ns,
-            median_ns: median(&each).or(mean(&each))?,
+            median_ns: quantile(&ranked, 0.5)?,
+            median_low_ns: median.map(|(low, _)| low),
+            median_high_ns: median.map(|(_, high)| high),
+            min_ns: *ranked.first()?,
+            max_ns: *ranked.last()?,
             low_ns: mean_ns * (1.0 - error),
             high_ns: mean_ns * (1.0 + error),
             error,
@@ -77,6 +92,24 @@ impl Summary {
             disturbed: samples.len() - each.len(),
         })
     }
+}
+
+/// Between which of the sorted samples the median lies with the confidence: how many lie below it is binomial, whatever their law
+/// is. `None` where not even the first and the last are far enough apart.
+fn median_interval(ranked: &[f64], confidence: f64) -> Option<(f64, f64)> {
+    let count = ranked.len();
+    // The chance that exactly, and at most, so many of them lie below; the one as a logarithm, as 2^-2000 is no number any more.
+    let (mut log_exactly, mut at_most, mut outside) =
+        (-(count as f64) * std::f64::consts::LN_2, 0.0_f64, None);
+    for rank in 0..count / 2 {
+        at_most += log_exactly.exp();
+        if at_most > (1.0 - confidence) / 2.0 {
+            break;
+        }
+        outside = Some(rank);
+        log_exactly += ((count - rank) as f64).ln() - ((rank + 1) as f64).ln();
+    }
+    outside.map(|rank| (ranked[rank], ranked[count - 1 - rank]))
 }
 
 #[cfg(test)]
@@ -102,5 +135,18 @@ mod tests {
         assert_eq!((summary.mean_ns, summary.disturbed, summary.deviation_ns), (10.0, 1, None));
         assert_eq!(Summary::of(&[lost], &Budget::default(), 0.95), None);
         assert_eq!(Summary::of(&[sample(5, 0.0)], &Budget::default(), 0.95), None, "nothing was seen");
+    }
+
+    #[test]
+    fn medians_lie_between_the_ranks_of_the_tables() {
+        let ranks = |count: u32| median_interval(&(1..=count).map(f64::from).collect::<Vec<_>>(), 0.95);
+        assert_eq!((ranks(0), ranks(5)), (None, None));
+        // Conover, Practical Nonparametric Statistics, table of the binomial.
+        assert_eq!(
+            [6, 10, 20, 100].map(|count| ranks(count).unwrap()),
+            [(1.0, 6.0), (2.0, 9.0), (6.0, 15.0), (40.0, 61.0)]
+        );
+        let many = ranks(100_000).unwrap();
+        assert!((many.0 - (50_000.0 - 1.96 * 316.2 / 2.0)).abs() < 3.0, "{many:?}");
     }
 }

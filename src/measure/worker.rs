@@ -9,6 +9,8 @@ use super::clock::Registered;
 use super::instruments;
 use super::operations;
 use super::rehearsal::{Kind, Rehearsed, Truth, rehearse};
+use super::singles;
+use super::stability::Stability;
 use super::summary::{Sample, Summary};
 use super::trial::{Goal, Measured, TrialError};
 use super::window::{Pair, timed_by};
@@ -95,6 +97,8 @@ pub struct Row {
     pub calls: u64,
     /// What it came to.
     pub summary: Summary,
+    /// Whether the samples agree.
+    pub stability: Stability,
     /// All samples.
     pub samples: Vec<Sample>,
 }
@@ -102,8 +106,10 @@ pub struct Row {
 impl Row {
     /// The row of a measurement.
     #[must_use]
-    pub fn of(way: &str, measured: Measured) -> Self {
-        Self { way: way.into(), calls: measured.calls, summary: measured.summary, samples: measured.samples }
+    pub fn of(way: &str, measured: Measured, goal: &Goal) -> Self {
+        let Measured { calls, summary, samples } = measured;
+        let stability = Stability::of(&samples, goal);
+        Self { way: way.into(), calls, summary, stability, samples }
     }
 }
 
@@ -148,18 +154,18 @@ fn measure(request: &Request, timed: &mut dyn super::Timed) -> Reply {
     let (clock, goal) = (&request.clock, request.goal());
     let rows = match &request.instrument {
         Instrument::Adaptive => {
-            instruments::adaptive(timed, clock, &goal).map(|found| vec![Row::of("adaptive", found)])
+            instruments::adaptive(timed, clock, &goal).map(|found| vec![Row::of("adaptive", found, &goal)])
         }
         Instrument::Throughput { span_ns } => {
             instruments::throughput(timed, clock, &goal, Duration::from_nanos(*span_ns))
-                .map(|found| vec![Row::of("throughput", found)])
+                .map(|found| vec![Row::of("throughput", found, &goal)])
         }
         Instrument::Discrete => both(timed, clock, &goal),
         Instrument::Micro => {
-            instruments::micro(timed, clock, &goal).map(|found| vec![Row::of("micro", found)])
+            instruments::micro(timed, clock, &goal).map(|found| vec![Row::of("micro", found, &goal)])
         }
         Instrument::Macro => {
-            instruments::macro_trial(timed, clock, &goal).map(|found| vec![Row::of("macro", found)])
+            singles::macro_trial(timed, clock, &goal).map(|found| vec![Row::of("macro", found, &goal)])
         }
         #[cfg(feature = "allocations")]
         Instrument::Allocations => {
@@ -182,7 +188,7 @@ fn both(timed: &mut dyn super::Timed, clock: &ClockFigures, goal: &Goal) -> Resu
     let apart = instruments::adaptive(&mut Apart(timed), clock, goal)?;
     let (_, discrete) = instruments::discrete(timed, clock, goal, apart.summary.mean_ns)?;
     let rows = [("classic", in_a_row), ("classic, apart", apart), ("edge-crossing", discrete)];
-    Ok(rows.into_iter().map(|(way, found)| Row::of(way, found)).collect())
+    Ok(rows.into_iter().map(|(way, found)| Row::of(way, found, goal)).collect())
 }
 
 /// The same with calls that fences keep apart. Where each call needs a set-up they are apart anyway.

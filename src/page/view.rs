@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Figures, quality_colour};
-use crate::model::{ProvenanceKind, Report, Status, TimerRow, Verdicts, Warning};
+use crate::model::{Answers, ProvenanceKind, Report, Status, TimerRow, Warning};
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::{facts_of, name};
 use crate::report::plot::Plot;
@@ -152,7 +152,7 @@ impl TimerView {
             label: clipped(&row.label, LONGEST_NAME),
             runtime: clipped(&row.runtime, LONGEST_NAME),
             status: row.status.name(),
-            trust: row.verdicts.as_ref().map_or(NOTHING, Verdicts::in_short),
+            trust: row.verdicts.as_ref().map_or(NOTHING, Answers::in_short),
             quality_colour: quality_colour::of(row.quality),
             quality: cell(percent(row.quality), row.quality, ""),
             half: plus_minus(row.quality, row.quality_low, row.quality_high),

@@ -19,8 +19,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-use timers::os::Pid;
 use timers::os::process;
+use timers::os::{CpuTime, Pid};
 
 use guard::Guard;
 
@@ -81,6 +81,7 @@ pub struct Running {
     child: Child,
     group: Pid,
     status: Option<ExitStatus>,
+    cpu: Option<CpuTime>,
 }
 
 /// Makes all descendants of this process its own, to be ended with it. For programs that start nothing else, and before they start
@@ -139,7 +140,7 @@ impl Known {
         if let Some(guard) = &mut self.guard {
             guard.watch(group);
         }
-        Running { child, group, status: None }
+        Running { child, group, status: None, cpu: None }
     }
 
     fn forget(&mut self, group: Pid) {
@@ -205,9 +206,17 @@ impl Running {
             process::kill_group(self.group);
             known.forget(self.group);
             drop(known);
-            self.status = self.child.wait().ok();
+            if let Ok((status, cpu)) = process::wait(&mut self.child) {
+                (self.status, self.cpu) = (Some(status), cpu);
+            }
         }
         self.status
+    }
+
+    /// The CPU time that it took, once it has ended; `None` where the system does not count that.
+    #[must_use]
+    pub fn cpu_time(&self) -> Option<CpuTime> {
+        self.cpu
     }
 }
 

@@ -33,6 +33,7 @@ use other as system;
 use std::fmt;
 use std::io;
 use std::process::Child;
+use std::time::Duration;
 
 pub(crate) use system::{affinity, clocks, perf_event};
 pub use system::{counters, discipline, files, limits, machine, process, signals};
@@ -118,6 +119,15 @@ pub enum Shortage {
     Processes(Option<u64>),
     /// Memory.
     Memory,
+}
+
+/// CPU time that a child took, with all below it that was waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTime {
+    /// In programs.
+    pub user: Duration,
+    /// In the kernel, for them.
+    pub system: Duration,
 }
 
 /// The number of a process, or of the group that it leads.

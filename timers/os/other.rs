@@ -220,10 +220,10 @@ pub mod machine {
 /// Nothing is started, as nobody could end what it starts.
 pub mod process {
     use std::io;
-    use std::process::{Command, ExitStatus};
+    use std::process::{Child, Command, ExitStatus};
 
     use super::unsupported;
-    use crate::os::Pid;
+    use crate::os::{CpuTime, Pid};
 
     pub fn lead_group(_command: &mut Command) -> io::Result<()> {
         unsupported()
@@ -244,6 +244,10 @@ pub mod process {
     pub fn until_it_exits(_child: Pid) {}
 
     pub fn reap(_child: Pid) {}
+
+    pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
+        child.wait().map(|status| (status, None))
+    }
 
     pub fn signal(_status: ExitStatus) -> Option<i32> {
         None

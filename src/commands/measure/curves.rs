@@ -70,7 +70,7 @@ pub(super) fn svg(
 
 fn curves(measurements: &[Measurement]) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
-    for Measurement { operation, size, outcome } in measurements {
+    for Measurement { operation, size, outcome, .. } in measurements {
         let (Some(size), Outcome::Measured(row)) = (size, outcome) else { continue };
         let name = clipped(&format!("{operation}, {}", row.way), 30);
         let summary = &row.summary;

@@ -2,16 +2,17 @@
 
 use serde::Serialize;
 
-use crate::cli::measure::MeasureArgs;
+use crate::cli::measure::{MeasureArgs, MeasureFormat};
+use crate::commands::CommandError;
 use crate::commands::measurement::{Measurement, Outcome};
 use crate::measure::worker::Row;
 use crate::method::ClockFigures;
 use crate::model::Report;
 use crate::report::machine::facts;
 use crate::report::terminal::machine;
-use crate::table::{Cell, Column, Format, Notation, Style, Table};
-use crate::text::numbers::{NOTHING, time};
-use crate::text::{hang, plain};
+use crate::table::{Cell, Column, Format, Style, Table};
+use crate::text::numbers::time;
+use crate::text::plain;
 
 /// The schema of the document.
 const SCHEMA: &str = "timermeter.measure.v1";
@@ -36,7 +37,8 @@ pub(super) struct Shown<'a> {
     pub(super) measurements: &'a [Measurement],
 }
 
-const COLUMNS: [&str; 16] = [
+/// Those of the first version first: scripts may count them.
+const COLUMNS: [&str; 26] = [
     "operation",
     "size",
     "way",
@@ -53,10 +55,20 @@ const COLUMNS: [&str; 16] = [
     "samples",
     "disturbed",
     "reason",
+    "min_ns",
+    "max_ns",
+    "median_low_ns",
+    "median_high_ns",
+    "user_ns",
+    "system_ns",
+    "stable",
+    "outliers",
+    "samples_needed",
+    "relative",
 ];
 
 impl Shown<'_> {
-    pub(super) fn document(&self) -> Document<'_> {
+    fn document(&self) -> Document<'_> {
         Document {
             schema: SCHEMA,
             platform: &self.report.platform,
@@ -83,10 +95,18 @@ impl Shown<'_> {
             self.args.confidence * 100.0
         );
         head.push(("error", goal));
+        if let Some((row, runs)) =
+            self.measurements.first().and_then(|one| one.row().zip(one.command.as_ref()))
+        {
+            let order = if self.measurements.len() > 1 { ", in rounds of random order" } else { "" };
+            let runs =
+                format!("{} of each command{order}; {} before, not timed", row.summary.samples, runs.warmup);
+            head.push(("runs", runs));
+        }
         machine(&head, style)
     }
 
-    pub(super) fn csv(&self) -> String {
+    fn csv(&self) -> String {
         let mut table = Table::new(COLUMNS.map(Column::left).to_vec());
         for measurement in self.measurements {
             let mut row = vec![measurement.operation.as_str().into(), whole(measurement.size)];
@@ -105,7 +125,18 @@ impl Shown<'_> {
                         summary.variation.into(),
                         (1e9 / summary.mean_ns).into(),
                     ]);
-                    row.extend([whole(Some(summary.samples)), whole(Some(summary.disturbed))]);
+                    row.extend([whole(Some(summary.samples)), whole(Some(summary.disturbed)), Cell::Nothing]);
+                    let runs = measurement.command.as_ref();
+                    row.extend([summary.min_ns.into(), summary.max_ns.into()]);
+                    row.extend([summary.median_low_ns.into(), summary.median_high_ns.into()]);
+                    row.extend([
+                        runs.and_then(|runs| runs.user_ns).into(),
+                        runs.and_then(|runs| runs.system_ns).into(),
+                    ]);
+                    let stability = &found.stability;
+                    row.extend([whole(Some(stability.stable)), whole(Some(stability.outliers))]);
+                    row.push(whole(stability.samples_needed));
+                    row.push(measurement.relative().map(|relative| relative.ratio).into());
                 }
                 Outcome::Allocated { instances, bytes } => {
                     row.push(format!("{instances} allocations of {bytes} bytes").into());
@@ -121,7 +152,7 @@ impl Shown<'_> {
     }
 
     /// A block of columns an operation and way (`index` in gnuplot), the size first: for plots with error bars.
-    pub(super) fn gnuplot(&self) -> String {
+    fn gnuplot(&self) -> String {
         let mut out = self.head(Style::default());
         let mut block = None;
         out += "# plot 'FILE' index 0 using 1:2:3 with errorlines\n";
@@ -152,52 +183,27 @@ impl Shown<'_> {
         out
     }
 
-    pub(super) fn table(&self, style: Style) -> String {
-        let mut table = Table::new(vec![
-            Column::left("operation"),
-            Column::left("size"),
-            Column::left("way"),
-            Column::written("calls"),
-            Column::right("mean", Notation::Time),
-            Column::right("±%", Notation::Fixed(2)),
-            Column::right("SD", Notation::Time),
-            Column::right("median", Notation::Time),
-            Column::right("a second", Notation::Count),
-        ]);
-        let mut reasons = Vec::new();
-        for measurement in self.measurements {
-            let mut row = vec![measurement.operation.as_str().into(), whole(measurement.size)];
-            match &measurement.outcome {
-                Outcome::Measured(found) => {
-                    let summary = &found.summary;
-                    row.extend([found.way.as_str().into(), whole(Some(found.calls))]);
-                    row.extend([
-                        summary.mean_ns.into(),
-                        Cell::percent(Some(summary.error)),
-                        summary.deviation_ns.into(),
-                        summary.median_ns.into(),
-                        (1e9 / summary.mean_ns).into(),
-                    ]);
-                }
-                Outcome::Allocated { instances, bytes } => {
-                    row.push(format!("{instances} allocations, {bytes} bytes a call").into());
-                }
-                Outcome::Failed { reason } => {
-                    let size = measurement.size.map_or_else(|| NOTHING.to_owned(), |size| size.to_string());
-                    reasons.push(format!("{} {size}: {reason}", measurement.operation));
-                }
+    /// In a format.
+    ///
+    /// # Errors
+    /// Never, unless JSON cannot hold it.
+    pub(super) fn render(&self, format: MeasureFormat, style: Style) -> Result<String, CommandError> {
+        Ok(match format {
+            MeasureFormat::Table => {
+                let table = self.table(style);
+                self.head(style) + "\n" + &table.on_terminal(style, |_| "") + &self.remarks(style)
             }
-            table.push(row);
-        }
-        let mut out = self.head(style) + "\n" + &table.render(Format::Table);
-        for reason in reasons {
-            hang(&mut out, "", "  ", &reason, style.columns());
-        }
-        out
+            MeasureFormat::Json => crate::commands::pretty(&self.document())? + "\n",
+            MeasureFormat::Csv => self.csv(),
+            MeasureFormat::Gnuplot => self.gnuplot(),
+            MeasureFormat::Markdown => self.columns(true).render(Format::Markdown),
+            MeasureFormat::Html => self.columns(true).render(Format::Html),
+            MeasureFormat::Latex => self.columns(true).render(Format::Latex),
+        })
     }
 }
 
 /// A number with all its digits, in every format.
-fn whole(number: Option<impl ToString>) -> Cell {
+pub(super) fn whole(number: Option<impl ToString>) -> Cell {
     number.map_or(Cell::Nothing, |number| number.to_string().into())
 }

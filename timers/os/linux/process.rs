@@ -1,14 +1,17 @@
-//! Children, and all below them ([prctl(2)], waitid(2), kill(2)).
+//! Children, and all below them ([prctl(2)], waitid(2), [wait4(2)], kill(2)).
 //!
 //! [prctl(2)]: https://man7.org/linux/man-pages/man2/prctl.2.html
+//! [wait4(2)]: https://man7.org/linux/man-pages/man2/wait4.2.html
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
 
 use rustix::process::{Pid as Raw, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
-use crate::os::Pid;
+use crate::os::{CpuTime, Pid};
 
 pub use super::descendants::{all, end_all_with, is_dead, listed};
 
@@ -75,6 +78,28 @@ pub fn until_it_exits(child: Pid) {
 /// Waits for a child that is over, so that its number is free.
 pub fn reap(child: Pid) {
     waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+}
+
+/// Waits for a child, once. Returns how it ended, and the CPU time that it took, where the system counts that.
+///
+/// # Errors
+/// When it is no child any more.
+pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
+    // As the standard library does: nobody is to wait for what is not written any more.
+    drop(child.stdin.take());
+    let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
+    // SAFETY: both are places that are written to, and the number is that of a child nobody has waited for.
+    while unsafe { libc::wait4(child.id().cast_signed(), &raw mut status, 0, usage.as_mut_ptr()) } < 0 {
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    // SAFETY: plain numbers, for which zero bytes are as good as what the kernel wrote.
+    let usage = unsafe { usage.assume_init() };
+    let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1_000);
+    let cpu = CpuTime { user: time(usage.ru_utime), system: time(usage.ru_stime) };
+    Ok((ExitStatus::from_raw(status), Some(cpu)))
 }
 
 /// The signal that ended a process.

@@ -1,0 +1,171 @@
+//! What was measured, for people: columns, and remarks below them.
+
+use super::shown::{Shown, whole};
+use crate::commands::measurement::{Measurement, Outcome};
+use crate::measure::ratio::Ratio;
+use crate::measure::worker::Row;
+use crate::table::{Cell, Column, Notation, Style, Table};
+use crate::text::hang;
+use crate::text::numbers::significant;
+
+impl Shown<'_> {
+    /// The columns that the terminal has room for.
+    pub(super) fn table(&self, style: Style) -> Table<'static> {
+        let wide = self.columns(true);
+        if wide.fits(style) { wide } else { self.columns(false) }
+    }
+
+    /// Without some of them, where they are not to be `all`.
+    pub(super) fn columns(&self, all: bool) -> Table<'static> {
+        if self.measurements.iter().any(|one| one.command.is_some()) {
+            self.of_commands(all)
+        } else {
+            self.of_operations()
+        }
+    }
+
+    fn of_operations(&self) -> Table<'static> {
+        let mut table = Table::new(vec![
+            Column::left("operation"),
+            Column::left("size"),
+            Column::left("way"),
+            Column::written("calls"),
+            Column::right("mean", Notation::Time),
+            Column::right("±%", Notation::Fixed(2)),
+            Column::right("SD", Notation::Time),
+            Column::right("median", Notation::Time),
+            Column::right("a second", Notation::Count),
+        ]);
+        for measurement in self.measurements {
+            let mut row = vec![measurement.operation.as_str().into(), whole(measurement.size)];
+            match &measurement.outcome {
+                Outcome::Measured(found) => {
+                    let summary = &found.summary;
+                    row.extend([found.way.as_str().into(), whole(Some(found.calls))]);
+                    row.extend([
+                        summary.mean_ns.into(),
+                        Cell::percent(Some(summary.error)),
+                        summary.deviation_ns.into(),
+                        summary.median_ns.into(),
+                        (1e9 / summary.mean_ns).into(),
+                    ]);
+                }
+                Outcome::Allocated { instances, bytes } => {
+                    row.push(format!("{instances} allocations, {bytes} bytes a call").into());
+                }
+                Outcome::Failed { .. } => {}
+            }
+            table.push(row);
+        }
+        table
+    }
+
+    fn of_commands(&self, all: bool) -> Table<'static> {
+        let mut columns = vec![Column { folds: true, ..Column::left("command") }];
+        let headings = ["mean", "SD", "min", "max", "user", "system"];
+        columns.extend(headings.map(|heading| Column::right(heading, Notation::Time)));
+        columns.insert(2, Column::right("±%", Notation::Fixed(2)));
+        let relative = all && self.measurements.iter().any(|one| one.relative().is_some());
+        if all {
+            columns.push(Column::right("median", Notation::Time));
+        }
+        if relative {
+            columns.push(Column::written("relative"));
+        }
+        let mut table = Table::new(columns);
+        for measurement in self.measurements {
+            let mut row = vec![measurement.operation.as_str().into()];
+            if let Some(Row { summary, .. }) = measurement.row() {
+                let runs = measurement.command.as_ref();
+                row.extend([summary.mean_ns.into(), Cell::percent(Some(summary.error))]);
+                row.extend([summary.deviation_ns.into(), summary.min_ns.into(), summary.max_ns.into()]);
+                row.push(runs.and_then(|runs| runs.user_ns).into());
+                row.push(runs.and_then(|runs| runs.system_ns).into());
+                row.push(summary.median_ns.into());
+                row.push(measurement.relative().map_or(Cell::Nothing, |ratio| {
+                    let half = (ratio.high - ratio.low) / 2.0;
+                    if half > 0.0 { times(ratio.ratio, half) } else { "1".to_owned() }.into()
+                }));
+            }
+            row.truncate(table.columns.len());
+            table.push(row);
+        }
+        table
+    }
+
+    /// Who is the fastest, what is not stable, and why something could not be measured.
+    pub(super) fn remarks(&self, style: Style) -> String {
+        let mut out = String::new();
+        let mut say = |first: &str, text: &str| hang(&mut out, first, "  ", text, style.columns());
+        let measured: Vec<(&Measurement, &Row)> =
+            self.measurements.iter().filter_map(|one| Some((one, one.row()?))).collect();
+        let fastest = measured.iter().find(|(one, _)| one.relative() == Some(Ratio::ONE));
+        for (one, _) in &measured {
+            let Some((ratio, (fastest, _))) = one.relative().zip(fastest) else { continue };
+            if ratio == Ratio::ONE {
+                continue;
+            }
+            let factor = times(ratio.ratio, (ratio.high - ratio.low) / 2.0);
+            let (fast, slow) = (&fastest.operation, &one.operation);
+            if ratio.differs() {
+                say("", &format!("`{fast}` ran {factor} times faster than `{slow}`"));
+            } else {
+                say("", &format!("`{fast}` and `{slow}` cannot be told apart: {factor} times"));
+            }
+        }
+        for (one, row) in &measured {
+            let codes = one.command.iter().flat_map(|runs| &runs.exit_codes);
+            let failed = codes.filter(|code| **code != Some(0)).count();
+            if failed > 0 {
+                say("", &format!("{}: {failed} of {} runs failed", named(one), row.summary.samples));
+            }
+            if let Some(text) = self.remark(row) {
+                say("", &format!("{}: {text}", named(one)));
+            }
+        }
+        for one in self.measurements {
+            if let Outcome::Failed { reason } = &one.outcome {
+                say("", &format!("{}: {reason}", named(one)));
+            }
+        }
+        if out.is_empty() { out } else { format!("\n{out}") }
+    }
+
+    /// What keeps a measurement from being as good as was asked for.
+    fn remark(&self, row: &Row) -> Option<String> {
+        let (stability, summary) = (&row.stability, &row.summary);
+        let mut parts = Vec::new();
+        if let Some(share) = stability.deviation.filter(|_| !stability.stable) {
+            parts.push(format!("not stable, the SD is {} % of the mean", significant(share * 100.0, 2)));
+        }
+        // In thousands of runs some always do.
+        if 20 * stability.outliers > summary.samples {
+            parts.push(format!("{} of {} lie far off", stability.outliers, summary.samples));
+        }
+        if stability.slow_start {
+            parts.push("the first was slow (more --warmup?)".into());
+        }
+        let goal = self.args.error * 100.0;
+        if let Some(needed) = stability.samples_needed.filter(|needed| *needed > summary.samples) {
+            parts.push(format!(
+                "known to ±{} %: for ±{goal} % some --samples {needed} are needed",
+                significant(summary.error * 100.0, 2)
+            ));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+fn named(one: &Measurement) -> String {
+    match (one.size, one.command.is_some()) {
+        (_, true) => format!("`{}`", one.operation),
+        (Some(size), false) => format!("{} {size}", one.operation),
+        (None, false) => one.operation.clone(),
+    }
+}
+
+/// A factor with its uncertainty, which has two digits: `1.32 ± 0.04`.
+fn times(factor: f64, half: f64) -> String {
+    let decimals = (1 - half.abs().log10().floor() as i64).clamp(0, 4) as usize;
+    format!("{factor:.decimals$} ± {half:.decimals$}")
+}
