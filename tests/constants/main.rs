@@ -2,7 +2,7 @@
 //! is halved and doubled:
 //!
 //! ```text
-//! cargo test --release --test constants -- --ignored --nocapture
+//! cargo test --test constants -- --ignored --nocapture
 //! ```
 
 mod variable;
