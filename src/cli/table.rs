@@ -34,9 +34,10 @@ pub struct TableArgs {
 }
 
 impl TableArgs {
-    /// What is to be shown; without `--columns` what fits the layout, with the platform where there may be several.
+    /// What is to be shown; without `--columns` what fits the layout and, where it is a table for people, a `narrow` terminal, with the
+    /// platform where there may be several.
     #[must_use]
-    pub fn choice(&self) -> Choice {
+    pub fn choice(&self, narrow: bool) -> Choice {
         let many = self.reports.len() > 1 || self.reports.iter().any(|path| path.is_dir());
         let columns = match self.layout {
             _ if !self.columns.is_empty() => self.columns.clone(),
@@ -53,7 +54,8 @@ impl TableArgs {
                     Column::Interval,
                     Column::Trust,
                 ];
-                platform.into_iter().chain(figures).collect()
+                let kept = |column: &Column| !(narrow && *column == Column::CostCycles);
+                platform.into_iter().chain(figures).filter(kept).collect()
             }
         };
         let columns = match (self.layout, columns.contains(&Column::Timer)) {

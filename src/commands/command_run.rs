@@ -11,6 +11,7 @@ use timers::os::CpuTime;
 
 use super::CommandError;
 use super::measurement::{Measurement, Outcome, Runs, relate};
+use super::progress::Progress;
 use super::run_of_command::{Ended, Runner};
 use crate::analysis::statistics::mean;
 use crate::cli::measure::MeasureArgs;
@@ -151,6 +152,7 @@ fn in_rounds(
         watched: false,
         ..Goal::default()
     };
+    let commands: Vec<&[String]> = repeated.iter().map(|one| one.command).collect();
     let mut timed = Vec::new();
     for one in repeated {
         timed.push(match timed_by(&clock.id, one) {
@@ -172,10 +174,15 @@ fn in_rounds(
         Some(samples) => round < samples,
         None => round < FEWEST || (round < MOST && long.remaining().is_some()),
     };
+    let progress = Progress::of(args.samples.unwrap_or(FEWEST) as usize * order.len(), false);
     for _ in (0..).take_while(|round| goes_on(*round)) {
         order.shuffle(&mut random);
         for &at in &order {
+            progress.at(&shown(commands[at]));
             singles[at].take();
+            if !progress.step() && args.samples.is_none() {
+                progress.until(LONG.as_secs_f64() * order.len() as f64);
+            }
             if let Some(why) = logs[at].borrow_mut().failure.take() {
                 return Err(CommandError::Failed(why));
             }

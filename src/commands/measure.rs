@@ -17,6 +17,7 @@ use crate::method::Facts;
 use crate::method::{ClockFigures, Counts};
 use crate::model::Report;
 use crate::report::machine::name;
+use crate::report::terminal::listed;
 use crate::report::{WholeFile, is_standard};
 use crate::selection::select;
 use crate::table::Style;
@@ -173,11 +174,11 @@ fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
 }
 
 fn list(output: &mut dyn Write) -> Result<(), CommandError> {
-    for Entry { name, about, sizes } in operations::ALL {
+    let told = operations::ALL.iter().map(|Entry { name, about, sizes }| {
         let sizes = sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        let sizes = if sizes.is_empty() { String::new() } else { format!(" (sizes {sizes})") };
-        writeln!(output, "{name:<16}{about}{sizes}")?;
-    }
+        (*name, if sizes.is_empty() { (*about).to_owned() } else { format!("{about} (sizes {sizes})") })
+    });
+    output.write_all(listed("", &told.collect::<Vec<_>>(), terminal_style()).as_bytes())?;
     Ok(output.flush()?)
 }
 

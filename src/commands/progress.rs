@@ -3,10 +3,10 @@
 
 use std::io::IsTerminal;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// How much is done of what is known beforehand.
-const COUNTED: &str = "{bar:24} {percent:>3} %, {eta} left  {wide_msg}";
+const COUNTED: &str = "{bar:24} {percent:>3} %{left}  {wide_msg}";
 /// Nobody knows how much there is, only how long it is meant to take.
 const TIMED: &str = "{elapsed} of about {prefix}  {wide_msg}";
 
@@ -56,5 +56,13 @@ impl Drop for Progress {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    // Before the first step is done nobody knows.
+    let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        if state.pos() > 0 {
+            let _ = write!(out, ", {} s left", state.eta().as_secs());
+        }
+    };
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("left", left)
 }

@@ -14,7 +14,7 @@ use crate::prober::sampling::Plan;
 use crate::selftest::score::{ALIKE, FIGURES, FigureSummary, Score, Scores, Summary, kind};
 use crate::selftest::{Case, Found, Verdict, population};
 use crate::table::{Cell, Column, Format, Table};
-use crate::text::numbers;
+use crate::text::{hang, numbers};
 
 /// Simulated timers, unless specified otherwise.
 const COUNT: u32 = 200;
@@ -215,7 +215,11 @@ fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> 
         }
         write!(output, "{}", table.render(Format::Table))?;
     }
-    writeln!(output, "\n{LEGEND}")?;
+    let mut legend = String::new();
+    for line in LEGEND.lines() {
+        hang(&mut legend, "", "  ", line, super::terminal_style().columns());
+    }
+    write!(output, "\n{legend}")?;
     writeln!(
         output,
         "numbers given to timers without a step: {} of {}",

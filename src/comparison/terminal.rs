@@ -21,14 +21,16 @@ pub fn render(comparison: &Comparison, all: bool, style: Style) -> String {
     for change in loud {
         let alarm =
             if change.is_of_clock_source() && !change.is_fallen_clock_source() { "1" } else { "31;1" };
-        let line = format!("{}: {}", change.what, clipped(&platform_change(change), LONGEST));
-        out += &style.paint(alarm, &line);
-        out.push('\n');
+        let mut lines = String::new();
+        let told = format!("{}: {}", change.what, clipped(&platform_change(change), LONGEST));
+        hang(&mut lines, "", "  ", &told, style.columns());
+        lines.lines().for_each(|line| out += &(style.paint(alarm, line) + "\n"));
     }
     let quiet: Vec<_> =
         quiet.into_iter().map(|change| (change.what, clipped(&platform_change(change), LONGEST))).collect();
     out += &listed("", &quiet, style);
-    out += &format!("\n{}\n", summary(comparison));
+    out.push('\n');
+    hang(&mut out, "", "  ", &summary(comparison), style.columns());
     hang(&mut out, "", "", &smallest(), style.columns());
     let shown = shown(comparison, all);
     if !shown.is_empty() {

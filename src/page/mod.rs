@@ -83,8 +83,8 @@ const TERMS: [Term; 8] = [
     },
     Term {
         key: "cycles",
-        name: "cycles",
-        text: "The same in cycles of the CPU, at the frequency that the machine's facts name.",
+        name: "acc. cycles, cost cycles",
+        text: "Accuracy and cost in cycles of the CPU, at the frequency that the machine's facts name.",
     },
     Term {
         key: "spread",

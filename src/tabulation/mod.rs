@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 
 use crate::model::{BriefReport, BriefRow, Status};
 use crate::report::{Collection, ReadError, slug};
-use crate::table::{Cell, Column as Heading, Format, Table};
+use crate::table::{Cell, Column as Heading, Format, Style, Table};
 
 pub use column::Column;
 use column::Source;
@@ -104,6 +104,16 @@ impl Tabulation {
             (Layout::Beside, _) => self.beside(),
         }
         .write(format, output)
+    }
+
+    /// The table one below the other, as wide as the terminal where that is possible: names of timers and platforms fold.
+    #[must_use]
+    pub fn on_terminal(&self, style: Style) -> String {
+        let mut table = self.stacked();
+        for (heading, column) in table.columns.iter_mut().zip(&self.choice.columns) {
+            heading.folds = *column == Column::Timer || column.is_of_report();
+        }
+        table.on_terminal(style, |_| "")
     }
 
     fn stacked(&self) -> Table<'_> {

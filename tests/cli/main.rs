@@ -10,6 +10,7 @@ mod many;
 mod measuring;
 mod reports;
 mod runtimes;
+mod screens;
 #[path = "../skipping/mod.rs"]
 mod skipping;
 mod streams;

@@ -20,12 +20,12 @@ impl Shown<'_> {
         if self.measurements.iter().any(|one| one.command.is_some()) {
             self.of_commands(all)
         } else {
-            self.of_operations()
+            self.of_operations(all)
         }
     }
 
-    fn of_operations(&self) -> Table<'static> {
-        let mut table = Table::new(vec![
+    fn of_operations(&self, all: bool) -> Table<'static> {
+        let mut columns = vec![
             Column::left("operation"),
             Column::left("size"),
             Column::left("way"),
@@ -35,7 +35,9 @@ impl Shown<'_> {
             Column::right("SD", Notation::Time),
             Column::right("median", Notation::Time),
             Column::right("a second", Notation::Count),
-        ]);
+        ];
+        columns.truncate(if all { columns.len() } else { columns.len() - 1 });
+        let mut table = Table::new(columns);
         for measurement in self.measurements {
             let mut row = vec![measurement.operation.as_str().into(), whole(measurement.size)];
             match &measurement.outcome {
@@ -55,6 +57,7 @@ impl Shown<'_> {
                 }
                 Outcome::Failed { .. } => {}
             }
+            row.truncate(table.columns.len());
             table.push(row);
         }
         table

@@ -1,0 +1,31 @@
+//! What people read fits their terminal.
+
+use assert_cmd::Command;
+
+use super::{PROGRAM, printed};
+
+#[test]
+fn screens_are_no_wider_than_the_terminal() {
+    const OLD: &str = "tests/data/xeon-2026-11-21.json";
+    const NEW: &str = "tests/data/epyc-2026-11-21.json";
+    let screens: [&[&str]; 10] = [
+        &["list"],
+        &["platform"],
+        &["check"],
+        &["measure"],
+        &["table", NEW],
+        &["table", OLD, NEW],
+        &["compare", OLD, NEW, "--all"],
+        &["pick", "--duration", "250ns", "--error", "1%", "--from", NEW],
+        &["inspect", "rdtsc", "--from", NEW],
+        &["selftest", "--quick", "--count", "2"],
+    ];
+    for (columns, screen) in [80, 120].into_iter().flat_map(|columns| screens.map(|screen| (columns, screen)))
+    {
+        let shown = Command::new(PROGRAM).args(screen).env("COLUMNS", columns.to_string()).assert();
+        let text = printed(&shown);
+        assert!(text.lines().count() > 5, "{screen:?} shows nothing: {shown}");
+        let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap_or_default();
+        assert!(widest.chars().count() <= columns, "{screen:?} at {columns}: {widest}");
+    }
+}
