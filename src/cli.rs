@@ -110,8 +110,8 @@ pub enum Command {
     /// Identify the machine: CPU, frequencies, hypervisor, kernel, clock source, OS
     #[command(after_help = status::PLAIN)]
     Platform(PlatformArgs),
-    /// Judge whether the machine is fit to be measured: each finding with its cause and what to do; changes nothing
-    #[command(after_help = status::CHECKED)]
+    /// Judge whether the machine is fit to be measured: each finding with its cause and what to do; changes nothing unless told to
+    #[command(after_help = status::CHECKED, after_long_help = with_examples(check::EXAMPLES, status::CHECKED))]
     Check(CheckArgs),
     /// Compute the Quality that follows from given figures
     #[command(after_help = status::PLAIN, after_long_help = with_examples(SCORE_EXAMPLES, status::PLAIN))]

@@ -14,6 +14,7 @@ mod runtimes;
 #[path = "../skipping/mod.rs"]
 mod skipping;
 mod streams;
+mod tuning;
 mod usage;
 
 use std::time::Duration;
