@@ -43,6 +43,7 @@ Examples:
   timermeter probe                              all timers of this machine
   timermeter probe --quick 'monotonic*' rdtsc   a first look at some of them
   timermeter probe --output all.json --output all.md
+  timermeter probe --baseline before            kept, for `timermeter compare before`
   timermeter probe --runtime java,python        with the clocks of Java and Python
   timermeter probe --agent 'java -jar agent.jar' 'java:*'
   timermeter probe --agent py='python3 agent.py' --cycles nominal";
@@ -101,7 +102,7 @@ pub enum Command {
     #[command(after_help = status::REPORTS)]
     Table(TableArgs),
     /// Tell what changed from one report to another, and whether it is more than noise
-    #[command(after_help = status::COMPARED)]
+    #[command(after_help = status::COMPARED, after_long_help = with_examples(compare::EXAMPLES, status::COMPARED))]
     Compare(CompareArgs),
     /// List every timer this build knows, whether it can be read here, and if not why
     #[command(after_help = status::LISTED)]
@@ -109,8 +110,8 @@ pub enum Command {
     /// Identify the machine: CPU, frequencies, hypervisor, kernel, clock source, OS
     #[command(after_help = status::PLAIN)]
     Platform(PlatformArgs),
-    /// Judge whether the machine is fit to be measured: each finding with its cause and what to do; changes nothing
-    #[command(after_help = status::CHECKED)]
+    /// Judge whether the machine is fit to be measured: each finding with its cause and what to do; changes nothing unless told to
+    #[command(after_help = status::CHECKED, after_long_help = with_examples(check::EXAMPLES, status::CHECKED))]
     Check(CheckArgs),
     /// Compute the Quality that follows from given figures
     #[command(after_help = status::PLAIN, after_long_help = with_examples(SCORE_EXAMPLES, status::PLAIN))]
@@ -187,6 +188,9 @@ pub struct ProbeArgs {
     /// Keep the run in DIR/<platform>/<date>/, with a page to read; DIR is reports where none is given
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "reports")]
     pub save: Option<PathBuf>,
+    /// Keep the report under this name, over an older one of the name; `compare NAME` tells what changed since
+    #[arg(long, value_name = "NAME", value_parser = values::baseline)]
+    pub baseline: Option<String>,
     /// Seed of all random choices
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: Option<u64>,

@@ -69,7 +69,7 @@ fn has_children(command: &Command) -> bool {
             | Command::Pick(_)
             | Command::Measure(_)
             | Command::Rehearse(_)
-    )
+    ) || matches!(command, Command::Compare(args) if args.new.is_none())
 }
 
 /// Whether a command waits for something, or says or writes when it was made. Without a clock the standard library would panic.

@@ -1,8 +1,18 @@
 //! The flags of `check`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::{ShortFormat, values};
+
+/// What the help of `check` ends with.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  timermeter check                        what makes figures worse here; changes nothing
+  timermeter check --tune                 what would be changed; changes nothing
+  sudo timermeter check --tune --apply    changes it: governor, turbo, interrupts, rate of performance counters
+  sudo timermeter check --tune --undo     sets all of it back";
 
 /// Arguments of `check`.
 #[derive(Clone, Debug, Args)]
@@ -10,6 +20,18 @@ pub struct CheckArgs {
     /// Judge the core and the frequency of this CPU; without it those of the quietest one
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
+    /// Tell instead which settings of the kernel would be changed to make the machine quieter, and what else could be done
+    #[arg(long)]
+    pub tune: bool,
+    /// Change them, as root, and write down what they were
+    #[arg(long, requires = "tune")]
+    pub apply: bool,
+    /// Set them back to what they were, as root
+    #[arg(long, requires = "tune", conflicts_with = "apply")]
+    pub undo: bool,
+    /// Look below this folder for proc, sys and run (for tests)
+    #[arg(long, requires = "tune", hide = true, value_name = "DIR")]
+    pub root: Option<PathBuf>,
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     pub format: ShortFormat,

@@ -6,15 +6,24 @@ use clap::{Args, ValueEnum};
 
 use crate::comparison::Condition;
 
+/// What the help of `compare` ends with.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  timermeter compare old.json new.json
+  timermeter compare reports new.json --fail-if 'quality<-1'
+  timermeter probe --baseline before && timermeter compare before     with this machine now
+  timermeter compare before after                                     two that were kept";
+
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]
 pub struct CompareArgs {
-    /// The old report, or a folder of them: the new one is compared with each
+    /// The old report: a file, or the name that `probe --baseline` kept it under; or a folder of reports: the new one is compared with
+    /// each. A word without a dot and a slash is a name unless there is a file called so; where there are both, it is refused
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
-    /// The new report
+    /// The new report, likewise; without it this machine is probed now, the native timers of OLD in its profile
     #[arg(value_name = "NEW")]
-    pub new: PathBuf,
+    pub new: Option<PathBuf>,
     /// End with status 3 when this holds of a difference that is more than noise and large enough to matter (0.5 % of
     /// a cost or an accuracy, 0.1 % of a Quality), as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', 'accuracy>0ns', 'spread<-0.05', or when 'lost>0' (timers without figures now) or 'trust<0' (a timer fails a question of
     /// trust that it did not fail; 'trust[monotonic*]<0' for some) (repeatable)

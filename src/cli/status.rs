@@ -17,7 +17,7 @@ statuses! {
     LISTED: "done, but what was named could not be asked for its timers",
     REPORTS: "done, but some of the reports could not be read",
     COMPARED: "done, but a condition of --fail-if holds, or a report could not be read",
-    CHECKED: "done, and something is a problem",
+    CHECKED: "done, and something is a problem; with --tune, some of it could not be changed or set back",
     AGENT: "done, and the agent does not keep to the protocol",
     PICKED: "no clock suffices; the nearest that is possible is shown",
     MEASURED: "done, but something that was asked for could not be measured",

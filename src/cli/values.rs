@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::method::requirement::share;
 use crate::quantity;
+use crate::report::is_name;
 
 /// A whole number in a range, as in 20000, 20k or 1M.
 pub(super) fn whole<T: TryFrom<u64>>(
@@ -30,6 +31,13 @@ fn counted(text: &str) -> Option<u64> {
 /// Any whole number, as for a seed.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     whole(0..=u64::MAX)(text)
+}
+
+/// The name of a baseline.
+pub(super) fn baseline(text: &str) -> Result<String, String> {
+    is_name(text).then(|| text.to_owned()).ok_or_else(|| {
+        "give a name of letters, digits, `-` and `_`, 64 at most, that begins with a letter or a digit".into()
+    })
 }
 
 /// The number of a CPU.

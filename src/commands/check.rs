@@ -1,4 +1,4 @@
-//! `check`: judges whether the machine is fit to be measured. It changes nothing.
+//! `check`: judges whether the machine is fit to be measured. It changes nothing, unless [`tune`](super::tune) is told to.
 
 use std::io::Write;
 
@@ -29,6 +29,9 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         Some(cpu) => super::usable(cpu).map(|()| Some(cpu))?,
         None => platform::quietest_cpu(&timers::allowed_cpus().unwrap_or_default()),
     };
+    if args.tune {
+        return super::tune::run(args, cpu, output);
+    }
     let platform = platform::identify(cpu);
     let findings = suitability::judge(&platform);
     let fit = suitability::fit(&findings);

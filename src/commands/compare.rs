@@ -5,11 +5,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::first_look::again;
 use super::{CommandError, failed, tell, tell_refused, terminal_style};
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::comparison::{self, Comparison, Verdict};
 use crate::model::BriefReport;
-use crate::report::{Collection, Kept, read};
+use crate::report::{Baselines, Collection, Kept, Unresolved, read};
 use crate::table::{Column, Format, Table, escape_markdown as escape};
 use crate::text::{clipped, plain};
 
@@ -30,14 +31,42 @@ struct Pair {
 /// # Errors
 /// When nothing can be compared, or the output cannot be written.
 pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let new = read(&args.new).map_err(failed)?;
-    if args.old.is_dir() { with_many(args, &new, output) } else { with_one(args, &new, output) }
+    let kept = Baselines::of_user();
+    let resolve = |word: &Path| {
+        Baselines::resolve(kept.as_ref(), word).map_err(|error| match error {
+            Unresolved::Both { .. } => CommandError::Usage(error.to_string()),
+            Unresolved::Neither { .. } => failed(error),
+        })
+    };
+    let old = resolve(&args.old)?;
+    let new = args.new.as_deref().map(|new| read(&resolve(new)?).map_err(failed)).transpose()?;
+    match (old.is_dir(), new) {
+        (true, Some(new)) => with_many(args, &old, &new, output),
+        (true, None) => Err(CommandError::Usage(format!(
+            "'{}' is a folder of reports: name the new report that they are compared with",
+            old.display()
+        ))),
+        (false, new) => {
+            let old = read(&old).map_err(failed)?;
+            let new = new.map_or_else(|| again(&old), Ok)?;
+            with_one(args, &old, &new, output)
+        }
+    }
 }
 
-fn with_one(args: &CompareArgs, new: &BriefReport, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let old = read(&args.old).map_err(failed)?;
-    let comparison = Comparison::of(&old, new)
-        .map_err(|error| failed(format!("'{}' and '{}': {error}", args.old.display(), args.new.display())))?;
+/// What the new report is called.
+fn new_name(args: &CompareArgs) -> String {
+    args.new.as_ref().map_or_else(|| "this machine now".to_owned(), |new| format!("'{}'", new.display()))
+}
+
+fn with_one(
+    args: &CompareArgs,
+    old: &BriefReport,
+    new: &BriefReport,
+    output: &mut dyn Write,
+) -> Result<bool, CommandError> {
+    let comparison = Comparison::of(old, new)
+        .map_err(|error| failed(format!("'{}' and {}: {error}", args.old.display(), new_name(args))))?;
     let held = held(args, &comparison);
     match args.format {
         CompareFormat::Table => {
@@ -62,9 +91,13 @@ fn with_one(args: &CompareArgs, new: &BriefReport, output: &mut dyn Write) -> Re
 }
 
 /// One line a report: what a folder of thousands changed from is a list, not thousands of tables.
-fn with_many(args: &CompareArgs, new: &BriefReport, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let collection =
-        Collection::read(&[&args.old], |_, old| Comparison::of(&old, new).map(|c| pair(args, &c)));
+fn with_many(
+    args: &CompareArgs,
+    old: &Path,
+    new: &BriefReport,
+    output: &mut dyn Write,
+) -> Result<bool, CommandError> {
+    let collection = Collection::read(&[old], |_, old| Comparison::of(&old, new).map(|c| pair(args, &c)));
     let mut complete = tell_refused(&collection.refused, collection.reports.len())?;
     let mut pairs: Vec<(&Path, &Pair)> = Vec::with_capacity(collection.reports.len());
     for Kept { path, content } in &collection.reports {
@@ -72,7 +105,7 @@ fn with_many(args: &CompareArgs, new: &BriefReport, output: &mut dyn Write) -> R
             Ok(pair) => pairs.push((path, pair)),
             Err(error) => {
                 complete = false;
-                tell(&format!("'{}' and '{}': {error}", path.display(), args.new.display()));
+                tell(&format!("'{}' and {}: {error}", path.display(), new_name(args)));
             }
         }
     }

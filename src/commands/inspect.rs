@@ -97,6 +97,7 @@ fn probe_now(args: &InspectArgs) -> Result<Report, CommandError> {
         outputs: Vec::new(),
         trace: None,
         save: None,
+        baseline: None,
         seed: None,
         timeout: None,
         precision: None,

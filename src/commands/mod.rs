@@ -25,6 +25,7 @@ pub mod score;
 pub mod selftest;
 pub mod table;
 pub mod trial;
+mod tune;
 
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;

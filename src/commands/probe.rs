@@ -15,7 +15,7 @@ use crate::platform::{self, frequency};
 use crate::prober::campaign::{self, Settings, Subject};
 use crate::prober::sampling::Plan;
 use crate::recording::{self, Observed, Recording};
-use crate::report::{Archive, OutputFile, WholeFile, is_standard};
+use crate::report::{Archive, Baselines, OutputFile, WholeFile, is_standard, json};
 use crate::trust::Yardsticks;
 
 /// Seconds a process of a timer may take, unless specified otherwise.
@@ -181,13 +181,16 @@ struct Files {
     reports: Vec<OutputFile>,
     trace: Option<WholeFile>,
     archive: Option<Archive>,
+    /// With its name.
+    baseline: Option<(String, WholeFile)>,
 }
 
 impl Files {
     fn prepare(args: &ProbeArgs) -> Result<Self, CommandError> {
         let trace = args.trace.as_deref().map(WholeFile::prepare).transpose();
         let archive = args.save.as_deref().map(save_in).transpose()?;
-        Ok(Self { reports: prepare(&args.outputs)?, trace: trace.map_err(failed)?, archive })
+        let baseline = args.baseline.as_deref().map(keep_as).transpose()?;
+        Ok(Self { reports: prepare(&args.outputs)?, trace: trace.map_err(failed)?, archive, baseline })
     }
 
     fn write_trace(&mut self, recording: &Recording) -> Result<(), CommandError> {
@@ -203,6 +206,12 @@ impl Files {
                 eprintln!("kept in {}", place.display());
             }
         }
+        if let Some((name, file)) = self.baseline {
+            file.commit(json::dense(report).as_bytes()).map_err(failed)?;
+            if !quiet {
+                eprintln!("kept as baseline {name}: `timermeter compare {name}` tells what changed since");
+            }
+        }
         Ok(())
     }
 }
@@ -216,4 +225,11 @@ fn save_in(folder: &Path) -> Result<Archive, CommandError> {
         )));
     }
     Archive::prepare(folder).map_err(failed)
+}
+
+fn keep_as(name: &str) -> Result<(String, WholeFile), CommandError> {
+    let kept = Baselines::of_user().ok_or_else(|| {
+        failed("--baseline: none of TIMERMETER_HOME, XDG_DATA_HOME and HOME says where to keep it; set one of them")
+    })?;
+    Ok((name.to_owned(), kept.prepare(name).map_err(failed)?))
 }

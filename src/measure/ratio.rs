@@ -20,7 +20,7 @@ impl Ratio {
     pub const ONE: Self = Self { ratio: 1.0, low: 1.0, high: 1.0 };
 
     /// Of samples in the order of their rounds: what made a round slow for both does not count, as the variance is that of the
-    /// differences of each round (delta method, paired). `clock_error` is what the clock may do to either, as a share.
+    /// differences of each round (delta method, paired, on logarithms). `clock_error` is what the clock may do to either, as a share.
     /// None with fewer than two rounds.
     #[must_use]
     pub fn of(one: &[f64], other: &[f64], clock_error: f64, confidence: f64) -> Option<Self> {
@@ -32,7 +32,7 @@ impl Ratio {
             * standard_deviation(&differences)?
             / (rounds as f64).sqrt();
         let (ratio, error) = (above / below, variation + clock_error);
-        Some(Self { ratio, low: ratio * (1.0 - error), high: ratio * (1.0 + error) })
+        Some(Self { ratio, low: ratio * (-error).exp(), high: ratio * error.exp() })
     }
 
     /// Whether the two differ by more than what is not known.

@@ -28,6 +28,15 @@ pub fn count_of(list: &str) -> Option<u32> {
     if list.trim().is_empty() { Some(0) } else { count(&parse_list(list)?) }
 }
 
+/// The CPUs of a list; `None` where they are more than any machine has.
+#[must_use]
+pub fn cpus_in(list: &str) -> Option<Vec<u32>> {
+    /// Of the largest `CONFIG_NR_CPUS` several times as many.
+    const MOST: u32 = 1 << 16;
+    let ranges = parse_list(list)?;
+    (count(&ranges)? <= MOST).then(|| ranges.into_iter().flatten().collect())
+}
+
 /// CPUs in ascending order as a list.
 #[must_use]
 pub fn written(cpus: &[u32]) -> String {

@@ -17,11 +17,12 @@ mod ntp;
 mod os;
 pub mod quietest;
 mod root;
+pub mod settings;
 mod tsc;
 
 use crate::model::Platform;
 
-pub use list::{count_of, parse_list};
+pub use list::{count_of, cpus_in, parse_list, written};
 pub use quietest::quietest_cpu;
 pub use root::Root;
 

@@ -2,6 +2,7 @@
 //! [`model`](crate::model).
 
 mod archive;
+mod baseline;
 mod collection;
 pub mod conditions;
 mod costs;
@@ -25,6 +26,7 @@ mod slug;
 pub mod terminal;
 
 pub use archive::Archive;
+pub use baseline::{Baselines, Unresolved, is_name};
 pub use collection::{Collection, Kept};
 pub use fact::Fact;
 pub use format::{Format, UnknownEnding};

@@ -6,6 +6,7 @@
 mod clock;
 mod cpu;
 mod system;
+pub mod tuning;
 
 use serde::Serialize;
 

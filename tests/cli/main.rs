@@ -1,6 +1,7 @@
 //! The built program as scripts meet it: what it prints, what it leaves behind, and its exit status.
 
 mod bare_machine;
+mod baselines;
 mod commands;
 mod folder;
 mod interrupt;
@@ -14,6 +15,7 @@ mod screens;
 #[path = "../skipping/mod.rs"]
 mod skipping;
 mod streams;
+mod tuning;
 mod usage;
 
 use std::time::Duration;

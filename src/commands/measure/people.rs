@@ -85,10 +85,7 @@ impl Shown<'_> {
                 row.push(runs.and_then(|runs| runs.user_ns).into());
                 row.push(runs.and_then(|runs| runs.system_ns).into());
                 row.push(summary.median_ns.into());
-                row.push(measurement.relative().map_or(Cell::Nothing, |ratio| {
-                    let half = (ratio.high - ratio.low) / 2.0;
-                    if half > 0.0 { times(ratio.ratio, half) } else { "1".to_owned() }.into()
-                }));
+                row.push(measurement.relative().map_or(Cell::Nothing, |ratio| times(&ratio).into()));
             }
             row.truncate(table.columns.len());
             table.push(row);
@@ -108,7 +105,7 @@ impl Shown<'_> {
             if ratio == Ratio::ONE {
                 continue;
             }
-            let factor = times(ratio.ratio, (ratio.high - ratio.low) / 2.0);
+            let factor = times(&ratio);
             let (fast, slow) = (&fastest.operation, &one.operation);
             if ratio.differs() {
                 say("", &format!("`{fast}` ran {factor} times faster than `{slow}`"));
@@ -167,8 +164,17 @@ fn named(one: &Measurement) -> String {
     }
 }
 
-/// A factor with its uncertainty, which has two digits: `1.32 ± 0.04`.
-fn times(factor: f64, half: f64) -> String {
-    let decimals = (1 - half.abs().log10().floor() as i64).clamp(0, 4) as usize;
-    format!("{factor:.decimals$} ± {half:.decimals$}")
+/// A factor with its uncertainty, which has two digits: `1.32 ± 0.04`; or between which it lies, where that is far apart.
+fn times(Ratio { ratio, low, high }: &Ratio) -> String {
+    /// An uncertainty of this share is the same on either side, nearly.
+    const SMALL: f64 = 0.3;
+    let half = (high - low) / 2.0;
+    if half <= 0.0 {
+        "1".to_owned()
+    } else if half > SMALL * ratio {
+        format!("{} ({} to {})", significant(*ratio, 2), significant(*low, 2), significant(*high, 2))
+    } else {
+        let decimals = (1 - half.log10().floor() as i64).clamp(0, 4) as usize;
+        format!("{ratio:.decimals$} ± {half:.decimals$}")
+    }
 }
