@@ -39,7 +39,7 @@ pub fn build(root: &Path, listed: &[(String, String)]) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("constants");
     let copy = target.join("tree");
     let _ = fs::remove_dir_all(&copy);
-    for folder in ["src", "timers", "templates", "benches"] {
+    for folder in ["src", "timers", "templates", "benches", "xtask", "docs"] {
         copy_folder(&root.join(folder), &copy.join(folder));
     }
     for file in ["Cargo.toml", "Cargo.lock"] {
