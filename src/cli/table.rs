@@ -54,7 +54,12 @@ impl TableArgs {
                     Column::Interval,
                     Column::Trust,
                 ];
-                let kept = |column: &Column| !(narrow && *column == Column::CostCycles);
+                let left_out: &[Column] = match (narrow, many) {
+                    (false, _) => &[],
+                    (true, false) => &[Column::CostCycles],
+                    (true, true) => &[Column::CostCycles, Column::Interval],
+                };
+                let kept = |column: &Column| !left_out.contains(column);
                 platform.into_iter().chain(figures).filter(kept).collect()
             }
         };

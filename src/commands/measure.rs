@@ -9,6 +9,7 @@ use std::io::Write;
 use shown::Shown;
 
 use super::measurement::{Measurement, Outcome};
+use super::progress::Progress;
 use super::{CommandError, command_run, failed, tell, terminal_style, trial};
 use crate::cli::measure::{InstrumentName, MeasureArgs};
 use crate::measure::operations::{self, Entry};
@@ -203,14 +204,18 @@ fn operate(
     clock: &ClockFigures,
     cpu: Option<u32>,
 ) -> Result<Vec<Measurement>, CommandError> {
-    let mut measurements = Vec::new();
-    for entry in entries {
-        let sizes = match (entry.sizes.is_empty(), args.sizes.is_empty()) {
+    let sizes = |entry: &Entry| -> Vec<Option<u64>> {
+        match (entry.sizes.is_empty(), args.sizes.is_empty()) {
             (true, _) => vec![None],
             (false, true) => entry.sizes.iter().copied().map(Some).collect(),
             (false, false) => args.sizes.iter().copied().map(Some).collect(),
-        };
-        for size in sizes {
+        }
+    };
+    let progress = Progress::of(entries.iter().map(|entry| sizes(entry).len()).sum(), false);
+    let mut measurements = Vec::new();
+    for entry in entries {
+        for size in sizes(entry) {
+            progress.at(&size.map_or(entry.name.to_owned(), |size| format!("{} {size}", entry.name)));
             let request = Request {
                 clock: clock.clone(),
                 operation: entry.name.into(),
@@ -227,6 +232,7 @@ fn operate(
                 measurements.push(Measurement { operation: entry.name.into(), size, outcome, command: None });
             };
             outcomes(trial::run(&request)?).into_iter().for_each(add);
+            progress.step();
         }
     }
     Ok(measurements)
