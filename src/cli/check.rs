@@ -9,10 +9,10 @@ use super::{ShortFormat, values};
 /// What the help of `check` ends with.
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  timermeter check                        what makes figures worse here; changes nothing
-  timermeter check --tune                 what would be changed; changes nothing
-  sudo timermeter check --tune --apply    changes it: governor, turbo, interrupts, rate of performance counters
-  sudo timermeter check --tune --undo     sets all of it back";
+  timermeter check                       what makes figures worse here
+  timermeter check --tune                what would be changed; changes nothing
+  sudo timermeter check --tune --apply   changes it, and writes down what it was
+  sudo timermeter check --tune --undo    sets all of it back";
 
 /// Arguments of `check`.
 #[derive(Clone, Debug, Args)]

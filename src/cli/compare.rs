@@ -11,8 +11,9 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   timermeter compare old.json new.json
   timermeter compare reports new.json --fail-if 'quality<-1'
-  timermeter probe --baseline before && timermeter compare before     with this machine now
-  timermeter compare before after                                     two that were kept";
+  timermeter compare before             what `probe --baseline before` kept, with
+                                        this machine now
+  timermeter compare before after       two that were kept";
 
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]

@@ -20,8 +20,10 @@ Examples:
   timermeter measure clone new-and-copy --instrument throughput --time 100ms
   timermeter measure log-chain --instrument discrete --clock realtime-coarse --error 5% --limit 60
   timermeter measure --samples 20 -- sleep 0.01
-  timermeter measure --command 'gzip -k a' --command 'xz -k a' --prepare 'rm -f a.gz a.xz'
-  timermeter measure --command \"sh -c 'sort a | uniq'\" --command 'sort -u a' --export table.md";
+  timermeter measure --command 'gzip -k a' --command 'xz -k a' \\
+                     --prepare 'rm -f a.gz a.xz'
+  timermeter measure --command \"sh -c 'sort a | uniq'\" --command 'sort -u a' \\
+                     --warmup 3 --export table.md";
 
 /// What the help of `rehearse` ends with.
 pub const REHEARSE_EXAMPLES: &str = "\

@@ -71,12 +71,12 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         Ok(None) => Ok(()),
         Err(why) => Err(CommandError::Failed(why)),
     });
-    if args.plot.as_deref().is_some_and(is_standard) {
-        return plotted.transpose().map(|_| is_complete(&measurements));
-    }
     let shown = Shown { args, report: &report, clock: &clock, measurements: &measurements };
     for (file, export) in exports.into_iter().zip(&args.exports) {
         file.commit(shown.render(export.format, Style::default())?.as_bytes()).map_err(failed)?;
+    }
+    if args.plot.as_deref().is_some_and(is_standard) {
+        return plotted.transpose().map(|_| is_complete(&measurements));
     }
     output.write_all(shown.render(args.format, terminal_style())?.as_bytes())?;
     output.flush()?;

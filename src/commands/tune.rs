@@ -202,50 +202,41 @@ fn keep_what_differs(root: &Root, record: &Path, mut known: Record) {
 }
 
 fn page(args: &CheckArgs, cpu: Option<u32>, steps: &[Step], advice: &[Finding], style: Style) -> String {
-    let mut out = String::new();
-    let mut say =
-        |first: &str, below: &str, text: &str| hang(&mut out, first, below, &plain(text), style.columns());
-    let title = match (args.apply, args.undo, steps.is_empty()) {
-        (_, true, true) => "Nothing is changed that could be set back.".to_owned(),
-        (_, true, false) => "Set back to what it was:".to_owned(),
-        (_, _, true) => "Nothing here has to be changed.".to_owned(),
-        (true, ..) => "Changed; `timermeter check --tune --undo` sets it back:".to_owned(),
-        _ => "Would be changed, as root, by `timermeter check --tune --apply`:".to_owned(),
-    };
-    say("", "", &title);
+    let mut out = match (args.apply, args.undo, steps.is_empty()) {
+        (_, true, true) => "Nothing is changed that could be set back.\n",
+        (_, true, false) => "Set back to what it was:\n",
+        (_, _, true) => "Nothing here has to be changed.\n",
+        (true, ..) => "Changed; `timermeter check --tune --undo` sets it back:\n",
+        _ => "Would be changed, as root, by `timermeter check --tune --apply`:\n",
+    }
+    .to_owned();
+    let margin = " ".repeat(16);
+    let named = |name: &str| format!("  {name:14}");
+    let say =
+        |out: &mut String, first: &str, text: &str| hang(out, first, &margin, &plain(text), style.columns());
     for steps in steps.chunk_by(alike) {
         let Step { change, reason, .. } = &steps[0];
-        let more = if steps.len() > 1 { format!(" and {} more", steps.len() - 1) } else { String::new() };
-        let kept = reason.as_ref().map(|why| {
-            if change.may_be_refused {
-                format!(" (not done, the kernel decides: {why})")
-            } else {
-                format!(" (FAILED: {why})")
-            }
+        let kept = reason.as_ref().map_or_else(String::new, |why| {
+            let whose = if change.may_be_refused { "left as it is by the kernel" } else { "FAILED" };
+            format!(" ({whose}: {why})")
         });
-        let what = format!("{} → {}{}", change.from, change.to, kept.unwrap_or_default());
-        say(&format!("  {:12}", change.code), "              ", &what);
-        say("              ", "              ", &format!("{}{more}", change.path));
+        let more = if steps.len() > 1 { format!(" and {} more", steps.len() - 1) } else { String::new() };
+        say(&mut out, &named(&change.code), &format!("{} → {}{kept}", change.from, change.to));
+        say(&mut out, &margin, &format!("{}{more}", change.path));
     }
     if !advice.is_empty() {
-        say("", "", "");
-        say("", "", "Not changed here, but worth a look:");
+        out += "\nNot changed here, but worth a look:\n";
     }
-    for finding in advice {
-        let advice = finding.advice.as_deref().unwrap_or_default();
-        say(&format!("  {:12}", finding.code), "              ", advice);
+    for Finding { code, advice, .. } in advice {
+        say(&mut out, &named(code), advice.as_deref().unwrap_or_default());
     }
     if !args.undo {
-        let which =
-            cpu.map_or_else(String::new, |cpu| format!("It is CPU {cpu} that is to be quiet (--cpu). "));
-        say("", "", "");
-        say(
-            "",
-            "",
-            &(which
-                + "The layout of address spaces (ASLR) is left as it is. Where irqbalance runs, stop it first: it would move \
-                   interrupts back."),
-        );
+        let which = cpu
+            .map_or_else(String::new, |cpu| format!("CPU {cpu} is to be quiet: measure with --cpu {cpu}. "));
+        let rest = "The layout of address spaces (ASLR) is left as it is. Where irqbalance runs, stop it first: it would move \
+                    interrupts back.";
+        out.push('\n');
+        hang(&mut out, "", "", &(which + rest), style.columns());
     }
     out
 }

@@ -54,7 +54,8 @@ impl Stability {
 fn fences(each: &[f64]) -> Option<(f64, f64)> {
     let sorted = sorted(each);
     let (low, high) = (quantile(&sorted, 0.25)?, quantile(&sorted, 0.75)?);
-    (each.len() >= FEWEST).then(|| (low - FENCE * (high - low), high + FENCE * (high - low)))
+    let beyond = FENCE * (high - low);
+    (each.len() >= FEWEST).then_some((low - beyond, high + beyond))
 }
 
 /// The fewest, or a few more, of which Student's t times the standard error is within the error.

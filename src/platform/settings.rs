@@ -149,7 +149,7 @@ mod tests {
     fn what_is_written_is_read_back() {
         let (folder, root) = made_up(&[("proc/a", "performance\n"), ("proc/b", "0-1\n")]);
         set(&root, "/proc/a", "on").unwrap();
-        assert_eq!(std::fs::read(folder.path().join("proc/a")).unwrap(), b"on\n");
+        assert_eq!(fs::read(folder.path().join("proc/a")).unwrap(), b"on\n");
         set(&root, "/proc/b", "0,1").unwrap();
         assert!(writable(&root, "/proc/a").is_ok() && writable(&root, "/proc/none").is_err());
         assert_eq!(set(&root, "/proc/none", "1").unwrap_err().kind(), io::ErrorKind::NotFound);

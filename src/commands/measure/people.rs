@@ -148,8 +148,9 @@ impl Shown<'_> {
         let goal = self.args.error * 100.0;
         if let Some(needed) = stability.samples_needed.filter(|needed| *needed > summary.samples) {
             parts.push(format!(
-                "known to ±{} %: for ±{goal} % some --samples {needed} are needed",
-                significant(summary.error * 100.0, 2)
+                "known to ±{} %; some {} --samples would make it ±{goal} %",
+                significant(summary.error * 100.0, 2),
+                roughly(needed)
             ));
         }
         (!parts.is_empty()).then(|| parts.join("; "))
@@ -164,6 +165,12 @@ fn named(one: &Measurement) -> String {
     }
 }
 
+/// With two digits.
+fn roughly(number: usize) -> usize {
+    let unit = 10_usize.pow((number as f64).log10() as u32).div_ceil(10).max(1);
+    number.div_ceil(unit) * unit
+}
+
 /// A factor with its uncertainty, which has two digits: `1.32 ± 0.04`; or between which it lies, where that is far apart.
 fn times(Ratio { ratio, low, high }: &Ratio) -> String {
     /// An uncertainty of this share is the same on either side, nearly.
@@ -176,5 +183,20 @@ fn times(Ratio { ratio, low, high }: &Ratio) -> String {
     } else {
         let decimals = (1 - half.log10().floor() as i64).clamp(0, 4) as usize;
         format!("{ratio:.decimals$} ± {half:.decimals$}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uncertainties_have_two_digits() {
+        let factor = |ratio, low, high| times(&Ratio { ratio, low, high });
+        assert_eq!(factor(1.3214, 1.2814, 1.3625), "1.321 ± 0.041");
+        assert_eq!(factor(120.0, 107.0, 134.0), "120 ± 14");
+        assert_eq!(factor(5.7, 1.1, 30.0), "5.7 (1.1 to 30)");
+        assert_eq!(times(&Ratio::ONE), "1");
+        assert_eq!([2, 99, 104, 8_575, 100_000].map(roughly), [2, 99, 110, 8_600, 100_000]);
     }
 }
