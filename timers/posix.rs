@@ -177,7 +177,7 @@ impl Timer for Clock {
     }
 
     fn ticks(&self, reading: clock_t) -> Ticks {
-        Ticks(reading as u64)
+        unsigned(reading)
     }
 }
 
@@ -209,8 +209,13 @@ impl Timer for Times {
     }
 
     fn ticks(&self, reading: clock_t) -> Ticks {
-        Ticks(reading as u64)
+        unsigned(reading)
     }
+}
+
+/// Counted modulo the width of the type, which on 32 bits is soon over: Linux lets `times` wrap five minutes after boot.
+fn unsigned(reading: clock_t) -> Ticks {
+    Ticks(reading as usize as u64)
 }
 
 macro_rules! usages {

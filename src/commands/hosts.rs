@@ -142,8 +142,9 @@ pub fn gather(
 
 /// The timers of this program itself, served by a worker a timer.
 fn native() -> Result<Offer, CommandError> {
-    let program = children::this_program().map_err(failed)?;
-    let command = Command { name: "timermeter agent".into(), program, args: vec!["agent".into()] };
+    let (program, mut args) = children::this_program().map_err(failed)?;
+    args.push("agent".into());
+    let command = Command { name: "timermeter agent".into(), program, args };
     let (mut hosted, mut rows) = (Vec::new(), Vec::new());
     let best = timers::REFERENCES
         .iter()

@@ -94,9 +94,9 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
 pub fn run(request: &Request) -> Result<Reply, CommandError> {
     let failed = |why: String| CommandError::Failed(format!("the process that measures: {why}"));
     let text = serde_json::to_string(request).map_err(|error| failed(error.to_string()))?;
-    let program = children::this_program().map_err(|error| failed(error.to_string()))?;
+    let (program, words) = children::this_program().map_err(|error| failed(error.to_string()))?;
     let mut command = Command::new(program);
-    command.args(["measure-worker", &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.args(words).args(["measure-worker", &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut running = children::start(command, None).map_err(|error| match error {
         StartError::Interrupted => CommandError::Interrupted,
         error => failed(error.to_string()),

@@ -12,7 +12,8 @@ pub struct Platform {
     pub os: Os,
     /// The kernel.
     pub kernel: Kernel,
-    /// The hypervisor as it names itself (CPUID leaf 0x40000000), null on bare metal.
+    /// The hypervisor as it names itself (CPUID leaf 0x40000000), or the emulator that carried out the program (`qemu-user`); null on
+    /// bare metal.
     pub hypervisor: Option<String>,
     /// The clocks that the hypervisor offers, as the kernel calls them: `kvm-clock`, `hyperv_clocksource_tsc_page`,
     /// `xen`. Empty where it offers none or there is no hypervisor.
@@ -35,6 +36,17 @@ pub struct Platform {
     pub limits: Limits,
     /// `kernel.perf_event_paranoid`: above 2, unprivileged programs cannot count cycles.
     pub perf_event_paranoid: Option<i32>,
+}
+
+/// Those of the hypervisors that do a processor's or a system's work by other means, so that figures are theirs.
+const EMULATORS: [&str; 6] = ["qemu-user", "QEMU (TCG)", "Wine", "box64", "FEXInterpreter", "rosetta"];
+
+impl Platform {
+    /// The emulator that carried out the program, if one did.
+    #[must_use]
+    pub fn emulator(&self) -> Option<&str> {
+        self.hypervisor.as_deref().filter(|name| EMULATORS.contains(name))
+    }
 }
 
 /// The processor.

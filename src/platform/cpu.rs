@@ -35,7 +35,7 @@ pub fn identify(root: &Root, cpu: Option<u32>) -> Cpu {
         governor: cpu.and_then(|cpu| cores::frequency_file(root, cpu, "scaling_governor")),
         frequency_driver: cpu.and_then(|cpu| cores::frequency_file(root, cpu, "scaling_driver")),
         turbo: cores::turbo(root, cpu),
-        ..declared(root, &cpuinfo)
+        ..declared(root, cpu, &cpuinfo)
     }
 }
 
@@ -48,7 +48,7 @@ pub(super) fn info(root: &Root) -> String {
 #[must_use]
 pub fn brand() -> Option<String> {
     let root = Root::system();
-    declared(&root, &info(&root)).model
+    declared(&root, None, &info(&root)).model
 }
 
 /// The CPUs this process may run on, by the file or by sched_getaffinity(2).
@@ -64,16 +64,19 @@ fn first_of(list: &str) -> Option<u32> {
 }
 
 /// What the processor says of itself, or else the kernel.
-fn declared(root: &Root, cpuinfo: &str) -> Cpu {
+fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     let asked = timers::arch::identity();
-    let arm = || cpu_arm::declared(root, cpuinfo);
+    let arm = cpu_arm::core(root, cpu, cpuinfo);
     let first_of = |names: [&str; 3]| names.iter().find_map(|name| field(cpuinfo, name)).map(str::to_owned);
     Cpu {
-        vendor: asked
-            .vendor
-            .or_else(|| arm().vendor)
-            .or_else(|| first_of(["vendor_id", "mvendorid", "machine"])),
-        model: asked.model.or_else(|| first_of(["model name", "cpu", "uarch"])).or_else(|| arm().model),
+        vendor: asked.vendor.or(arm.vendor).or_else(|| first_of(["vendor_id", "mvendorid", "machine"])),
+        model: asked
+            .model
+            .or(arm.model)
+            .or_else(|| first_of(["model name", "cpu", "uarch"]))
+            .or_else(|| cpu_arm::board(root))
+            // Of RISC-V, whose instruction set says more than nothing.
+            .or_else(|| field(cpuinfo, "isa").map(str::to_owned)),
         family: asked.family,
         model_number: asked.model_number,
         stepping: asked.stepping,

@@ -1,4 +1,4 @@
-//! 64-bit Arm: what `/proc/cpuinfo` and the devicetree say, for there is no CPUID that programs may ask.
+//! Arm: what the kernel shows of the register that names a core (MIDR), and the devicetree, for there is no CPUID that programs may ask.
 
 use super::Root;
 use super::fields::field;
@@ -21,60 +21,89 @@ const VENDORS: &[(u32, &str)] = &[
     (0xc0, "Ampere"),
 ];
 
-/// Part numbers of Arm's own cores (MIDR_EL1.PartNum in their technical reference manuals).
-const ARM_PARTS: &[(u32, &str)] = &[
-    (0xd03, "Cortex-A53"),
-    (0xd05, "Cortex-A55"),
-    (0xd07, "Cortex-A57"),
-    (0xd08, "Cortex-A72"),
-    (0xd0b, "Cortex-A76"),
-    (0xd0c, "Neoverse-N1"),
-    (0xd40, "Neoverse-V1"),
-    (0xd44, "Cortex-X1"),
-    (0xd49, "Neoverse-N2"),
-    (0xd4f, "Neoverse-V2"),
-    (0xd84, "Neoverse-V3"),
-    (0xd8e, "Neoverse-N3"),
+/// Part numbers, by implementer (MIDR_EL1.PartNum in technical reference manuals; Linux, arch/arm64/include/asm/cputype.h).
+const PARTS: &[(u32, u32, &str)] = &[
+    (0x41, 0xc05, "Cortex-A5"),
+    (0x41, 0xc07, "Cortex-A7"),
+    (0x41, 0xc08, "Cortex-A8"),
+    (0x41, 0xc09, "Cortex-A9"),
+    (0x41, 0xc0e, "Cortex-A17"),
+    (0x41, 0xc0f, "Cortex-A15"),
+    (0x41, 0xd03, "Cortex-A53"),
+    (0x41, 0xd04, "Cortex-A35"),
+    (0x41, 0xd05, "Cortex-A55"),
+    (0x41, 0xd07, "Cortex-A57"),
+    (0x41, 0xd08, "Cortex-A72"),
+    (0x41, 0xd09, "Cortex-A73"),
+    (0x41, 0xd0a, "Cortex-A75"),
+    (0x41, 0xd0b, "Cortex-A76"),
+    (0x41, 0xd0c, "Neoverse-N1"),
+    (0x41, 0xd0d, "Cortex-A77"),
+    (0x41, 0xd40, "Neoverse-V1"),
+    (0x41, 0xd41, "Cortex-A78"),
+    (0x41, 0xd44, "Cortex-X1"),
+    (0x41, 0xd46, "Cortex-A510"),
+    (0x41, 0xd47, "Cortex-A710"),
+    (0x41, 0xd48, "Cortex-X2"),
+    (0x41, 0xd49, "Neoverse-N2"),
+    (0x41, 0xd4d, "Cortex-A715"),
+    (0x41, 0xd4e, "Cortex-X3"),
+    (0x41, 0xd4f, "Neoverse-V2"),
+    (0x41, 0xd80, "Cortex-A520"),
+    (0x41, 0xd81, "Cortex-A720"),
+    (0x41, 0xd82, "Cortex-X4"),
+    (0x41, 0xd84, "Neoverse-V3"),
+    (0x41, 0xd85, "Cortex-X925"),
+    (0x41, 0xd87, "Cortex-A725"),
+    (0x41, 0xd8e, "Neoverse-N3"),
+    (0x43, 0x0a1, "ThunderX"),
+    (0x43, 0x0af, "ThunderX2"),
+    (0x46, 0x001, "A64FX"),
+    (0x48, 0xd01, "TaiShan v110"),
+    (0x61, 0x022, "M1 (Icestorm)"),
+    (0x61, 0x023, "M1 (Firestorm)"),
+    (0x61, 0x032, "M2 (Blizzard)"),
+    (0x61, 0x033, "M2 (Avalanche)"),
+    (0x6d, 0xd49, "Azure Cobalt 100"),
+    (0xc0, 0xac3, "Ampere-1"),
+    (0xc0, 0xac4, "Ampere-1A"),
 ];
 
-/// Vendor and model of the first CPU. A part nobody has named here is shown by its number; the name of the board is
-/// the last resort.
-pub(super) fn declared(root: &Root, cpuinfo: &str) -> Cpu {
-    let mut cpu = parse(cpuinfo);
-    cpu.model = cpu.model.or_else(|| {
-        root.content("/sys/firmware/devicetree/base/model")
-            .map(|board| board.trim_end_matches('\0').to_owned())
+/// Vendor and model of `cpu`, or else of the first one: cores of several kinds have several names. A part nobody has named here is
+/// shown by its number.
+pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
+    let register = cpu.and_then(|cpu| {
+        root.content(&format!("/sys/devices/system/cpu/cpu{cpu}/regs/identification/midr_el1"))
     });
-    cpu
-}
-
-fn parse(cpuinfo: &str) -> Cpu {
+    let midr = register.as_deref().and_then(hexadecimal);
     let number = |name| field(cpuinfo, name).and_then(hexadecimal);
-    let named = |table: &[(u32, &str)], code: u32| {
-        table.iter().find(|(known, _)| *known == code).map(|(_, name)| (*name).to_owned())
-    };
-    let implementer = number("CPU implementer");
-    let part = number("CPU part");
-    let arm_part = part.filter(|_| implementer == Some(0x41)).and_then(|part| named(ARM_PARTS, part));
+    let implementer = midr.map(|midr| midr >> 24).or_else(|| number("CPU implementer"));
+    let part = midr.map(|midr| midr >> 4 & 0xfff).or_else(|| number("CPU part"));
+    let vendor = |code| VENDORS.iter().find(|(known, _)| *known == code).map(|(_, name)| (*name).to_owned());
+    let model = |part| PARTS.iter().find(|(vendor, known, _)| (Some(*vendor), *known) == (implementer, part));
     Cpu {
-        vendor: implementer
-            .map(|code| named(VENDORS, code).unwrap_or_else(|| format!("implementer {code:#04x}"))),
-        model: field(cpuinfo, "model name")
-            .map(str::to_owned)
-            .or(arm_part)
-            .or_else(|| part.map(|part| format!("part {part:#05x}"))),
+        vendor: implementer.map(|code| vendor(code).unwrap_or_else(|| format!("implementer {code:#04x}"))),
+        model: part
+            .map(|part| model(part).map_or(format!("part {part:#05x}"), |(_, _, name)| (*name).to_owned())),
         ..Cpu::default()
     }
 }
 
+/// The name of the board, the last resort.
+pub(super) fn board(root: &Root) -> Option<String> {
+    let board = root.content("/sys/firmware/devicetree/base/model")?;
+    Some(board.trim_end_matches('\0').to_owned())
+}
+
 fn hexadecimal(text: &str) -> Option<u32> {
-    u32::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+    u32::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::made_up;
     use super::*;
 
     fn record(implementer: &str, part: &str) -> String {
@@ -82,6 +111,10 @@ mod tests {
             "processor\t: 0\nBogoMIPS\t: 243.75\nCPU implementer\t: {implementer}\nCPU architecture: 8\n\
              CPU variant\t: 0x3\nCPU part\t: {part}\nCPU revision\t: 1\n"
         )
+    }
+
+    fn parse(cpuinfo: &str) -> Cpu {
+        core(&made_up(&[]).1, None, cpuinfo)
     }
 
     #[test]
@@ -92,8 +125,21 @@ mod tests {
         };
         assert_eq!(found("0x41", "0xd0c"), ("Arm".into(), "Neoverse-N1".into()));
         assert_eq!(found("0x41", "0xfff"), ("Arm".into(), "part 0xfff".into()));
-        assert_eq!(found("0x61", "0x022"), ("Apple".into(), "part 0x022".into()));
+        assert_eq!(found("0x61", "0x022"), ("Apple".into(), "M1 (Icestorm)".into()));
         assert_eq!(found("0x07", "0xd0c"), ("implementer 0x07".into(), "part 0xd0c".into()));
+    }
+
+    #[test]
+    fn cores_of_several_kinds() {
+        let (_folder, root) = made_up(&[
+            ("sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000410fd034\n"),
+            ("sys/devices/system/cpu/cpu4/regs/identification/midr_el1", "0x00000000411fd0b0\n"),
+        ]);
+        let model = |cpu| core(&root, cpu, &record("0x41", "0xd03")).model.unwrap_or_default();
+        assert_eq!(
+            [Some(0), Some(4), Some(9), None].map(model),
+            ["Cortex-A53", "Cortex-A76", "Cortex-A53", "Cortex-A53"]
+        );
     }
 
     #[test]

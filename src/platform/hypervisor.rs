@@ -5,9 +5,13 @@ use super::Root;
 /// Clock sources of Linux that a hypervisor answers.
 const PARAVIRTUAL: [&str; 4] = ["kvm-clock", "hyperv_clocksource_tsc_page", "hyperv_clocksource_msr", "xen"];
 
-/// The hypervisor under this system, as the processor tells or else the kernel; `None` on bare metal.
+/// What carries out this program in place of a processor, or the hypervisor under this system, as the processor tells or else
+/// the kernel; `None` on bare metal.
 #[must_use]
 pub fn hypervisor(root: &Root) -> Option<String> {
+    if let Some(emulator) = timers::os::emulator() {
+        return Some(emulator);
+    }
     match timers::arch::hypervisor() {
         Some(asked) => asked.name,
         None => root.content("/sys/hypervisor/type"),

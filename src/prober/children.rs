@@ -267,17 +267,19 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
-/// This program, to be started once more. The system tells where it is through `/proc`; without that, whoever started it
-/// has said so.
+/// What starts this program once more: a program, and the words before its own arguments. The system tells where it is through `/proc`;
+/// without that, whoever started it has said so. An emulator that the system does not know is started in its place.
 ///
 /// # Errors
 /// When nobody did.
-pub fn this_program() -> io::Result<OsString> {
-    std::env::current_exe().map(Into::into).or_else(|error| {
+pub fn this_program() -> io::Result<(OsString, Vec<OsString>)> {
+    let program = std::env::current_exe().map(Into::into).or_else(|error| {
         std::env::args_os().next().filter(|name| !name.is_empty()).ok_or_else(|| {
             io::Error::other(format!("this program cannot be found to start workers: {error}; mount /proc"))
         })
-    })
+    })?;
+    let mut words = timers::os::runner().into_iter().chain([program]);
+    Ok((words.next().unwrap_or_default(), words.collect()))
 }
 
 /// How often, and at what distance, one looks whether the last ones are gone: two seconds, as the kernel takes its time

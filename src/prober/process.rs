@@ -172,7 +172,8 @@ fn piped(command: &Command) -> std::process::Command {
 
 /// Nobody can do anything about the command of a worker.
 fn is_this_program(command: &Command) -> bool {
-    children::this_program().is_ok_and(|program| program == command.program)
+    children::this_program()
+        .is_ok_and(|(program, words)| program == command.program && command.args.starts_with(&words))
 }
 
 fn feed(requests: &Receiver<Vec<u8>>, mut input: ChildStdin) {

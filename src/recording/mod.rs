@@ -76,7 +76,8 @@ impl Recording {
     /// # Errors
     /// When cycles are to be counted at the nominal frequency, and it is unknown.
     pub fn report(&self) -> Result<Report, NominalUnknown> {
-        let (frequency, warnings) = summarise(&self.frequency, self.cycles_from)?;
+        let (frequency, mut warnings) = summarise(&self.frequency, self.cycles_from)?;
+        warnings.extend(warnings::emulated(&self.platform));
         let asked = self.rows(frequency.cycles());
         let mut timers: Vec<TimerRow> = self.unasked.iter().cloned().chain(asked).collect();
         timers.sort_by(TimerRow::best_first);

@@ -1,7 +1,7 @@
 //! What a reader of a row has to know: one warning a function, each with its cause and what to do about it.
 
 use crate::analysis::profile::{FEWEST, Profile};
-use crate::model::{Cycles, Estimate, Hertz, Warning};
+use crate::model::{Cycles, Estimate, Hertz, Platform, Warning};
 use crate::trace::{Reference, Trace};
 
 /// All that apply.
@@ -26,6 +26,18 @@ pub(super) fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz
 /// One of them.
 pub(super) fn warning(code: &str, message: String, advice: &str) -> Option<Warning> {
     Some(Warning { code: code.into(), message, advice: advice.into() })
+}
+
+/// Figures of a program that an emulator carried out, of the whole report.
+pub(super) fn emulated(platform: &Platform) -> Option<Warning> {
+    warning(
+        "emulated",
+        format!(
+            "{} carried out the program: costs, spreads and cycles are the emulator's, and steps those of the clocks beneath it",
+            platform.emulator()?
+        ),
+        "compare these figures with nothing but others of the same emulator on the same machine",
+    )
 }
 
 fn finer_unit(trace: &Trace, profile: &Profile) -> Option<Warning> {

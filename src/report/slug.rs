@@ -14,6 +14,8 @@ pub fn slug(platform: &Platform) -> String {
     let parts = [
         words(cpu.split('@').next().unwrap_or_default(), &platform.cpu.architecture),
         words(platform.hypervisor.as_deref().unwrap_or_default(), ""),
+        // Of which the CPU above is none.
+        words(platform.emulator().map_or("", |_| &platform.cpu.architecture), ""),
         words(os, &platform.os.family),
     ];
     let joined = parts.into_iter().flatten().collect::<Vec<_>>().join("-");
@@ -93,6 +95,12 @@ mod tests {
                 Some("Hyper-V"),
                 "Fedora Linux 40",
                 "intel-core-i7-8650u-hyper-v-fedora-40",
+            ),
+            (
+                "AMD EPYC",
+                Some("qemu-user"),
+                "Debian GNU/Linux 12 (bookworm)",
+                "amd-epyc-qemu-user-x86-64-debian-12",
             ),
         ] {
             assert_eq!(of(Some(cpu), hypervisor, Some(os)), name);

@@ -95,6 +95,14 @@ fn steal(platform: &Platform) -> Finding {
 fn hypervisor(platform: &Platform) -> Finding {
     const CODE: &str = "hypervisor";
     match &platform.hypervisor {
+        Some(name) if platform.emulator().is_some() => Finding::problem(
+            CODE,
+            format!(
+                "{name} carries out this program: what a read costs is the emulator's doing, and clocks are those of the machine \
+                 beneath it as far as it passes them on"
+            ),
+            "run a build for this machine, or measure on a machine of that kind",
+        ),
         Some(name) => {
             let clocks = platform.hypervisor_clocks.as_deref().unwrap_or_default();
             let offered = if clocks.is_empty() {

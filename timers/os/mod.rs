@@ -10,6 +10,7 @@
 //! | `clocks` | calls that read clocks, and whether they may be made |
 //! | `perf_event` | counters of the CPU that the kernel manages |
 //! | `counters` | what disturbed a thread: switches, faults, moves, stolen time |
+//! | `emulator` | who carries out this program, where the processor does not |
 //! | `discipline` | how the kernel's clocks are steered |
 //! | `machine` | the kernel, and where it shows its files |
 //! | `process` | children, and all below them: started so that they end with this program, looked at, ended |
@@ -18,6 +19,7 @@
 //! | `files` | what the standard library does not know of files: locks, kinds, permissions |
 
 pub(crate) mod attempt;
+mod emulator;
 #[cfg(target_os = "linux")]
 mod linux;
 #[allow(dead_code, reason = "some processors have them on Linux")]
@@ -35,6 +37,7 @@ use std::io;
 use std::process::Child;
 use std::time::Duration;
 
+pub use emulator::{emulator, runner};
 pub(crate) use system::{affinity, clocks, perf_event};
 pub use system::{counters, discipline, files, limits, machine, process, signals};
 

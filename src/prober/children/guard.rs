@@ -33,8 +33,9 @@ pub(super) struct Guard {
 impl Guard {
     /// Starts it. It holds nothing of this process but the end of a pipe, whose other end closes when this process ends.
     pub(super) fn start() -> Result<Self, StartError> {
-        let mut command = Command::new(this_program()?);
-        command.arg(VERB).current_dir("/");
+        let (program, words) = this_program()?;
+        let mut command = Command::new(program);
+        command.args(words).arg(VERB).current_dir("/");
         lead_group(&mut command)?;
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // It would not survive this process if the kernel ended it too; and it keeps off the CPU that is measured on.
