@@ -129,11 +129,11 @@ fn imported(code: &str, listed: &[(String, String)]) -> String {
     listed.iter().filter(|(_, file)| is_varied(file)).fold(code.to_owned(), |code, (name, file)| {
         let module = Path::new(file).file_stem().unwrap().to_str().unwrap();
         let code = calls(&code, &format!("{module}::{name}"));
-        if imports(&code, name) { calls(&code, name) } else { code }
+        if imports(&code, module, name) { calls(&code, name) } else { code }
     })
 }
 
-fn imports(code: &str, name: &str) -> bool {
+fn imports(code: &str, module: &str, name: &str) -> bool {
     let mut uses = code.split("\nuse ").skip(1).map(|rest| rest.split(';').next().unwrap());
-    uses.any(|path| called(path, name) != path)
+    uses.any(|path| path.contains(&format!("{module}::")) && called(path, name) != path)
 }
