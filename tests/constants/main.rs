@@ -148,7 +148,7 @@ fn how_far_figures_move_with_each_constant() {
     let program = variable::build(root(), &listed());
     let as_it_is = figures(&selftest(&program, "", "1").expect("it runs as it is"));
     let (mut table, mut unmoved) = (String::new(), Vec::new());
-    for (name, file) in listed().into_iter().filter(|(_, file)| variable::is_varied(file)) {
+    for (name, file) in listed().into_iter().filter(|(name, file)| variable::is_varied(name, file)) {
         let with =
             |by: &str| selftest(&program, &format!("{file}:{name}"), by).map(|outcome| figures(&outcome));
         let cells: Vec<String> = ["0.5", "2"].iter().map(|by| row(&as_it_is, with(by).as_ref())).collect();

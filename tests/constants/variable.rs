@@ -29,9 +29,10 @@ pub fn factor(name: &str) -> f64 {
 }
 "#;
 
-/// Whether simulated timers meet what a file decides: the rest watches real machines.
-pub fn is_varied(file: &str) -> bool {
-    file.starts_with("analysis/")
+/// Whether a constant is varied: simulated timers meet what the analysis decides, while the rest watches real machines; and half a
+/// prime is none.
+pub fn is_varied(name: &str, file: &str) -> bool {
+    file.starts_with("analysis/") && name != "PRIMES"
 }
 
 /// Builds the copy, and says where the program is.
@@ -48,7 +49,7 @@ pub fn build(root: &Path, listed: &[(String, String)]) -> PathBuf {
     for path in files_below(&copy.join("src/analysis")) {
         let file = path.strip_prefix(copy.join("src")).unwrap().to_str().unwrap().to_owned();
         let mut code = fs::read_to_string(&path).unwrap();
-        for (name, _) in listed.iter().filter(|(_, of)| *of == file) {
+        for (name, _) in listed.iter().filter(|(name, of)| *of == file && is_varied(name, of)) {
             code = as_function(&code, name, &file);
         }
         fs::write(&path, code).unwrap();
@@ -126,7 +127,7 @@ fn called(line: &str, name: &str) -> String {
 
 /// Calls what a file imports by name, or names by its module.
 fn imported(code: &str, listed: &[(String, String)]) -> String {
-    listed.iter().filter(|(_, file)| is_varied(file)).fold(code.to_owned(), |code, (name, file)| {
+    listed.iter().filter(|(name, file)| is_varied(name, file)).fold(code.to_owned(), |code, (name, file)| {
         let module = Path::new(file).file_stem().unwrap().to_str().unwrap();
         let code = calls(&code, &format!("{module}::{name}"));
         if imports(&code, module, name) { calls(&code, name) } else { code }
