@@ -38,14 +38,14 @@ pub struct Platform {
     pub perf_event_paranoid: Option<i32>,
 }
 
-/// Those of the hypervisors that do a processor's or a system's work by other means, so that figures are theirs.
-const EMULATORS: [&str; 6] = ["qemu-user", "QEMU (TCG)", "Wine", "box64", "FEXInterpreter", "rosetta"];
+/// How the names of those hypervisors begin that do a processor's or a system's work by other means, so that figures are theirs.
+const EMULATORS: [&str; 7] = ["qemu-user", "QEMU (TCG)", "Wine", "Rosetta", "rosetta", "box64", "FEX"];
 
 impl Platform {
     /// The emulator that carried out the program, if one did.
     #[must_use]
     pub fn emulator(&self) -> Option<&str> {
-        self.hypervisor.as_deref().filter(|name| EMULATORS.contains(name))
+        self.hypervisor.as_deref().filter(|name| EMULATORS.iter().any(|known| name.starts_with(known)))
     }
 }
 
