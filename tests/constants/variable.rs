@@ -56,7 +56,8 @@ pub fn build(root: &Path, listed: &[(String, String)]) -> PathBuf {
     }
     for path in files_below(&copy.join("src")) {
         let code = fs::read_to_string(&path).unwrap();
-        fs::write(&path, imported(&code, listed)).unwrap();
+        let siblings = path.starts_with(copy.join("src/analysis"));
+        fs::write(&path, imported(&code, listed, siblings)).unwrap();
     }
     let lib = copy.join("src/lib.rs");
     let code = fs::read_to_string(&lib).unwrap();
@@ -125,16 +126,19 @@ fn called(line: &str, name: &str) -> String {
     written + rest
 }
 
-/// Calls what a file imports by name, or names by its module.
-fn imported(code: &str, listed: &[(String, String)]) -> String {
+/// Calls what a file imports by name, or names by its module; `siblings` says that `super` may be that module.
+fn imported(code: &str, listed: &[(String, String)], siblings: bool) -> String {
     listed.iter().filter(|(name, file)| is_varied(name, file)).fold(code.to_owned(), |code, (name, file)| {
         let module = Path::new(file).file_stem().unwrap().to_str().unwrap();
         let code = calls(&code, &format!("{module}::{name}"));
-        if imports(&code, module, name) { calls(&code, name) } else { code }
+        let imports = uses(&code).any(|path| {
+            (path.contains(&format!("{module}::")) || siblings && path.starts_with("super::"))
+                && called(path, name) != path
+        });
+        if imports { calls(&code, name) } else { code }
     })
 }
 
-fn imports(code: &str, module: &str, name: &str) -> bool {
-    let mut uses = code.split("\nuse ").skip(1).map(|rest| rest.split(';').next().unwrap());
-    uses.any(|path| path.contains(&format!("{module}::")) && called(path, name) != path)
+fn uses(code: &str) -> impl Iterator<Item = &str> {
+    code.split("\nuse ").skip(1).map(|rest| rest.split(';').next().unwrap())
 }
