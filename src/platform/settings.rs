@@ -9,6 +9,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use super::Root;
 use super::list::cpus_in;
@@ -65,6 +66,9 @@ pub fn settings(root: &Root, cpu: Option<u32>) -> Vec<Setting> {
     };
     let turbo = setting(Knob::NoTurbo, format!("{CPUS}/intel_pstate/no_turbo"))
         .or_else(|| setting(Knob::Boost, format!("{CPUS}/cpufreq/boost")));
+    // Some drivers have one a CPU instead.
+    let each = turbo.is_none().then(|| online(root)).into_iter().flatten();
+    let boosts = each.filter_map(|cpu| setting(Knob::Boost, format!("{CPUS}/cpu{cpu}/cpufreq/boost")));
     let rate = setting(Knob::SampleRate, "/proc/sys/kernel/perf_event_max_sample_rate".into());
     let interrupts = interrupts(root).into_iter().filter_map(|number| {
         let folder = format!("{INTERRUPTS}/{number}");
@@ -74,7 +78,8 @@ pub fn settings(root: &Root, cpu: Option<u32>) -> Vec<Setting> {
             served.as_deref().and_then(cpus_in).is_none_or(|cpus| cpu.is_some_and(|cpu| cpus.contains(&cpu)));
         here.then(|| setting(Knob::Interrupt, format!("{folder}/smp_affinity_list"))).flatten()
     });
-    online(root).into_iter().filter_map(governor).chain(turbo).chain(rate).chain(interrupts).collect()
+    let governors = online(root).into_iter().filter_map(governor);
+    governors.chain(boosts).chain(turbo).chain(rate).chain(interrupts).collect()
 }
 
 fn interrupts(root: &Root) -> Vec<u32> {
@@ -115,7 +120,7 @@ pub fn set(root: &Root, path: &str, to: &str) -> io::Result<()> {
     }
 }
 
-fn file(root: &Root, path: &str) -> io::Result<std::path::PathBuf> {
+fn file(root: &Root, path: &str) -> io::Result<PathBuf> {
     root.file(path).ok_or_else(|| io::Error::other("this system has no such file"))
 }
 
@@ -143,6 +148,11 @@ mod tests {
         assert_eq!((found[0].value.as_str(), found[0].choices.len()), ("powersave", 2));
         assert_eq!(found[2].path, "/proc/irq/9/smp_affinity_list", "the other is served elsewhere");
         assert_eq!(settings(&made_up(&[]).1, None), []);
+        let (_folder, root) = made_up(&[
+            ("sys/devices/system/cpu/online", "0-1\n"),
+            ("sys/devices/system/cpu/cpu1/cpufreq/boost", "1\n"),
+        ]);
+        assert_eq!(settings(&root, None).pop().unwrap().path, "/sys/devices/system/cpu/cpu1/cpufreq/boost");
     }
 
     #[test]

@@ -31,7 +31,8 @@ mod tests {
         command.build();
         let seen = command.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help");
         let flags = |verb: &clap::Command| {
-            verb.get_arguments().filter_map(|flag| flag.get_long()).map(str::to_owned).collect()
+            let seen = verb.get_arguments().filter(|flag| !flag.is_hide_set());
+            seen.filter_map(|flag| flag.get_long()).map(str::to_owned).collect()
         };
         seen.map(|verb| (verb.get_name().to_owned(), flags(verb))).collect()
     }
