@@ -11,9 +11,8 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   timermeter compare old.json new.json
   timermeter compare reports new.json --fail-if 'quality<-1'
-  timermeter compare before             what `probe --baseline before` kept, with
-                                        this machine now
-  timermeter compare before after       two that were kept";
+  timermeter compare before         a baseline, with this machine as it is now
+  timermeter compare before after   two baselines";
 
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]
