@@ -5,8 +5,8 @@
 //! by an instruction that some CPUs hand to their firmware, which takes as long as a system call; `cycle` and `instret` where the kernel
 //! permits it (mcounteren, scounteren), which Linux has not done by itself since 6.6 (`kernel.perf_user_access`). Only an attempt tells.
 //!
-//! How they lie: none of them waits for what stands before it, and no instruction makes it wait but for loads and stores (`fence`). Instructions
-//! are no time. Sources: *The RISC-V Instruction Set Manual*, vol. I, "Zicntr"; Linux Documentation/admin-guide/sysctl/kernel.rst.
+//! How they lie: none of them waits for what stands before it, and `fence` makes it wait for loads and stores only. Instructions are no
+//! time. Sources: *The RISC-V Instruction Set Manual*, vol. I, "Zicntr"; Linux Documentation/admin-guide/sysctl/kernel.rst.
 
 use crate::properties::infos;
 use crate::{Counts, Info, Properties, arm};

@@ -12,8 +12,9 @@ pub(crate) use super::absent::{has_rdpmc, rdpmc};
 pub use super::absent::{hypervisor, identity};
 pub(crate) use super::hidden::*;
 
-/// Lets no load or store that stands behind it begin before all that stand before it have completed. Nothing does so for
-/// instructions that touch no memory: `fence.i` is for who writes code.
+/// Lets no load, store or read of a counter that stands behind it begin before all loads and stores that stand before it have
+/// completed: reads of counters are ordered as input from a device (manual, vol. I, "CSR Access Ordering"). Nothing holds back what touches
+/// neither memory nor counters.
 #[inline(always)]
 pub fn fence() {
     // SAFETY: a barrier changes no register and no memory. `nomem` is not given, so that loads and stores stay on their side.
