@@ -13,7 +13,7 @@ mod status;
 mod table;
 mod values;
 
-use std::path::PathBuf;
+use std::path::{MAIN_SEPARATOR, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -324,7 +324,7 @@ pub struct AgentSpec {
 }
 
 impl AgentSpec {
-    /// Reads `COMMAND ARG…` or `NAME=COMMAND ARG…`, quoted as in a shell.
+    /// Reads `COMMAND ARG…` or `NAME=COMMAND ARG…`, quoted as in a shell; a backslash that separates folders is one.
     fn parse(text: &str) -> Result<Self, String> {
         let is_name = |name: &str| {
             !name.is_empty()
@@ -334,7 +334,8 @@ impl AgentSpec {
             Some((name, command)) if is_name(name) => (Some(name.to_owned()), command),
             _ => (None, text),
         };
-        let command = shell_words::split(command).map_err(|error| format!("{error}; quote as in a shell"))?;
+        let command = values::words(command, MAIN_SEPARATOR)
+            .map_err(|error| format!("{error}; quote as in a shell"))?;
         match command.first() {
             Some(program) if !program.is_empty() => Ok(Self { name, command }),
             _ => Err("there is no command; give one as in 'java -jar agent.jar' or py='python3 agent.py'"

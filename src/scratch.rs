@@ -91,7 +91,7 @@ impl ScratchFolder {
         loop {
             let mut unfinished = unfinished();
             let made = builder(mode).tempdir_in(folder)?;
-            let file = File::open(made.path())?;
+            let file = files::open_itself(made.path())?;
             lock(&file);
             if files::has_name(&file)? {
                 unfinished.push(made.path().to_owned());

@@ -1,5 +1,7 @@
 //! Ctrl-C ends all children. A program of its own, as it cannot be taken back.
 
+#![cfg(unix)]
+
 use std::time::Duration;
 use std::{fs, thread};
 

@@ -1,13 +1,13 @@
 //! The list of native timers. A new one is a file of its own and one line here.
 //!
-//! Clocks that one instruction set alone has are known everywhere by their `INFO`. Their loops are compiled there only, where
-//! they are listed as `OWN`.
+//! Clocks that one system or one instruction set alone has are known everywhere by their `INFO`. Their loops are compiled there
+//! only, where they are listed as `OWN`.
 
 use std::sync::LazyLock;
 
 use crate::null::Null;
-use crate::{Info, Native, Subject, Timer, Unavailable};
-use crate::{arch, arm, perf_event, posix, quanta_clock, riscv, std_time, x86};
+use crate::{Info, Native, Subject, Timer, Unavailable, arch, os};
+use crate::{apple, arm, freebsd, perf_event, posix, quanta_clock, riscv, std_time, windows, x86};
 
 /// A native timer as the catalogue knows it.
 #[derive(Clone, Copy)]
@@ -64,8 +64,8 @@ macro_rules! only {
                 info: *info,
                 ns_per_tick: || None,
                 declared_resolution: || None,
-                availability: || Err(Unavailable::because(concat!($where, " only"))),
-                open: || Err(Unavailable::because(concat!($where, " only"))),
+                availability: || Err(Unavailable::elsewhere(concat!($where, " only"))),
+                open: || Err(Unavailable::elsewhere(concat!($where, " only"))),
             })
         })
     };
@@ -123,7 +123,10 @@ pub fn catalogue() -> &'static [Entry] {
         let counters = only!(arch::OWN, "x86", x86::ALL)
             .chain(only!(arch::OWN, "Arm", arm::ALL))
             .chain(only!(arch::OWN, "RISC-V", riscv::ALL));
-        counters.chain(OWN.iter().copied()).collect()
+        let systems = only!(os::OWN, "Windows", windows::ALL)
+            .chain(only!(os::OWN, "macOS", apple::ALL))
+            .chain(only!(os::OWN, "FreeBSD", freebsd::ALL));
+        counters.chain(OWN.iter().copied()).chain(systems).collect()
     });
     &ALL
 }
@@ -134,7 +137,8 @@ pub fn catalogue() -> &'static [Entry] {
 /// # Errors
 /// Says why this machine does not let the timer be read.
 pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<Result<V::Output, Unavailable>> {
-    match arch::visit_own(id, visitor).or_else(|visitor| visit_own(id, visitor)) {
+    let native = arch::visit_own(id, visitor).or_else(|visitor| visit_own(id, visitor));
+    match native.or_else(|visitor| os::visit_own(id, visitor)) {
         Ok(visited) => Some(visited),
         Err(_) => (find(id)?.availability)().err().map(Err),
     }

@@ -1,17 +1,17 @@
 //! Chains of dependent instructions, timed: what tells at which frequency the core really runs.
 //!
-//! What ticks: `CLOCK_MONOTONIC` by its system call, which no library can distort, read once before a chain and once after it. How it lies: a chain that was
+//! What ticks: the clock of the system that no library can distort, read once before a chain and once after it. How it lies: a chain that was
 //! interrupted is longer than its instructions, never shorter, so the median of many chains is to be believed and
 //! their mean is not. The clock may advance in steps of up to 1 µs; a chain should take 100 µs or more.
 
-use crate::posix::MonotonicSyscall;
+use crate::os::Undistorted;
 use crate::{Timer, Unavailable, arch, work};
 
 /// Nanoseconds that a chain of `count` dependent additions takes, measured `repeat` times. The chain has a multiple
 /// of 16 additions: `count` is rounded up.
 ///
 /// # Errors
-/// Says why the monotonic clock cannot be read, or that nobody knows how many cycles an instruction takes here.
+/// Says why the system's clock cannot be read, or that nobody knows how many cycles an instruction takes here.
 pub fn time_additions(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> {
     time(|| work::dependent_additions(count), repeat)
 }
@@ -20,7 +20,7 @@ pub fn time_additions(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> 
 /// multiple of 8 multiplications: `count` is rounded up.
 ///
 /// # Errors
-/// Says why the monotonic clock cannot be read, or that nobody knows how many cycles an instruction takes here.
+/// Says why the system's clock cannot be read, or that nobody knows how many cycles an instruction takes here.
 pub fn time_multiplications(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> {
     time(|| work::dependent_multiplications(count), repeat)
 }
@@ -34,11 +34,13 @@ pub struct CoreFrequency {
     pub width: f64,
 }
 
-/// Looks at the core the calling thread runs on, in some 60 µs a look.
+/// Looks at the core the calling thread runs on, in some 60 µs a look; in more where the clock moves in coarser steps than 10 ns.
 #[derive(Clone, Copy, Debug)]
 pub struct CoreFrequencyMeter {
     /// What the reads of the clock take, in nanoseconds.
     empty: f64,
+    /// How many times as long as usual its chains are, so that the steps of the clock do not show.
+    length: u64,
 }
 
 impl CoreFrequencyMeter {
@@ -52,15 +54,20 @@ impl CoreFrequencyMeter {
     /// Finds out what its own reads take.
     ///
     /// # Errors
-    /// Says why the monotonic clock cannot be read, or that nobody knows how many cycles an instruction takes here.
+    /// Says why the system's clock cannot be read, or that nobody knows how many cycles an instruction takes here.
     pub fn new() -> Result<Self, Unavailable> {
-        Ok(Self { empty: middle(time(|| work::dependent_additions(16), 99)?).unwrap_or(0.0) })
+        let empty = middle(time(|| work::dependent_additions(16), 99)?).unwrap_or(0.0);
+        Ok(Self {
+            empty,
+            length: (Undistorted::ns_per_tick().unwrap_or(0.0) / 10.0).clamp(1.0, 100.0) as u64,
+        })
     }
 
     /// Takes a look. `None` where the clock moves too coarsely to tell.
     #[must_use]
     pub fn look(&self) -> Option<CoreFrequency> {
         let of = |chain: fn(u64), count| {
+            let count = count * self.length;
             let ns = middle(time(|| chain(count), Self::LOOKS).ok()?)? - self.empty;
             (ns > 0.0).then_some(count as f64 / ns)
         };
@@ -76,19 +83,20 @@ fn middle(mut ns: Vec<i64>) -> Option<f64> {
 }
 
 fn time(chain: impl Fn(), repeat: u32) -> Result<Vec<i64>, Unavailable> {
-    const { assert!(matches!(MonotonicSyscall::INFO.ns_per_tick, Some(1.0)), "its ticks are nanoseconds") };
     if !arch::COUNTS_CYCLES {
         return Err(Unavailable::because(
             "no chain of instructions is known that takes a cycle each on this processor",
         ));
     }
-    let clock = MonotonicSyscall::open()?;
+    let clock = Undistorted::open()?;
+    let unit = Undistorted::ns_per_tick()
+        .ok_or_else(|| Unavailable::because("the system does not tell the unit of its clock"))?;
     Ok((0..repeat)
         .map(|_| {
             let first = clock.read();
             chain();
             let second = clock.read();
-            clock.ticks(second).since(clock.ticks(first))
+            (clock.ticks(second).since(clock.ticks(first)) as f64 * unit) as i64
         })
         .collect())
 }
@@ -102,10 +110,7 @@ mod tests {
         for time in [time_additions, time_multiplications] {
             if let Ok(chains) = time(1 << 12, 7) {
                 assert_eq!(chains.len(), 7);
-                assert!(
-                    chains.iter().all(|&ns| ns >= 0),
-                    "CLOCK_MONOTONIC does not go backwards: {chains:?}"
-                );
+                assert!(chains.iter().all(|&ns| ns >= 0), "the clock does not go backwards: {chains:?}");
             }
         }
     }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::Timer;
-use crate::posix::{Monotonic, MonotonicRaw, MonotonicSyscall};
+use crate::os::{Common, Undistorted, Unsteered};
 
 /// A point in time by which something has to be done.
 #[derive(Clone, Copy, Debug)]
@@ -53,17 +53,21 @@ impl Deadline {
 /// into this process. `None` where neither can be read: then nobody can keep a deadline.
 #[must_use]
 pub fn kernel_time() -> Option<u64> {
-    match MonotonicSyscall::open() {
-        Ok(clock) => Some(clock.ticks(clock.read()).0),
-        Err(_) => Monotonic::open().ok().map(|clock| clock.ticks(clock.read()).0),
-    }
+    nanoseconds::<Undistorted>().or_else(nanoseconds::<Common>)
 }
 
 /// Nanoseconds of the kernel's clock that nobody steers: at the rate of the hardware, as the kernel found it when it started. `None`
 /// where it cannot be read.
 #[must_use]
 pub fn kernel_raw_time() -> Option<u64> {
-    MonotonicRaw::open().ok().map(|clock| clock.ticks(clock.read()).0)
+    nanoseconds::<Unsteered>()
+}
+
+fn nanoseconds<T: Timer>() -> Option<u64> {
+    let (clock, unit) = (T::open().ok()?, T::ns_per_tick()?);
+    let ticks = clock.ticks(clock.read()).0;
+    // Nanoseconds stay as they are: those of some years have more digits than a floating-point number.
+    Some(if unit == 1.0 { ticks } else { (ticks as f64 * unit) as u64 })
 }
 
 #[cfg(test)]

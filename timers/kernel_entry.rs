@@ -5,30 +5,33 @@
 //! metal CPUID does not trap and takes some 100 cycles.
 
 use crate::affinity::Pinned;
+use crate::os::Undistorted;
 use crate::os::clocks::cheapest_call;
-use crate::posix::MonotonicSyscall;
-use crate::{Timer, arch};
+use crate::{ReadsBy, Timer, arch};
 
 /// Costs of the ways out of user mode, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelEntry {
-    /// A system call that does nothing (`getppid`, which looks at one word).
+    /// A system call that does next to nothing.
     pub system_call_ns: f64,
-    /// A read of `CLOCK_MONOTONIC` by its system call.
-    pub clock_call_ns: f64,
+    /// A read of the system's clock by a system call; `None` where there is no such call.
+    pub clock_call_ns: Option<f64>,
     /// An instruction that traps to the hypervisor. `None` without a hypervisor or another architecture.
     pub trap_ns: Option<f64>,
 }
 
-/// Times all of them on `cpu`, in about a millisecond. `None` where the monotonic clock cannot be read.
+/// Times all of them on `cpu`, in about a millisecond. `None` where the system's clock cannot be read.
 #[must_use]
 pub fn kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
     // Where it cannot be pinned it is timed where it is.
     let _pinned = cpu.and_then(Pinned::to);
-    let clock = MonotonicSyscall::open().ok()?;
-    let clock_call_ns = each(64, || {
-        arch::opaque_count(clock.ticks(clock.read()).0);
-    })?;
+    let clock = Undistorted::open().ok()?;
+    let by_call = Undistorted::INFO.properties.reads_by == Some(ReadsBy::SystemCall);
+    let clock_call_ns = by_call.then(|| {
+        each(64, || {
+            arch::opaque_count(clock.ticks(clock.read()).0);
+        })
+    });
     let system_call_ns = each(64, || {
         arch::opaque_count(cheapest_call());
     })?;
@@ -37,13 +40,13 @@ pub fn kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
             arch::opaque_count(trap());
         })
     });
-    Some(KernelEntry { system_call_ns, clock_call_ns, trap_ns })
+    Some(KernelEntry { system_call_ns, clock_call_ns: clock_call_ns.flatten(), trap_ns })
 }
 
 /// The cost of one of `calls`: of several rounds the median.
 fn each(calls: u32, call: impl Fn()) -> Option<f64> {
     const ROUNDS: usize = 31;
-    let clock = MonotonicSyscall::open().ok()?;
+    let (clock, unit) = (Undistorted::open().ok()?, Undistorted::ns_per_tick()?);
     let mut rounds: Vec<i64> = (0..ROUNDS)
         .map(|_| {
             let first = clock.read();
@@ -55,7 +58,7 @@ fn each(calls: u32, call: impl Fn()) -> Option<f64> {
         })
         .collect();
     rounds.sort_unstable();
-    Some(rounds[ROUNDS / 2] as f64 / f64::from(calls))
+    Some(rounds[ROUNDS / 2] as f64 * unit / f64::from(calls))
 }
 
 #[cfg(test)]
@@ -65,7 +68,7 @@ mod tests {
     #[test]
     fn leaving_user_mode_takes_time() {
         if let Some(entry) = kernel_entry(None) {
-            assert!(entry.system_call_ns > 0.0 && entry.clock_call_ns > 0.0, "{entry:?}");
+            assert!(entry.system_call_ns > 0.0 && entry.clock_call_ns.is_none_or(|ns| ns > 0.0), "{entry:?}");
             assert!(entry.trap_ns.is_none_or(|ns| ns > 0.0), "{entry:?}");
         }
     }

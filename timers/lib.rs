@@ -15,11 +15,13 @@ mod affinity;
 pub mod agents;
 #[cfg(feature = "allocations")]
 pub mod allocations;
+mod apple;
 pub mod arch;
 mod arm;
 mod chain;
 mod counters;
 mod deadline;
+mod freebsd;
 mod kernel_entry;
 mod lineage;
 mod native;
@@ -33,6 +35,7 @@ mod riscv;
 pub mod simulated;
 mod std_time;
 mod subject;
+mod windows;
 mod work;
 mod x86;
 
@@ -81,12 +84,19 @@ pub struct Unavailable {
     pub reason: String,
     /// What the user can do about it, if anything.
     pub remedy: Option<String>,
+    /// Whether other systems or processors have it, and none like this one does.
+    pub elsewhere: bool,
 }
 
 impl Unavailable {
     /// A cause nobody can do anything about on this machine.
     pub fn because(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), remedy: None }
+        Self { reason: reason.into(), remedy: None, elsewhere: false }
+    }
+
+    /// What only other systems or processors have.
+    pub fn elsewhere(reason: impl Into<String>) -> Self {
+        Self { elsewhere: true, ..Self::because(reason) }
     }
 
     /// The same cause with something to try.

@@ -11,7 +11,7 @@ use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
 use crate::arch::fence;
 use crate::counters::Counter;
 use crate::deadline::Deadline;
-use crate::posix::{Monotonic, MonotonicSyscall};
+use crate::os::{Common, Undistorted};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 use crate::{Counts, Info, Ticks, Timer, Unavailable, arch, work};
 
@@ -20,12 +20,11 @@ type Fenced = Counter<arch::Fenced>;
 type Bare = Counter<arch::Bare>;
 
 /// The timers that batches can be bracketed with, best first. Few, because the loop is compiled for each pair.
-pub const REFERENCES: [&str; 4] =
-    [Fenced::INFO.id, Monotonic::INFO.id, MonotonicSyscall::INFO.id, Bare::INFO.id];
+pub const REFERENCES: [&str; 4] = [Fenced::INFO.id, Common::INFO.id, Undistorted::INFO.id, Bare::INFO.id];
 
 /// The timers that tell the rate of a raw counter, best first: what the kernel itself answers cannot be distorted by a library
 /// that stands between (`LD_PRELOAD`).
-pub const RATE_SOURCES: [&str; 2] = [MonotonicSyscall::INFO.id, Monotonic::INFO.id];
+pub const RATE_SOURCES: [&str; 2] = [Undistorted::INFO.id, Common::INFO.id];
 
 /// A native timer, opened in this process, ready to be asked.
 pub struct Native<T> {
@@ -42,23 +41,23 @@ impl<T: Timer> Native<T> {
     }
 }
 
-/// Nanoseconds in a tick of a timer that declares no unit, watched against `CLOCK_MONOTONIC` for some 40 ms of computing;
+/// Nanoseconds in a tick of a timer that declares no unit, watched against the system's clock for some 40 ms of computing;
 /// the declared unit of one that does. `None` where it does not move with that clock at all.
 pub fn rate_of<T: Timer>(timer: &T) -> Option<f64> {
-    T::ns_per_tick().or_else(|| rate_against_monotonic(&|| timer.ticks(timer.read())))
+    T::ns_per_tick().or_else(|| rate_by_watching(&|| timer.ticks(timer.read())))
 }
 
-fn rate_against_monotonic(now: &dyn Fn() -> Ticks) -> Option<f64> {
+fn rate_by_watching(now: &dyn Fn() -> Ticks) -> Option<f64> {
     const PARTS: usize = 5;
     const PART: Duration = Duration::from_millis(8);
-    let clock = Monotonic::open().ok()?;
+    let (clock, unit) = (Common::open().ok()?, Common::ns_per_tick()?);
     let mut rates = [0.0; PARTS];
     for rate in &mut rates {
         let (first, start) = (now(), clock.read());
         spin(PART);
         let (second, end) = (now(), clock.read());
         let ticks = second.since(first);
-        *rate = clock.ticks(end).since(clock.ticks(start)) as f64 / ticks as f64;
+        *rate = clock.ticks(end).since(clock.ticks(start)) as f64 * unit / ticks as f64;
     }
     rates.sort_by(f64::total_cmp);
     Some(rates[PARTS / 2]).filter(|rate| rate.is_finite() && *rate > 0.0)
@@ -72,12 +71,12 @@ macro_rules! with_reference {
                 let $reference = open_reference::<Fenced>()?;
                 $what
             }
-            id if id == Monotonic::INFO.id => {
-                let $reference = open_reference::<Monotonic>()?;
+            id if id == Common::INFO.id => {
+                let $reference = open_reference::<Common>()?;
                 $what
             }
-            id if id == MonotonicSyscall::INFO.id => {
-                let $reference = open_reference::<MonotonicSyscall>()?;
+            id if id == Undistorted::INFO.id => {
+                let $reference = open_reference::<Undistorted>()?;
                 $what
             }
             id if id == Bare::INFO.id => {

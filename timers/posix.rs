@@ -1,4 +1,5 @@
-//! The clocks of POSIX and Linux, through libc and, for the same clocks, through the bare system call.
+//! The clocks of POSIX and Linux, through libc and, for the same clocks, through the bare system call. Other systems have those of
+//! POSIX: `apple.rs` and `freebsd.rs` say how they differ.
 //!
 //! What ticks: the kernel's timekeeping. It scales a counter of the hardware (the *clock source*: TSC, CNTVCT, HPET,
 //! or what a hypervisor offers) to nanoseconds. At what rate: MONOTONIC and REALTIME run at a rate that NTP trims,
@@ -65,7 +66,8 @@ macro_rules! clocks {
     )*};
 }
 
-const MONOTONIC: Properties = Properties::MONOTONIC;
+const MONOTONIC: Properties =
+    Properties { runs_in_suspend: Some(clocks::MONOTONIC_RUNS_IN_SUSPEND), ..Properties::MONOTONIC };
 const RAW: Properties = Properties { slewed: Some(false), ..MONOTONIC };
 const BOOTTIME: Properties = Properties { runs_in_suspend: Some(true), ..MONOTONIC };
 const CALENDAR: Properties = Properties::CALENDAR;
@@ -157,18 +159,20 @@ impl Timer for Time {
     }
 }
 
-/// `clock`: CPU time of the process in microseconds (CLOCKS_PER_SEC is a million on every POSIX system).
+/// `clock`: CPU time of the process, in microseconds where CLOCKS_PER_SEC is the million that POSIX demands; FreeBSD has 128.
 pub(crate) struct Clock;
 
 impl Timer for Clock {
-    const INFO: Info = Info { id: "clock", label: "clock()", ns_per_tick: Some(1e3), properties: PROCESS };
+    const INFO: Info =
+        Info { id: "clock", label: "clock()", ns_per_tick: Some(clocks::CLOCK_UNIT_NS), properties: PROCESS };
     type Reading = clock_t;
 
     fn open() -> Result<Self, Unavailable> {
-        match clocks::clock() {
-            -1 => Err(Unavailable::because("clock(): the processor time is not available")),
-            _ => Ok(Self),
+        // -1 of whatever type it is.
+        if clocks::clock() == !0 {
+            return Err(refused("clock()", &io::ErrorKind::Unsupported.into(), "2.6"));
         }
+        Ok(Self)
     }
 
     #[inline(always)]
@@ -181,25 +185,28 @@ impl Timer for Clock {
     }
 }
 
-/// `times`: the real time that the call returns, in 1/100 s.
+/// `times`: the real time that the call returns, in clock ticks: 1/100 s on Linux.
 pub(crate) struct Times;
 
 impl Timer for Times {
     const INFO: Info = Info {
         id: "times",
         label: "times()",
-        ns_per_tick: Some(1e7),
+        ns_per_tick: None,
         // Elapsed time in the return value; Linux counts it from boot without the sleep, and no vDSO answers it.
         properties: MONOTONIC.by_syscall(),
     };
     type Reading = clock_t;
 
+    fn ns_per_tick() -> Option<f64> {
+        let rate = clocks::ticks_a_second();
+        (rate > 0).then(|| 1e9 / rate as f64)
+    }
+
     fn open() -> Result<Self, Unavailable> {
-        match clocks::ticks_a_second() {
-            100 => Ok(Self),
-            rate => Err(Unavailable::because(format!(
-                "times() counts {rate} clock ticks a second here (sysconf(_SC_CLK_TCK)), and this build knows 100"
-            ))),
+        match Self::ns_per_tick() {
+            Some(_) => Ok(Self),
+            None => Err(refused("times()", &io::ErrorKind::Unsupported.into(), "2.6")),
         }
     }
 

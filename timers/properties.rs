@@ -20,7 +20,7 @@ pub enum Family {
 pub enum ReadsBy {
     /// An instruction of the CPU.
     Instruction,
-    /// Code of the kernel that runs in user mode (`vdso(7)`).
+    /// Code of the system that runs in user mode: Linux' `vdso(7)`, the shared pages of Windows and macOS.
     Vdso,
     /// A system call.
     SystemCall,

@@ -1,6 +1,7 @@
 //! The two clocks of Rust's standard library.
 //!
-//! What ticks: on Linux `Instant` is CLOCK_MONOTONIC and `SystemTime` is CLOCK_REALTIME ([std::time]). At what
+//! What ticks: on Linux `Instant` is CLOCK_MONOTONIC and `SystemTime` is CLOCK_REALTIME ([std::time]); on Windows the performance
+//! counter and the precise system time, on macOS CLOCK_UPTIME_RAW and CLOCK_REALTIME. At what
 //! rate: in nanoseconds, as those clocks; the library asks for them through libc, so through the vDSO where the
 //! clock source allows. Who may read them: everybody. How they lie: as the clocks beneath them; the cost is theirs
 //! plus the check of the result. `Instant` never goes backwards by promise, `SystemTime` follows whoever sets the
@@ -10,6 +11,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::os::Common;
 use crate::os::clocks::vdso_permitted;
 use crate::{Info, Properties, Ticks, Timer, Unavailable};
 
@@ -30,7 +32,7 @@ impl Timer for StdInstant {
         id: "instant",
         label: "std::time::Instant::now()",
         ns_per_tick: Some(1.0),
-        properties: Properties::MONOTONIC,
+        properties: Properties { syscall_variant: None, ..Common::INFO.properties },
     };
     type Reading = Instant;
 

@@ -146,3 +146,13 @@ fn commands_are_split_as_by_a_shell_that_is_not_there() {
         assert!(refused(&["measure", "--command", line]).contains("sh -c"), "{line}");
     }
 }
+
+#[test]
+fn backslashes_of_windows_stay() {
+    let words = |command, separator| super::values::words(command, separator).expect("it is quoted well");
+    for command in [r"C:\dir\a.exe agent", r#""C:\dir\a.exe" agent"#, r"'C:\dir\a.exe' agent"] {
+        assert_eq!(words(command, '\\'), [r"C:\dir\a.exe", "agent"], "{command}");
+    }
+    assert_eq!(words(r#""C:\my dir\" x"#, '\\'), [r"C:\my dir\", "x"]);
+    assert_eq!(words(r"a\ b 'c\d'", '/'), ["a b", r"c\d"]);
+}

@@ -45,6 +45,25 @@ pub(super) fn cpu(text: &str) -> Result<u32, String> {
     text.trim().parse().map_err(|_| "give the number of a CPU, as in 0".to_owned())
 }
 
+/// The words of a command, quoted as in a shell; where `separator` of folders is a backslash it quotes nothing.
+pub(super) fn words(command: &str, separator: char) -> Result<Vec<String>, shell_words::ParseError> {
+    if separator != '\\' {
+        return shell_words::split(command);
+    }
+    let (mut quote, mut text) = (None, String::new());
+    for c in command.chars() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if c == open => quote = None,
+            // Between single quotes it means itself anyhow.
+            (None | Some('"'), '\\') => text.push(c),
+            _ => {}
+        }
+        text.push(c);
+    }
+    shell_words::split(&text)
+}
+
 /// A share of invocations.
 pub(super) fn spread(text: &str) -> Result<f64, String> {
     let possible = share(text).ok().filter(|share| *share > 0.0 && *share <= 1.0);

@@ -61,6 +61,14 @@ impl HostName {
     }
 }
 
+impl Population {
+    /// Leaves out clocks that only other systems or processors have.
+    pub fn leave_out_elsewhere(&mut self) {
+        let elsewhere = |entry: timers::Entry| (entry.availability)().is_err_and(|why| why.elsewhere);
+        self.rows.retain(|row| !timers::find(&row.id).is_some_and(elsewhere));
+    }
+}
+
 /// A host with all of its timers. The ids of its rows are its own until all hosts are known.
 struct Offer {
     host: Host,
@@ -157,7 +165,7 @@ fn native() -> Result<Offer, CommandError> {
             }
             Err(why) => {
                 let mut row = TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
-                row.ns_per_tick = (entry.ns_per_tick)();
+                row.ns_per_tick = (entry.ns_per_tick)().or(info.ns_per_tick);
                 row.properties = Some(info.properties.into());
                 row.reason = Some(why.reason);
                 row.remedy = why.remedy;

@@ -61,6 +61,9 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
         timeout: Duration::from_secs(args.timeout.unwrap_or(TIMEOUT_SECONDS)),
     };
     let mut population = hosts::gather(&args.timers, &args.agents, &args.runtimes, &settings)?;
+    if args.timers.is_empty() {
+        population.leave_out_elsewhere();
+    }
     let before = frequency::effective(cpu);
     let tsc = tsc();
     let during = measure(&mut population, &settings, args.quiet)?;
@@ -147,7 +150,8 @@ fn yardsticks(platform: &Platform, cpu: Option<u32>) -> Yardsticks {
     let entry = timers::kernel_entry(cpu);
     Yardsticks {
         system_call_ns: entry.map(|entry| entry.system_call_ns),
-        clock_call_ns: entry.map(|entry| entry.clock_call_ns),
+        clock_call_ns: entry.and_then(|entry| entry.clock_call_ns),
+        clock_call: Some(timers::RATE_SOURCES[0].into()),
         trap_ns: entry.and_then(|entry| entry.trap_ns),
         clock_source: platform.clocksource.current.clone(),
     }

@@ -7,9 +7,11 @@
 //! [intel_pstate]: https://docs.kernel.org/admin-guide/pm/intel_pstate.html
 //! [cpufreq]: https://docs.kernel.org/admin-guide/pm/cpufreq.html
 
+use timers::os::Told;
+
 use super::Root;
 use super::fields::field;
-use super::list::count_of;
+use super::list::{count_of, written};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
@@ -25,7 +27,7 @@ pub struct Core {
 }
 
 /// The core of `cpu`.
-pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Core {
+pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &Told) -> Core {
     // The older name of the same file is the second one.
     let list = cpu.and_then(|cpu| {
         ["core_cpus_list", "thread_siblings_list"]
@@ -33,6 +35,7 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Core {
             .find_map(|name| root.content(&format!("{CPUS}/cpu{cpu}/topology/{name}")))
             .filter(|list| count_of(list).is_some_and(|threads| threads > 0))
     });
+    let list = list.or_else(|| told.core.as_deref().map(written));
     let threads = list.as_deref().and_then(count_of).or_else(|| threads_in(cpuinfo));
     let active = root.content(&format!("{CPUS}/smt/active")).as_deref().and_then(switch);
     let smt = active.or_else(|| threads.map(|threads| threads > 1));
@@ -97,14 +100,17 @@ mod tests {
             ("sys/devices/system/cpu/cpu4/topology/core_cpus_list", "rubbish"),
             ("sys/devices/system/cpu/smt/active", "1\n"),
         ]);
-        let found = core(&root, Some(3), "");
+        let found = core(&root, Some(3), "", &Told::default());
         assert_eq!(found, Core { smt: Some(true), threads: Some(2), list: Some("3,35".into()) });
-        assert_eq!(core(&root, Some(4), ""), Core { smt: Some(true), threads: None, list: None });
+        assert_eq!(
+            core(&root, Some(4), "", &Told::default()),
+            Core { smt: Some(true), threads: None, list: None }
+        );
         let (_folder, nothing) = made_up(&[]);
-        assert_eq!(core(&nothing, Some(3), ""), Core::default());
-        let by_cpuinfo = core(&nothing, None, "siblings\t: 8\ncpu cores\t: 4\n");
+        assert_eq!(core(&nothing, Some(3), "", &Told::default()), Core::default());
+        let by_cpuinfo = core(&nothing, None, "siblings\t: 8\ncpu cores\t: 4\n", &Told::default());
         assert_eq!(by_cpuinfo, Core { smt: Some(true), threads: Some(2), list: None });
-        assert_eq!(core(&nothing, None, "siblings : 3\ncpu cores : 2\n"), Core::default());
+        assert_eq!(core(&nothing, None, "siblings : 3\ncpu cores : 2\n", &Told::default()), Core::default());
     }
 
     #[test]

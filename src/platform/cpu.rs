@@ -1,5 +1,7 @@
 //! The processor: what it says of itself (CPUID) and what the kernel says of it.
 
+use timers::os::Told;
+
 use super::fields::field;
 use super::list::{count_of, written};
 use super::{Root, cores, cpu_arm};
@@ -11,19 +13,19 @@ const FIRST_RECORD: u64 = 1 << 13;
 /// The processor as the report shows it; `cpu` is the one whose core and governor are reported, without it the first
 /// one allowed.
 #[must_use]
-pub fn identify(root: &Root, cpu: Option<u32>) -> Cpu {
+pub fn identify(root: &Root, cpu: Option<u32>, told: &Told) -> Cpu {
     let cpuinfo = info(root);
     let allowed_list = allowed_list(root);
     let online_list = root.content("/sys/devices/system/cpu/online").filter(|list| count_of(list).is_some());
     let first_allowed = allowed_list.as_deref().and_then(first_of);
     let cpu = cpu.or(first_allowed);
-    let core = cores::core(root, cpu, &cpuinfo);
+    let core = cores::core(root, cpu, &cpuinfo, told);
     Cpu {
         architecture: std::env::consts::ARCH.to_owned(),
         microcode: root
             .name("/sys/devices/system/cpu/cpu0/microcode/version")
             .or_else(|| field(&cpuinfo, "microcode").map(str::to_owned)),
-        online: online_list.as_deref().and_then(count_of),
+        online: online_list.as_deref().and_then(count_of).or(told.online),
         online_list,
         allowed: allowed_list.as_deref().and_then(count_of),
         allowed_list,
@@ -35,7 +37,7 @@ pub fn identify(root: &Root, cpu: Option<u32>) -> Cpu {
         governor: cpu.and_then(|cpu| cores::frequency_file(root, cpu, "scaling_governor")),
         frequency_driver: cpu.and_then(|cpu| cores::frequency_file(root, cpu, "scaling_driver")),
         turbo: cores::turbo(root, cpu),
-        ..declared(root, cpu, &cpuinfo)
+        ..declared(root, cpu, &cpuinfo, told)
     }
 }
 
@@ -48,7 +50,7 @@ pub(super) fn info(root: &Root) -> String {
 #[must_use]
 pub fn brand() -> Option<String> {
     let root = Root::system();
-    declared(&root, None, &info(&root)).model
+    declared(&root, None, &info(&root), &root.told(None)).model
 }
 
 /// The CPUs this process may run on, by the file or by sched_getaffinity(2).
@@ -64,7 +66,7 @@ fn first_of(list: &str) -> Option<u32> {
 }
 
 /// What the processor says of itself, or else the kernel.
-fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
+fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &Told) -> Cpu {
     let asked = timers::arch::identity();
     let arm = cpu_arm::core(root, cpu, cpuinfo);
     let first_of = |names: [&str; 3]| names.iter().find_map(|name| field(cpuinfo, name)).map(str::to_owned);
@@ -75,6 +77,7 @@ fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
             .or(arm.model)
             .or_else(|| first_of(["model name", "cpu", "uarch"]))
             .or_else(|| cpu_arm::board(root))
+            .or_else(|| told.cpu_model.clone())
             // Of RISC-V, whose instruction set says more than nothing.
             .or_else(|| field(cpuinfo, "isa").map(str::to_owned)),
         family: asked.family,

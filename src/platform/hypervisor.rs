@@ -1,20 +1,26 @@
 //! The hypervisor under this system, and the clocks that it offers its guests.
 
+use timers::os::Told;
+
 use super::Root;
 
 /// Clock sources of Linux that a hypervisor answers.
 const PARAVIRTUAL: [&str; 4] = ["kvm-clock", "hyperv_clocksource_tsc_page", "hyperv_clocksource_msr", "xen"];
 
 /// What carries out this program in place of a processor, or the hypervisor under this system, as the processor tells or else
-/// the kernel; `None` on bare metal.
+/// the kernel; `None` on bare metal. What only plays the system comes first, as in `Wine 8.0 on KVM`.
 #[must_use]
-pub fn hypervisor(root: &Root) -> Option<String> {
+pub fn hypervisor(root: &Root, told: &Told) -> Option<String> {
     if let Some(emulator) = timers::os::emulator() {
         return Some(emulator);
     }
-    match timers::arch::hypervisor() {
+    let beneath = match timers::arch::hypervisor() {
         Some(asked) => asked.name,
         None => root.content("/sys/hypervisor/type"),
+    };
+    match (&told.emulator, beneath) {
+        (Some(emulator), Some(beneath)) => Some(format!("{emulator} on {beneath}")),
+        (emulator, beneath) => emulator.clone().or(beneath),
     }
 }
 

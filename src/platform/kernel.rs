@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use timers::os::KernelName;
+use timers::os::{KernelName, Told};
 
 use super::Root;
 use crate::model::{ClockSource, Kernel, Tickless};
@@ -43,13 +43,13 @@ pub fn kernel(root: &Root) -> Kernel {
     }
 }
 
-/// The clock source of the kernel, where it is Linux.
+/// The clock source of the kernel.
 #[must_use]
-pub fn clocksource(root: &Root) -> ClockSource {
+pub fn clocksource(root: &Root, told: &Told) -> ClockSource {
     let read = |name| root.name(&format!("{CLOCKSOURCE}/{name}"));
     let available = read("available_clocksource").unwrap_or_default();
     ClockSource {
-        current: read("current_clocksource"),
+        current: read("current_clocksource").or_else(|| told.clock_source.clone()),
         available: available.split_whitespace().map(str::to_owned).collect(),
         parameters: root.content("/proc/cmdline").map(|line| clock_parameters(&line)),
     }
@@ -96,7 +96,7 @@ fn tickless(configuration: &str) -> Option<Tickless> {
 
 fn declared_tick() -> Option<(u32, &'static str)> {
     let hertz = rate_of_tick(timers::os::discipline::declared_tick_ns().ok()?)?;
-    Some((hertz, "clock_getres(CLOCK_MONOTONIC_COARSE)"))
+    Some((hertz, timers::os::discipline::DECLARED_TICK))
 }
 
 /// The rate of a tick of that length. Where somebody else answers for the kernel, the length may be that of no tick.

@@ -1,12 +1,18 @@
 //! How busy the machine is, and what a hypervisor takes of it (proc(5)).
 
+use timers::os::Told;
+
 use super::Root;
 use crate::model::Load;
 
 /// The means of runnable threads.
 #[must_use]
-pub fn load(root: &Root) -> Option<Load> {
-    parse_loadavg(&root.content("/proc/loadavg")?)
+pub fn load(root: &Root, told: &Told) -> Option<Load> {
+    let [one_minute, five_minutes, fifteen_minutes] = match root.content("/proc/loadavg") {
+        Some(text) => return parse_loadavg(&text),
+        None => told.load?,
+    };
+    Some(Load { one_minute, five_minutes, fifteen_minutes })
 }
 
 /// Share of the time in which CPUs had something to run that the hypervisor gave to others.

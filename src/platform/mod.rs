@@ -37,17 +37,18 @@ pub fn identify(cpu: Option<u32>) -> Platform {
 /// they are always those of this machine.
 #[must_use]
 pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
-    let clocksource = kernel::clocksource(root);
+    let told = root.told(cpu);
+    let clocksource = kernel::clocksource(root, &told);
     Platform {
-        cpu: cpu::identify(root, cpu),
-        os: os::os(root),
+        cpu: cpu::identify(root, cpu, &told),
+        os: os::os(root, &told),
         kernel: kernel::kernel(root),
-        hypervisor: hypervisor::hypervisor(root),
+        hypervisor: hypervisor::hypervisor(root, &told),
         hypervisor_clocks: hypervisor::clocks(&clocksource.available),
         clocksource,
         tsc: tsc::identify(&cpu::info(root)),
         ntp: ntp::ntp(),
-        load: load::load(root),
+        load: load::load(root, &told),
         steal_share: load::steal_share(root),
         limits: cgroup::limits(root),
         perf_event_paranoid: root

@@ -1,15 +1,17 @@
 //! What runs on the kernel: the distribution.
 
+use timers::os::Told;
+
 use super::Root;
 use crate::model::Os;
 
 /// The operating system.
 #[must_use]
-pub fn os(root: &Root) -> Os {
+pub fn os(root: &Root, told: &Told) -> Os {
     let name = ["/etc/os-release", "/usr/lib/os-release"]
         .into_iter()
         .find_map(|path| root.content(path).and_then(|text| pretty_name(&text)));
-    Os { family: std::env::consts::OS.to_owned(), name }
+    Os { family: std::env::consts::OS.to_owned(), name: name.or_else(|| told.os_name.clone()) }
 }
 
 /// What the distribution calls itself: `PRETTY_NAME` of os-release(5), else its `NAME`.

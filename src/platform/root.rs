@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use timers::os::Told;
+
 /// The most that is read of a file that ought to be short.
 const SHORT: u64 = 1 << 16;
 
@@ -26,6 +28,12 @@ impl Root {
     #[must_use]
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(Some(folder.into()))
+    }
+
+    /// What this system tells of the machine by its calls, where no folder stands for another one.
+    #[must_use]
+    pub fn told(&self, cpu: Option<u32>) -> Told {
+        if *self == Self::system() { timers::os::machine::told(cpu) } else { Told::default() }
     }
 
     /// The place of the file that is `path` on a machine.

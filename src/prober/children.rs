@@ -114,7 +114,7 @@ pub fn start_timed(command: &mut Command) -> Result<Running, StartError> {
     let mut known = known();
     known.prepare()?;
     process::lead_group(command)?;
-    let child = command.spawn()?;
+    let child = process::spawn(command)?;
     Ok(known.add(child))
 }
 
@@ -128,6 +128,9 @@ impl Known {
         }
         if !self.guarded && owns_all() {
             self.guarded = true;
+            if !process::NEEDS_GUARD {
+                return Ok(());
+            }
             // Without one there is still what the kernel does.
             self.guard = Guard::start().ok();
         }

@@ -1,6 +1,6 @@
 //! The clocks: what answers the kernel's, what the time stamp counter is worth, and who trims their rate.
 
-use super::Finding;
+use super::{Finding, is_linux};
 use crate::model::{ClockSource, Ntp, Platform};
 
 /// The most that a daemon which keeps the time trims the frequency by, in parts per million (adjtimex(2)); more is a
@@ -52,9 +52,11 @@ fn clock_source(platform: &Platform) -> Finding {
     let Some(current) = source.current.as_deref() else {
         return Finding::unknown(CODE, "the clock source of the kernel is not shown by this machine");
     };
+    let linux = is_linux(platform);
     match known(current) {
         Source::Instruction => {
-            Finding::ok(CODE, format!("the clock source is {current}: an instruction, read by the vDSO"))
+            let reader = if linux { "by the vDSO" } else { "in user mode" };
+            Finding::ok(CODE, format!("the clock source is {current}: an instruction, read {reader}"))
         }
         Source::SharedPage => Finding::note(
             CODE,
@@ -74,8 +76,8 @@ fn clock_source(platform: &Platform) -> Finding {
         Source::Device(what) => Finding::problem(
             CODE,
             format!(
-                "the clock source is {current}: {what}. The vDSO is not used, so every reading of a clock of the \
-                 kernel is a system call{}",
+                "the clock source is {current}: {what}. {}, so every reading of a clock of the kernel is a system call{}",
+                if linux { "The vDSO is not used" } else { "No clock is read in user mode" },
                 cause(source)
             ),
             remedy(source, platform),
@@ -109,7 +111,14 @@ fn cause(source: &ClockSource) -> String {
 }
 
 fn remedy(source: &ClockSource, platform: &Platform) -> String {
-    if lists_tsc(source) {
+    if platform.os.family == "windows" {
+        "as administrator, `bcdedit /deletevalue useplatformclock`, and restart, if somebody set it; else the counters of the \
+         CPUs disagree, or the firmware says so"
+            .to_owned()
+    } else if platform.os.family == "freebsd" {
+        "as root, `sysctl kern.timecounter.hardware=TSC-low`, if `sysctl kern.timecounter.choice` lists it"
+            .to_owned()
+    } else if lists_tsc(source) {
         switch(source)
     } else if platform.hypervisor.is_some() {
         "`dmesg | grep -i -e tsc -e clocksource` tells why; have the hypervisor offer the guest an invariant time \

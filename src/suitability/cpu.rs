@@ -1,14 +1,16 @@
 //! The CPUs: what moves their frequency, who shares their cores, and how many of them there are.
 
-use super::Finding;
-use crate::model::Cpu;
+use super::{Finding, is_linux};
+use crate::model::{Cpu, Platform};
 use crate::platform::count_of;
 
-pub(super) fn findings(cpu: &Cpu, virtual_machine: bool) -> Vec<Finding> {
+pub(super) fn findings(platform: &Platform) -> Vec<Finding> {
+    let (cpu, virtual_machine) = (&platform.cpu, platform.hypervisor.is_some());
+    let linux = is_linux(platform);
     vec![
         governor(cpu, virtual_machine),
         turbo(cpu, virtual_machine),
-        smt(cpu, virtual_machine),
+        smt(cpu, virtual_machine, linux),
         isolated(cpu),
         allowed(cpu),
     ]
@@ -64,8 +66,13 @@ fn turbo(cpu: &Cpu, virtual_machine: bool) -> Finding {
     }
 }
 
-fn smt(cpu: &Cpu, virtual_machine: bool) -> Finding {
+fn smt(cpu: &Cpu, virtual_machine: bool, linux: bool) -> Finding {
     const CODE: &str = "smt";
+    let off = if linux {
+        "as root, `echo off > /sys/devices/system/cpu/smt/control`"
+    } else {
+        "switch it off in the firmware's settings"
+    };
     let virtually =
         if virtual_machine { ", as far as the hypervisor reports it to this virtual machine" } else { "" };
     match (cpu.threads_per_core, cpu.smt) {
@@ -81,11 +88,10 @@ fn smt(cpu: &Cpu, virtual_machine: bool) -> Finding {
                      and caches"
                 ),
             )
-            .advice("keep the others idle or, as root, `echo off > /sys/devices/system/cpu/smt/control`")
+            .advice(format!("keep the others idle, or {off}"))
         }
         (None, Some(true)) => {
-            Finding::note(CODE, "cores run several threads; which CPUs share one is not shown")
-                .advice("as root, `echo off > /sys/devices/system/cpu/smt/control`")
+            Finding::note(CODE, "cores run several threads; which CPUs share one is not shown").advice(off)
         }
         (None, None) => Finding::unknown(CODE, "whether CPUs share a core is not shown by this machine"),
     }

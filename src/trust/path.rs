@@ -11,9 +11,12 @@ use crate::text::numbers::time;
 pub struct Yardsticks {
     /// An empty system call, in nanoseconds.
     pub system_call_ns: Option<f64>,
-    /// A read of the kernel's monotonic clock by its system call, in nanoseconds.
+    /// A read of the system's clock by its system call, in nanoseconds.
     #[serde(default)]
     pub clock_call_ns: Option<f64>,
+    /// The id of the timer that makes that call; `monotonic-syscall` where an older trace does not say.
+    #[serde(default)]
+    pub clock_call: Option<String>,
     /// An instruction that traps to the hypervisor, in nanoseconds; `None` without one.
     pub trap_ns: Option<f64>,
     /// The clock source that the kernel uses.
@@ -70,12 +73,12 @@ pub(super) fn judge(case: &Case) -> ReadPath {
     told(Outcome::Pass, Some(Path::SystemCall), format!("a system call: {costs}, an empty one takes {empty}"))
 }
 
-/// What a clock that the vDSO should answer would cost through the system call: its own, where that was measured, else that of
-/// the monotonic clock.
+/// What a clock that should be answered in user mode would cost through the system call: its own, where that was measured, else that of
+/// the system's clock.
 fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
     let by_vdso = case.properties.reads_by == Some(ReadsBy::Vdso);
-    let usual =
-        case.yardsticks.clock_call_ns.map(|cost_ns| SyscallVariant { id: "monotonic-syscall", cost_ns });
+    let id = case.yardsticks.clock_call.as_deref().unwrap_or("monotonic-syscall");
+    let usual = case.yardsticks.clock_call_ns.map(|cost_ns| SyscallVariant { id, cost_ns });
     case.syscall_variant.or(usual).filter(|_| by_vdso)
 }
 
@@ -129,7 +132,7 @@ fn as_dear_as_its_call(
         Some(source) => format!(", because the clock source is {source}"),
     };
     format!(
-        "{id} costs as much as its system call ({costs}, {} {call}): the vDSO is not used{because}",
+        "{id} costs as much as its system call ({costs}, {} {call}): it is not answered in user mode, as by a vDSO{because}",
         syscall_variant.id
     )
 }

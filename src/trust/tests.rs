@@ -150,6 +150,7 @@ fn the_path_is_told_from_the_cost() {
     let yard = |source: &str, call: f64, clock_call: f64, trap: f64| Yardsticks {
         system_call_ns: Some(call),
         clock_call_ns: Some(clock_call),
+        clock_call: None,
         trap_ns: Some(trap),
         clock_source: Some(source.into()),
     };
@@ -173,7 +174,9 @@ fn the_path_is_told_from_the_cost() {
     let found = path(&yard("hpet", 12.0, 90.0, 1_500.0), syscall_variant(31.0), true);
     assert!(
         found.finding.contains("costs as much as its system call")
-            && found.finding.ends_with("the vDSO is not used, because the clock source is hpet"),
+            && found
+                .finding
+                .ends_with("it is not answered in user mode, as by a vDSO, because the clock source is hpet"),
         "{}",
         found.finding
     );

@@ -1,5 +1,7 @@
 //! The client of the agent protocol against agents that do not keep to it, and against one that does.
 
+#![cfg(unix)]
+
 mod script;
 
 use std::cell::RefCell;

@@ -1,11 +1,14 @@
 //! The built program as scripts meet it: what it prints, what it leaves behind, and its exit status.
 
+#[cfg(unix)]
 mod bare_machine;
 mod baselines;
 mod commands;
 mod folder;
+#[cfg(target_os = "linux")]
 mod interrupt;
 mod keep;
+#[cfg(unix)]
 mod lost_agents;
 mod many;
 mod measuring;
@@ -15,6 +18,7 @@ mod screens;
 #[path = "../skipping/mod.rs"]
 mod skipping;
 mod streams;
+#[cfg(unix)]
 mod tuning;
 mod usage;
 

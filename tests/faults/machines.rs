@@ -5,7 +5,9 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::skipping::{not_installed, skipped};
+use super::skipping::not_installed;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use super::skipping::skipped;
 use super::{alone, outcome, probe, row, there_is};
 
 /// Every row ended in a known way, and none that has a Quality lacks what it follows from.

@@ -1,5 +1,7 @@
 //! The built program among those that mean it harm: signals, full disks, agents that lie, files that are none.
 
+#![cfg(unix)]
+
 mod data_loss;
 mod files;
 #[path = "../cli/folder.rs"]

@@ -11,6 +11,7 @@ use timermeter::suitability::{Finding, Severity, fit, judge};
 /// A machine on which nothing is wrong: two cores of bare metal, made ready.
 fn ready() -> Platform {
     let mut platform = Platform::default();
+    platform.os.family = "linux".into();
     platform.cpu.architecture = "x86_64".into();
     platform.cpu.online = Some(4);
     platform.cpu.allowed = Some(4);

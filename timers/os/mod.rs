@@ -18,19 +18,33 @@
 //! | `limits` | what a process may have of the system |
 //! | `files` | what the standard library does not know of files: locks, kinds, permissions |
 
+#[cfg(target_os = "macos")]
+mod apple;
 pub(crate) mod attempt;
 mod emulator;
+#[cfg(target_os = "freebsd")]
+mod freebsd;
 #[cfg(target_os = "linux")]
 mod linux;
 #[allow(dead_code, reason = "some processors have them on Linux")]
 pub(crate) mod no_perf_event;
 #[cfg(not(target_os = "linux"))]
 mod other;
+#[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
+mod unix;
+#[cfg(windows)]
+mod windows;
 
+#[cfg(target_os = "macos")]
+use apple as system;
+#[cfg(target_os = "freebsd")]
+use freebsd as system;
 #[cfg(target_os = "linux")]
 use linux as system;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "freebsd", windows)))]
 use other as system;
+#[cfg(windows)]
+use windows as system;
 
 use std::fmt;
 use std::io;
@@ -38,6 +52,9 @@ use std::process::Child;
 use std::time::Duration;
 
 pub use emulator::{emulator, runner};
+/// The clock that others are timed by; the one that no library in between distorts; and the one that nobody steers. `OWN` are the
+/// clocks that this system alone has.
+pub(crate) use system::{Common, OWN, Undistorted, Unsteered, visit_own};
 pub(crate) use system::{affinity, clocks, perf_event};
 pub use system::{counters, discipline, files, limits, machine, process, signals};
 
@@ -109,6 +126,27 @@ pub struct KernelName {
     pub release: Option<String>,
     /// When and how it was built.
     pub version: Option<String>,
+}
+
+/// What a system tells of the machine by calls; `None` where it tells it by files, or not at all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// What the system calls itself, as in `Windows 11 Pro`.
+    pub os_name: Option<String>,
+    /// What only plays this system, or this processor, as in `Wine 8.0`.
+    pub emulator: Option<String>,
+    /// What answers the system's clocks, by the names that Linux has for it.
+    pub clock_source: Option<String>,
+    /// Threads that ran or waited to run, as means of the last one, five and fifteen minutes.
+    pub load: Option<[f64; 3]>,
+    /// The brand of the processor.
+    pub cpu_model: Option<String>,
+    /// Its declared frequency in hertz, and who says so.
+    pub nominal: Option<(f64, &'static str)>,
+    /// CPUs that are online.
+    pub online: Option<u32>,
+    /// The CPUs that share a core with the one that was asked for, itself included.
+    pub core: Option<Vec<u32>>,
 }
 
 /// What there is too little of, each with the most that is allowed where that is limited and known.

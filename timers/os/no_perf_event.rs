@@ -31,5 +31,7 @@ impl Page {
     }
 }
 fn unavailable<T>() -> Result<T, Unavailable> {
-    Err(Unavailable::because("perf_event_open: not on this system or processor, or not known to this build"))
+    Err(Unavailable::elsewhere(
+        "perf_event_open: not on this system or processor, or not known to this build",
+    ))
 }

@@ -2,19 +2,26 @@
 //! the rest is not known or cannot be done, and says so.
 
 #![allow(missing_docs, clippy::missing_errors_doc, reason = "as in the folders of the other systems")]
+#![allow(dead_code, reason = "other systems take from here what they lack")]
 
 use std::io;
 
 use crate::Unavailable;
 
+crate::catalogue::list![];
+#[allow(unused_imports, reason = "as above")]
+pub(crate) use crate::posix::{
+    Monotonic as Common, MonotonicRaw as Unsteered, MonotonicSyscall as Undistorted,
+};
+
 const WHY: &str = "this build does not know how to do that on this system";
 
-fn unsupported<T>() -> io::Result<T> {
+pub(super) fn unsupported<T>() -> io::Result<T> {
     Err(io::Error::new(io::ErrorKind::Unsupported, WHY))
 }
 
-fn unavailable<T>(call: &str) -> Result<T, Unavailable> {
-    Err(Unavailable::because(format!("{call}: not on this system, or not known to this build")))
+pub(super) fn unavailable<T>(call: &str) -> Result<T, Unavailable> {
+    Err(Unavailable::elsewhere(format!("{call}: not on this system, or not known to this build")))
 }
 
 pub mod affinity {
@@ -23,7 +30,7 @@ pub mod affinity {
     use super::unsupported;
     use crate::os::AffinityError;
 
-    pub const MOST_CPUS: u32 = u32::MAX;
+    pub const MOST_CPUS: u32 = 1 << 20;
 
     pub fn allowed() -> Result<Vec<u32>, AffinityError> {
         unsupported().map_err(refused)
@@ -78,6 +85,13 @@ pub mod clocks {
         pub ru_stime: timeval,
     }
 
+    pub fn wide(number: i64) -> i64 {
+        number
+    }
+
+    pub const CLOCK_UNIT_NS: f64 = 1e3;
+    pub const MONOTONIC_RUNS_IN_SUSPEND: bool = false;
+
     pub const CLOCK_REALTIME: clockid_t = 0;
     pub const CLOCK_MONOTONIC: clockid_t = 1;
     pub const CLOCK_PROCESS_CPUTIME_ID: clockid_t = 2;
@@ -110,11 +124,7 @@ pub mod clocks {
     }
 
     pub fn refused(call: &str, _error: &io::Error, _since: &str) -> Unavailable {
-        Unavailable::because(format!("{call}: not on this system, or not known to this build"))
-    }
-
-    pub fn wide(number: i64) -> i64 {
-        number
+        Unavailable::elsewhere(format!("{call}: not on this system, or not known to this build"))
     }
 
     pub fn tsc_permitted() -> Result<(), Unavailable> {
@@ -155,6 +165,7 @@ pub mod clocks {
     }
 }
 
+#[allow(unused_imports, reason = "as above")]
 pub(crate) use super::no_perf_event as perf_event;
 
 pub mod counters {
@@ -194,6 +205,8 @@ pub mod discipline {
     use super::unsupported;
     use crate::os::Discipline;
 
+    pub const DECLARED_TICK: &str = "";
+
     pub fn discipline() -> io::Result<Discipline> {
         unsupported()
     }
@@ -206,10 +219,14 @@ pub mod discipline {
 pub mod machine {
     use std::path::PathBuf;
 
-    use crate::os::KernelName;
+    use crate::os::{KernelName, Told};
 
     pub fn files() -> Option<PathBuf> {
         None
+    }
+
+    pub fn told(_cpu: Option<u32>) -> Told {
+        Told::default()
     }
 
     pub fn kernel() -> KernelName {
@@ -226,6 +243,12 @@ pub mod process {
     use crate::os::{CpuTime, Pid};
 
     pub fn lead_group(_command: &mut Command) -> io::Result<()> {
+        unsupported()
+    }
+
+    pub const NEEDS_GUARD: bool = false;
+
+    pub fn spawn(_command: &mut Command) -> io::Result<Child> {
         unsupported()
     }
 

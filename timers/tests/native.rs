@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::thread;
 
 use timers::{
-    Advance, AffinityError, During, Entry, Fault, REFERENCES, Subject, allowed_cpus, catalogue, find, floor,
-    pin_to,
+    Advance, AffinityError, During, Entry, Fault, RATE_SOURCES, REFERENCES, Subject, allowed_cpus, catalogue,
+    find, floor, pin_to,
 };
 
 /// Every id that the command line promises.
@@ -14,10 +14,18 @@ const PROMISED: &str = "
     process-cputime thread-cputime monotonic-syscall monotonic-raw-syscall monotonic-coarse-syscall
     realtime-syscall realtime-coarse-syscall boottime-syscall process-cputime-syscall thread-cputime-syscall
     gettimeofday time clock times getrusage-self getrusage-thread instant system-time quanta quanta-raw
-    perf-task-clock perf-cycles rdpmc-cycles";
+    perf-task-clock perf-cycles rdpmc-cycles
+    qpc nt-qpc file-time file-time-precise interrupt-time interrupt-time-precise unbiased-time unbiased-time-precise
+    tick-count tick-count-64 time-get-time time-get-time-1ms thread-times process-times thread-cycle-time
+    process-cycle-time crt-clock ftime64
+    mach-absolute mach-approximate mach-continuous uptime-raw uptime-raw-approx monotonic-raw-approx
+    nsec-uptime-raw nsec-uptime-raw-approx nsec-monotonic nsec-monotonic-raw nsec-monotonic-raw-approx nsec-realtime
+    nsec-thread-cputime nsec-process-cputime thread-info proc-pid-rusage
+    monotonic-precise monotonic-fast realtime-precise realtime-fast uptime uptime-precise uptime-fast second virtual
+    prof";
 
 /// Those that follow whoever sets the clock, so that even a step backwards would be right.
-const SETTABLE: [&str; 9] = [
+const SETTABLE: [&str; 17] = [
     "realtime",
     "realtime-coarse",
     "realtime-syscall",
@@ -27,10 +35,18 @@ const SETTABLE: [&str; 9] = [
     "time",
     "system-time",
     "null",
+    "file-time",
+    "file-time-precise",
+    "crt-clock",
+    "ftime64",
+    "nsec-realtime",
+    "realtime-precise",
+    "realtime-fast",
+    "second",
 ];
 
 /// Those that move with real time and in steps well below the spans used here.
-const FAST_WALL: [&str; 11] = [
+const FAST_WALL: [&str; 15] = [
     "rdtsc",
     "rdtsc-lfence",
     "rdtscp",
@@ -42,16 +58,24 @@ const FAST_WALL: [&str; 11] = [
     "boottime-syscall",
     "instant",
     "quanta",
+    "qpc",
+    "nt-qpc",
+    "mach-absolute",
+    "uptime-raw",
 ];
 
 /// Those that count for one thread and refuse to be compared between two.
-const PER_THREAD: [&str; 6] = [
+const PER_THREAD: [&str; 10] = [
     "thread-cputime",
     "thread-cputime-syscall",
     "getrusage-thread",
     "perf-task-clock",
     "perf-cycles",
     "rdpmc-cycles",
+    "thread-times",
+    "thread-cycle-time",
+    "nsec-thread-cputime",
+    "thread-info",
 ];
 
 /// Counters of Arm and RISC-V: of all cores, in steps well below those spans; and of one core each.
@@ -150,7 +174,7 @@ fn batches_come_in_the_number_asked_for() {
                 assert_eq!(batches.len(), 7, "{} by {reference}", entry.info.id);
             }
         }
-        assert_eq!(subject.batches("monotonic", 1, 0), Ok(vec![]));
+        assert_eq!(subject.batches(RATE_SOURCES[1], 1, 0), Ok(vec![]));
     }
 }
 
@@ -158,7 +182,7 @@ fn batches_come_in_the_number_asked_for() {
 fn more_calls_take_longer_even_for_the_floor() {
     for (entry, mut subject) in readable() {
         let [few, many] =
-            [1, 10_000].map(|calls| subject.batches("monotonic", calls, 21).expect("batches are given"));
+            [1, 10_000].map(|calls| subject.batches(RATE_SOURCES[1], calls, 21).expect("batches are given"));
         assert!(median(many) > median(few), "the loop of {} was removed", entry.info.id);
     }
 }
@@ -172,7 +196,7 @@ fn unknown_references_are_refused_by_name() {
         ];
         for fault in faults {
             let Err(Fault::Refused(message)) = fault else { panic!("not refused: {fault:?}") };
-            assert!(message.contains("sundial") && message.contains("monotonic"), "{message}");
+            assert!(message.contains("sundial") && message.contains(RATE_SOURCES[1]), "{message}");
         }
     }
 }
@@ -182,7 +206,7 @@ fn wall_clocks_move_while_the_thread_spins_sleeps_or_leaves_the_work_to_another(
     for (entry, mut subject) in readable() {
         for during in [During::Spin, During::Sleep, During::OtherSpin] {
             let Advance { timer, reference } =
-                subject.advance("monotonic", during, 5).expect("it can be watched");
+                subject.advance(RATE_SOURCES[1], during, 5).expect("it can be watched");
             assert!(reference > 0, "{}", entry.info.id);
             if [&FAST_WALL[..], &FAST_COUNTERS].concat().contains(&entry.info.id) {
                 assert!(timer > 0, "{} stood still in {during:?}", entry.info.id);
@@ -212,7 +236,7 @@ fn handoffs_come_in_the_number_asked_for_and_leave_the_thread_its_cpus() {
 
 #[test]
 fn handoffs_of_an_ordered_clock_go_forwards() {
-    let mut subject = (find("monotonic").expect("known").open)().expect("every Linux has it");
+    let mut subject = (find(RATE_SOURCES[1]).expect("known").open)().expect("it times all else");
     let pairs = subject.handoffs(1_000).expect("two threads");
     assert!(pairs.iter().all(|[a, b]| a <= b));
     // The order of the pairs is that of the handing-over, whoever of the two threads read first.
@@ -257,7 +281,7 @@ fn opening_and_dropping_many_times_leaks_no_descriptors() {
 }
 
 /// Where the TSC faults, the vDSO faults too; a catalogue that found out by trying would take the program down.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn a_thread_that_may_not_read_the_tsc_is_told_so_instead_of_crashing() {
     let rdtsc = thread::spawn(|| {

@@ -13,6 +13,7 @@ pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
     asked
         .map(|hertz| (Hertz(hertz), "CPUID leaf 0x16".into()))
         .or_else(|| Some((in_brand(&cpu::brand()?)?, "brand string".into())))
+        .or_else(|| timers::os::machine::told(None).nominal.map(|(hertz, by)| (Hertz(hertz), by.into())))
 }
 
 /// A frequency as people write it: `2.8GHz`, `2600 MHz`; it has to be positive.

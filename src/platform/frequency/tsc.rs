@@ -7,7 +7,7 @@ use crate::model::Hertz;
 /// The parts of the span, each of which gives a rate; their median is not moved by an interruption at the end of one.
 const PARTS: u32 = 5;
 
-/// Hertz of the time stamp counter against a clock of the kernel (`monotonic-syscall`, `monotonic`), watched for about
+/// Hertz of the time stamp counter against a clock of the kernel (one of [`timers::RATE_SOURCES`]), watched for about
 /// that many milliseconds of computing. A read at either end of a part can be some 50 ns off, so that 100 ms give the
 /// rate to a few ppm; that of `monotonic` itself may be slewed by up to 500 ppm (adjtimex(2)).
 ///
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_rate_or_nothing() {
-        for reference in ["monotonic", "monotonic-syscall"] {
+        for reference in timers::RATE_SOURCES {
             assert!(tsc_hz(reference, 5).is_none_or(|hertz| hertz.0.is_finite() && hertz.0 > 0.0));
         }
         assert_eq!(tsc_hz("no such clock", 5), None);

@@ -7,6 +7,8 @@ use std::sync::mpsc::{self, Sender, SyncSender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use timers::os::process;
+
 use super::StartError;
 
 /// Bytes for its stack.
@@ -60,9 +62,9 @@ fn spawn(mut command: Command, cpu: Option<u32>, ends_with_us: bool) -> Result<C
         None => timers::unpin(),
     }
     if ends_with_us {
-        timers::os::process::ends_with_its_starter(&mut command);
+        process::ends_with_its_starter(&mut command);
     }
-    let child = command.spawn();
+    let child = process::spawn(&mut command);
     // It waits for the next one anywhere but where something is measured.
     timers::unpin();
     Ok(child?)

@@ -7,28 +7,16 @@ use crate::Unavailable;
 
 pub use libc::{
     CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC_RAW, CLOCK_PROCESS_CPUTIME_ID,
-    CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, RUSAGE_SELF, RUSAGE_THREAD,
-    clock_t, clockid_t, rusage, timespec, timeval,
+    CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, RUSAGE_THREAD,
 };
 use libc::{c_int, c_long};
 
-/// A number of a structure of the kernel, most of which are as wide as a register.
-#[inline(always)]
-pub fn wide(number: impl Into<i64>) -> i64 {
-    number.into()
-}
+pub use crate::os::unix::clocks::*;
 
-/// A way to the kernel's clocks.
-pub trait Route {
-    /// Makes the call. The status is 0, or tells [`error`](Route::error) what went wrong.
-    fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long;
-
-    /// What a status other than 0 means, right after the call.
-    fn error(status: c_long) -> io::Error;
-
-    /// Whether the call can be made without crashing.
-    fn permitted(clock: clockid_t) -> Result<(), Unavailable>;
-}
+/// Nanoseconds in what `clock` counts.
+pub const CLOCK_UNIT_NS: f64 = 1e3;
+/// CLOCK_BOOTTIME does.
+pub const MONOTONIC_RUNS_IN_SUSPEND: bool = false;
 
 /// The function of libc, hence the vDSO where there is one.
 pub struct Libc;
@@ -149,16 +137,6 @@ pub fn try_clock<R: Route>(clock: clockid_t, label: &str, since: &str) -> Result
     }
 }
 
-/// What `clock_getres` says of a clock, in nanoseconds.
-pub fn resolution(clock: clockid_t) -> Option<f64> {
-    let mut time = MaybeUninit::<timespec>::uninit();
-    // SAFETY: the pointer is valid for a timespec.
-    let status = unsafe { libc::clock_getres(clock, time.as_mut_ptr()) };
-    // SAFETY: the call succeeded, so both fields are written.
-    let time = (status == 0).then(|| unsafe { time.assume_init() })?;
-    Some(time.tv_sec as f64 * 1e9 + time.tv_nsec as f64).filter(|ns| *ns > 0.0)
-}
-
 /// A call that the system refused, in its own words.
 pub fn refused(call: &str, error: &io::Error, since: &str) -> Unavailable {
     let why = Unavailable::because(format!("{call}: {error}"));
@@ -195,47 +173,6 @@ pub fn vdso_permitted() -> Result<(), Unavailable> {
         Ok(source) if !COUNTERS.iter().any(|counter| source.contains(counter)) => Ok(()),
         _ => Err(why),
     }
-}
-
-/// `gettimeofday`; 0 when it succeeded.
-#[inline(always)]
-pub fn gettimeofday(time: &mut MaybeUninit<timeval>) -> c_int {
-    // SAFETY: the pointer is valid for a timeval; the time zone is optional.
-    unsafe { libc::gettimeofday(time.as_mut_ptr(), std::ptr::null_mut()) }
-}
-
-/// `time`, by its result alone.
-#[inline(always)]
-pub fn time() -> i64 {
-    // SAFETY: a null pointer asks for the result alone.
-    wide(unsafe { libc::time(std::ptr::null_mut()) })
-}
-
-unsafe extern "C" {
-    // The libc crate does not declare it for Linux. No arguments, no preconditions.
-    /// `clock`.
-    pub safe fn clock() -> clock_t;
-}
-
-/// `times`. With the structure, as everybody calls it: Linux skips the accounting for a null pointer.
-#[inline(always)]
-pub fn times() -> clock_t {
-    let mut spent = MaybeUninit::uninit();
-    // SAFETY: the pointer is valid for a tms.
-    unsafe { libc::times(spent.as_mut_ptr()) }
-}
-
-/// How many ticks of `times` are a second.
-pub fn ticks_a_second() -> c_long {
-    // SAFETY: sysconf has no preconditions.
-    unsafe { libc::sysconf(libc::_SC_CLK_TCK) }
-}
-
-/// `getrusage`; 0 when it succeeded.
-#[inline(always)]
-pub fn getrusage(who: c_int, usage: &mut MaybeUninit<rusage>) -> c_int {
-    // SAFETY: the pointer is valid for a rusage.
-    unsafe { libc::getrusage(who, usage.as_mut_ptr()) }
 }
 
 /// The cheapest system call there is: it looks at one word.

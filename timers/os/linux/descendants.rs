@@ -5,8 +5,8 @@ use std::fs;
 
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::process::{kill, raw};
 use crate::os::Pid;
+use crate::os::unix::process::{kill, raw};
 
 /// All processes, each with its parent.
 #[must_use]

@@ -12,6 +12,9 @@ use std::mem::MaybeUninit;
 use super::clocks::wide;
 use crate::os::Discipline;
 
+/// Where the tick is declared.
+pub const DECLARED_TICK: &str = "clock_getres(CLOCK_MONOTONIC_COARSE)";
+
 /// How the kernel steers its clocks at this moment. Nothing is changed by asking.
 ///
 /// # Errors

@@ -5,8 +5,6 @@ pub mod clocks;
 pub mod counters;
 mod descendants;
 pub mod discipline;
-pub mod files;
-pub mod limits;
 pub mod machine;
 #[cfg(any(
     target_arch = "x86",
@@ -19,7 +17,6 @@ pub mod machine;
 ))]
 pub(crate) mod perf_event;
 pub mod process;
-pub mod signals;
 
 #[cfg(not(any(
     target_arch = "x86",
@@ -31,3 +28,10 @@ pub mod signals;
     target_arch = "s390x"
 )))]
 pub(crate) use crate::os::no_perf_event as perf_event;
+
+pub use super::unix::{files, limits, signals};
+
+crate::catalogue::list![];
+pub(crate) use crate::posix::{
+    Monotonic as Common, MonotonicRaw as Unsteered, MonotonicSyscall as Undistorted,
+};

@@ -1,28 +1,13 @@
-//! Children, and all below them ([prctl(2)], waitid(2), [wait4(2)], kill(2)).
+//! Children, and all below them ([prctl(2)]).
 //!
 //! [prctl(2)]: https://man7.org/linux/man-pages/man2/prctl.2.html
-//! [wait4(2)]: https://man7.org/linux/man-pages/man2/wait4.2.html
 
 use std::io;
-use std::mem::MaybeUninit;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus};
-use std::time::Duration;
-
-use rustix::process::{Pid as Raw, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
-
-use crate::os::{CpuTime, Pid};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 pub use super::descendants::{all, end_all_with, is_dead, listed};
-
-/// Has the process of `command` lead a group of its own, which can be ended as a whole.
-///
-/// # Errors
-/// Where the system has no such thing, so that nobody could end what it starts.
-pub fn lead_group(command: &mut Command) -> io::Result<()> {
-    command.process_group(0);
-    Ok(())
-}
+pub use crate::os::unix::process::*;
 
 /// Has the process of `command` killed when the *thread* that starts it ends: who calls this starts it from a thread that
 /// stays. Where the system has no such thing, nothing changes.
@@ -52,66 +37,4 @@ pub fn adopt_descendants() {
     unsafe {
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1 as libc::c_ulong);
     }
-}
-
-/// Ends a group. Nothing happens when nobody is left in it.
-pub fn kill_group(group: Pid) {
-    let _ = raw(group).map(|group| kill_process_group(group, Signal::KILL));
-}
-
-/// Ends a process.
-pub fn kill(process: Pid) {
-    let _ = raw(process).map(|process| kill_process(process, Signal::KILL));
-}
-
-/// Whether a child is over. It is not waited for, so that its number and its group stay its own.
-#[must_use]
-pub fn has_exited(child: Pid) -> bool {
-    waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT)
-}
-
-/// Returns once a child is over, likewise.
-pub fn until_it_exits(child: Pid) {
-    waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
-}
-
-/// Waits for a child that is over, so that its number is free.
-pub fn reap(child: Pid) {
-    waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
-}
-
-/// Waits for a child, once. Returns how it ended, and the CPU time that it took, where the system counts that.
-///
-/// # Errors
-/// When it is no child any more.
-pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
-    // As the standard library does: nobody is to wait for what is not written any more.
-    drop(child.stdin.take());
-    let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
-    // SAFETY: both are places that are written to, and the number is that of a child nobody has waited for.
-    while unsafe { libc::wait4(child.id().cast_signed(), &raw mut status, 0, usage.as_mut_ptr()) } < 0 {
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-    // SAFETY: plain numbers, for which zero bytes are as good as what the kernel wrote.
-    let usage = unsafe { usage.assume_init() };
-    let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1_000);
-    let cpu = CpuTime { user: time(usage.ru_utime), system: time(usage.ru_stime) };
-    Ok((ExitStatus::from_raw(status), Some(cpu)))
-}
-
-/// The signal that ended a process.
-#[must_use]
-pub fn signal(status: ExitStatus) -> Option<i32> {
-    status.signal()
-}
-
-fn waits(child: Pid, options: WaitIdOptions) -> bool {
-    raw(child).is_some_and(|child| matches!(waitid(WaitId::Pid(child), options), Ok(Some(_))))
-}
-
-pub(super) fn raw(process: Pid) -> Option<Raw> {
-    Raw::from_raw(process.0.cast_signed())
 }

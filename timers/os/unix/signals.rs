@@ -1,8 +1,9 @@
 //! Requests to end (signal(7)).
 
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::{fs, io, thread};
+use std::{io, ptr, thread};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
@@ -51,8 +52,9 @@ pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
 
 /// Whether whoever started this program wants it to go on when a signal comes, as `nohup` does.
 fn is_ignored(signal: i32) -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    mask >> (signal - 1) & 1 == 1
+    let mut now = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: nothing is changed by a null pointer; the other one is valid.
+    let status = unsafe { libc::sigaction(signal, ptr::null(), now.as_mut_ptr()) };
+    // SAFETY: the call succeeded, so it is written.
+    status == 0 && unsafe { now.assume_init() }.sa_sigaction == libc::SIG_IGN
 }

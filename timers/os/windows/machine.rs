@@ -1,0 +1,177 @@
+//! What Windows tells of the machine, and whether it is Wine.
+
+use std::ffi::{CStr, c_char};
+use std::path::PathBuf;
+use std::ptr;
+
+use windows_sys::Win32::Foundation::ERROR_SUCCESS;
+use windows_sys::Win32::System::Performance::QueryPerformanceFrequency;
+use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
+use windows_sys::Win32::System::SystemInformation::{
+    GetLogicalProcessorInformationEx, OSVERSIONINFOW, RelationProcessorCore,
+    SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX,
+};
+use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProcessorCount};
+
+use super::{affinity, functions};
+use crate::os::{KernelName, Told};
+
+/// Windows shows nothing in files.
+#[must_use]
+pub fn files() -> Option<PathBuf> {
+    None
+}
+
+/// What the kernel calls itself.
+#[must_use]
+pub fn kernel() -> KernelName {
+    let release = version().map(|[major, minor, build]| format!("{major}.{minor}.{build}"));
+    KernelName { name: Some("Windows NT".into()), release, version: None }
+}
+
+/// What the system tells by its calls; `cpu` is the one whose core is told, without it the first one allowed.
+#[must_use]
+pub fn told(cpu: Option<u32>) -> Told {
+    // SAFETY: a plain number.
+    let online = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) };
+    Told {
+        os_name: name(),
+        emulator: wine(),
+        clock_source: clock_source().map(str::to_owned),
+        online: (online > 0).then_some(online),
+        core: cpu.or_else(|| affinity::allowed().ok()?.first().copied()).and_then(core),
+        nominal: declared_megahertz().map(|megahertz| (f64::from(megahertz) * 1e6, "CallNtPowerInformation")),
+        ..Told::default()
+    }
+}
+
+fn version() -> Option<[u32; 3]> {
+    type Ask = unsafe extern "system" fn(*mut OSVERSIONINFOW) -> i32;
+    // SAFETY: the signature is the documented one. GetVersionEx tells programs without a manifest an older version.
+    let ask = unsafe { functions::find::<Ask>("ntdll.dll\0", "RtlGetVersion\0") }.ok()?;
+    let mut info = OSVERSIONINFOW {
+        dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32,
+        ..OSVERSIONINFOW::default()
+    };
+    // SAFETY: the structure says its size.
+    let status = unsafe { ask(&raw mut info) };
+    (status == 0).then_some([info.dwMajorVersion, info.dwMinorVersion, info.dwBuildNumber])
+}
+
+/// As in `Windows 11 Pro`, which the registry still calls 10.
+fn name() -> Option<String> {
+    let name = registered("ProductName")?;
+    let is_11 = version().is_some_and(|[_, _, build]| build >= 22_000);
+    Some(if is_11 { name.replacen("Windows 10", "Windows 11", 1) } else { name })
+}
+
+fn registered(value: &str) -> Option<String> {
+    let wide = |text: &str| text.encode_utf16().chain([0]).collect::<Vec<u16>>();
+    let (key, value) = (wide("SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion"), wide(value));
+    let mut text = [0_u16; 128];
+    let mut bytes = size_of_val(&text) as u32;
+    let (kind, to) = (ptr::null_mut(), text.as_mut_ptr().cast());
+    // SAFETY: both names end with NUL, and the buffer has the size that is told.
+    let status = unsafe {
+        RegGetValueW(
+            HKEY_LOCAL_MACHINE,
+            key.as_ptr(),
+            value.as_ptr(),
+            RRF_RT_REG_SZ,
+            kind,
+            to,
+            &raw mut bytes,
+        )
+    };
+    let length = text.iter().position(|&unit| unit == 0)?;
+    (status == ERROR_SUCCESS && length > 0).then(|| String::from_utf16_lossy(&text[..length]))
+}
+
+/// Wine, which is told from Windows by a function that it has more.
+fn wine() -> Option<String> {
+    type Ask = unsafe extern "C" fn() -> *const c_char;
+    // SAFETY: the signature is that of Wine's ntdll.
+    let ask = unsafe { functions::find::<Ask>("ntdll.dll\0", "wine_get_version\0") }.ok()?;
+    // SAFETY: it returns a constant text.
+    let version = unsafe { CStr::from_ptr(ask()) };
+    Some(format!("Wine {}", version.to_string_lossy()))
+}
+
+/// What answers the performance counter, by the rate that it has then. Windows does not say it in other words.
+fn clock_source() -> Option<&'static str> {
+    if wine().is_some() {
+        return None;
+    }
+    let mut hertz = 0;
+    // SAFETY: the pointer is valid.
+    unsafe { QueryPerformanceFrequency(&raw mut hertz) };
+    source_at(hertz)
+}
+
+fn source_at(hertz: i64) -> Option<&'static str> {
+    match hertz {
+        14_318_180 => Some("hpet"),
+        3_579_545 => Some("acpi_pm"),
+        // Scaled to this rate since Windows 10 1809, on a hypervisor's page too; before that the counter by 1024.
+        10_000_000 | 1_000_000..=3_579_544 | 3_579_546..=6_000_000 => Some("tsc"),
+        _ => None,
+    }
+}
+
+/// The CPUs that share a core with `cpu`, itself included.
+fn core(cpu: u32) -> Option<Vec<u32>> {
+    let mut bytes = 0;
+    // SAFETY: without a buffer it says how long one has to be.
+    unsafe { GetLogicalProcessorInformationEx(RelationProcessorCore, ptr::null_mut(), &raw mut bytes) };
+    // Of 64-bit words, so that it lies as the structures want it.
+    let mut buffer = vec![0_u64; (bytes as usize).div_ceil(8)];
+    let begin = buffer.as_mut_ptr().cast::<SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX>();
+    // SAFETY: the buffer is as long as it says.
+    if unsafe { GetLogicalProcessorInformationEx(RelationProcessorCore, begin, &raw mut bytes) } == 0 {
+        return None;
+    }
+    let mut at = 0;
+    while at + size_of::<SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX>() <= bytes as usize {
+        // SAFETY: a record begins here and lies in the buffer; cores have one group each.
+        let (record, group) = unsafe {
+            let record = &*begin.byte_add(at);
+            (record, record.Anonymous.Processor.GroupMask[0])
+        };
+        let cpus = affinity::cpus(group.Group, group.Mask);
+        if cpus.contains(&cpu) {
+            return Some(cpus);
+        }
+        at += (record.Size as usize).max(8);
+    }
+    None
+}
+
+/// The highest frequency that the firmware declares for the first CPU, without turbo.
+fn declared_megahertz() -> Option<u32> {
+    /// As ntpoapi.h has it: number, most, current and limit in MHz, and idle states.
+    type Information = [u32; 6];
+    type Ask = unsafe extern "system" fn(i32, *const u8, u32, *mut Information, u32) -> i32;
+    const PROCESSOR_INFORMATION: i32 = 11;
+    // SAFETY: the signature is the documented one, with the output as bytes of that length.
+    let ask = unsafe { functions::find::<Ask>("powrprof.dll\0", "CallNtPowerInformation\0") }.ok()?;
+    // It wants room for all CPUs of the system.
+    // SAFETY: a plain number.
+    let cpus = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) } as usize;
+    let mut all: Vec<Information> = vec![[0; 6]; cpus];
+    // SAFETY: no input, and the output is as long as it says.
+    let status = unsafe {
+        ask(PROCESSOR_INFORMATION, ptr::null(), 0, all.as_mut_ptr(), size_of_val(all.as_slice()) as u32)
+    };
+    all.first().map(|[_, most, ..]| *most).filter(|&most| status == 0 && most > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::source_at;
+
+    #[test]
+    fn sources_by_their_rate() {
+        let rates = [10_000_000, 3_515_625, 14_318_180, 3_579_545, 24_000_000];
+        assert_eq!(rates.map(source_at), [Some("tsc"), Some("tsc"), Some("hpet"), Some("acpi_pm"), None]);
+    }
+}

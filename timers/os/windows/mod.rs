@@ -1,0 +1,16 @@
+//! Windows, and Wine, which is one of the things that `machine` finds out.
+
+pub mod affinity;
+pub mod clocks;
+pub mod discipline;
+pub mod files;
+mod functions;
+pub mod limits;
+pub mod machine;
+pub mod process;
+pub mod signals;
+mod timers;
+
+pub(crate) use super::no_perf_event as perf_event;
+pub use super::other::counters;
+pub(crate) use timers::{NtQpc as Undistorted, OWN, Qpc as Common, Qpc as Unsteered, visit_own};

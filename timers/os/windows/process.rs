@@ -1,0 +1,182 @@
+//! Children, and all below them ([job objects]). Each child is started suspended, put into a job of its own and let go, so that nothing
+//! it starts can be outside. The jobs end with the last handle to them, which this process holds: however it ends, they end too.
+//!
+//! [job objects]: https://learn.microsoft.com/windows/win32/procthread/job-objects
+
+use std::collections::BTreeMap;
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use std::{io, ptr};
+
+use windows_sys::Win32::Foundation::{FILETIME, HANDLE, WAIT_OBJECT_0};
+use windows_sys::Win32::System::JobObjects::{
+    AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
+    TerminateJobObject,
+};
+use windows_sys::Win32::System::Threading::{
+    CREATE_NEW_PROCESS_GROUP, CREATE_SUSPENDED, GetProcessTimes, INFINITE, OpenProcess, PROCESS_SYNCHRONIZE,
+    PROCESS_TERMINATE, TerminateProcess, WaitForSingleObject,
+};
+
+use super::affinity::{checked, inherit};
+use super::functions;
+pub use crate::os::other::process::{
+    adopt_descendants, all, end_all_with, ends_with_its_starter, listed, reap, signal,
+};
+use crate::os::{CpuTime, Pid};
+
+/// Nobody has to: what is in a job ends with this process.
+pub const NEEDS_GUARD: bool = false;
+
+/// What a process that is ended returns.
+const ENDED: u32 = 1;
+
+static JOBS: Mutex<BTreeMap<u32, OwnedHandle>> = Mutex::new(BTreeMap::new());
+
+/// A process by its number.
+pub(super) struct Handle(OwnedHandle);
+
+impl Handle {
+    pub(super) fn of(process: u32, access: u32) -> io::Result<Self> {
+        // SAFETY: plain numbers.
+        owned(unsafe { OpenProcess(access, 0, process) }).map(Self)
+    }
+
+    pub(super) fn raw(&self) -> HANDLE {
+        self.0.as_raw_handle()
+    }
+}
+
+fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
+    if handle.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it was just made for the caller, and belongs to nobody else.
+    Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
+}
+
+/// Has the process of `command` be one that [`spawn`] can put into a job of its own, which can be ended as a whole.
+///
+/// # Errors
+/// None.
+pub fn lead_group(command: &mut Command) -> io::Result<()> {
+    // Ctrl-C is for this program, which ends the others.
+    command.creation_flags(CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP);
+    Ok(())
+}
+
+/// Starts what [`lead_group`] prepared, where the calling thread may run.
+///
+/// # Errors
+/// What the system said.
+pub fn spawn(command: &mut Command) -> io::Result<Child> {
+    let mut child = command.spawn()?;
+    match release(child.as_raw_handle()) {
+        Ok(job) => {
+            jobs().insert(child.id(), job);
+            Ok(child)
+        }
+        Err(error) => {
+            // It did nothing yet.
+            let _ = child.kill().and_then(|()| child.wait());
+            Err(error)
+        }
+    }
+}
+
+fn release(child: HANDLE) -> io::Result<OwnedHandle> {
+    // SAFETY: both are optional.
+    let job = owned(unsafe { CreateJobObjectW(ptr::null(), ptr::null()) })?;
+    let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
+    limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+    let size = size_of_val(&limits) as u32;
+    // SAFETY: the handles are open, and the pointer is valid for what that class of information takes.
+    unsafe {
+        let kind = JobObjectExtendedLimitInformation;
+        checked(SetInformationJobObject(job.as_raw_handle(), kind, (&raw const limits).cast(), size))?;
+        checked(AssignProcessToJobObject(job.as_raw_handle(), child))?;
+    }
+    inherit(child)?;
+    type Resume = unsafe extern "system" fn(HANDLE) -> i32;
+    // SAFETY: the signature is that of ntdll.
+    let resume = unsafe { functions::find::<Resume>("ntdll.dll\0", "NtResumeProcess\0") };
+    let resume = resume.map_err(|why| io::Error::new(io::ErrorKind::Unsupported, why.reason))?;
+    // SAFETY: the handle is open. The standard library does not give that of the thread.
+    match unsafe { resume(child) } {
+        0 => Ok(job),
+        status => Err(io::Error::other(format!("NtResumeProcess: status {status:#x}"))),
+    }
+}
+
+/// Ends a job. Nothing happens when nobody is left in it.
+pub fn kill_group(group: Pid) {
+    if let Some(job) = jobs().remove(&group.0) {
+        // SAFETY: the handle is open.
+        unsafe { TerminateJobObject(job.as_raw_handle(), ENDED) };
+    }
+}
+
+/// Ends a process.
+pub fn kill(process: Pid) {
+    if let Ok(process) = Handle::of(process.0, PROCESS_TERMINATE) {
+        // SAFETY: the handle is open and permits it.
+        unsafe { TerminateProcess(process.raw(), ENDED) };
+    }
+}
+
+/// Whether a child is over. Its number stays its own as long as the child is held.
+#[must_use]
+pub fn has_exited(child: Pid) -> bool {
+    is_over(child, 0)
+}
+
+/// Returns once a child is over, likewise.
+pub fn until_it_exits(child: Pid) {
+    is_over(child, INFINITE);
+}
+
+/// Waits for a child, once. Returns how it ended, and the CPU time that it took, where the system counts that.
+///
+/// # Errors
+/// What the system said.
+pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
+    let status = child.wait()?;
+    let [mut created, mut exited, mut kernel, mut user] = [FILETIME::default(); 4];
+    // SAFETY: the handle is open as long as the child is held, and the pointers are valid.
+    let told = unsafe {
+        GetProcessTimes(
+            child.as_raw_handle(),
+            &raw mut created,
+            &raw mut exited,
+            &raw mut kernel,
+            &raw mut user,
+        )
+    };
+    let time = |time: FILETIME| {
+        let hundreds = u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
+        Duration::from_nanos(hundreds.saturating_mul(100))
+    };
+    Ok((status, (told != 0).then(|| CpuTime { user: time(user), system: time(kernel) })))
+}
+
+/// Whether a process is over.
+#[must_use]
+pub fn is_dead(process: Pid) -> bool {
+    is_over(process, 0)
+}
+
+/// Whether a process is over within so many milliseconds. One that is not there any more is.
+fn is_over(process: Pid, milliseconds: u32) -> bool {
+    let process = Handle::of(process.0, PROCESS_SYNCHRONIZE);
+    // SAFETY: the handle is open and permits it.
+    process
+        .map_or(true, |process| unsafe { WaitForSingleObject(process.raw(), milliseconds) } == WAIT_OBJECT_0)
+}
+
+fn jobs() -> MutexGuard<'static, BTreeMap<u32, OwnedHandle>> {
+    JOBS.lock().unwrap_or_else(PoisonError::into_inner)
+}
