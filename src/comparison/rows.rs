@@ -33,11 +33,11 @@ pub(super) fn shown(comparison: &Comparison, all: bool) -> Vec<&Compared> {
 pub(super) fn figures(shown: &[&Compared]) -> Table<'static> {
     let right = |heading| Column { right: true, ..Column::left(heading) };
     let mut table = Table::new(vec![
-        Column { longest: Some(60), ..Column::left("timer") },
+        Column { longest: Some(60), folds: true, ..Column::left("timer") },
         Column::left("figure"),
         right("old"),
         right("new"),
-        Column::left("difference [95 % interval]"),
+        Column { folds: true, ..Column::left("difference [95 % interval]") },
         Column::left("verdict"),
     ]);
     for compared in shown {
