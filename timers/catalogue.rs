@@ -121,7 +121,7 @@ list![
 pub fn catalogue() -> &'static [Entry] {
     static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         let counters = only!(arch::OWN, "x86", x86::ALL)
-            .chain(only!(arch::OWN, "Arm", arm::ALL))
+            .chain(only!(arch::OWN, "64-bit Arm", arm::ALL))
             .chain(only!(arch::OWN, "RISC-V", riscv::ALL));
         let systems = only!(os::OWN, "Windows", windows::ALL)
             .chain(only!(os::OWN, "macOS", apple::ALL))
