@@ -1,4 +1,4 @@
-//! What the system allows this process, where it is less than what is needed: said in its terms.
+//! What the system allows this process, where it is less than what is needed: said in its terms. And how many timers are taken.
 
 use std::sync::{Mutex, Once};
 use std::{io, thread};
@@ -8,6 +8,9 @@ use timers::os::limits::{allow_files, open_files, shortage};
 
 /// Files that a campaign needs open at once: three pipes a process, of which some run beside each other.
 pub const FILES: u64 = 128;
+
+/// No agent hosts more timers than this; nor does it tell of more that it lacks.
+pub const MOST_TIMERS: usize = 4_096;
 
 /// Allows this process as many open files as it may allow itself.
 ///

@@ -8,6 +8,7 @@ use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use timers::{During, Entry};
 
+use crate::limits::MOST_TIMERS;
 use crate::model::Properties;
 
 /// The version that is spoken here.
@@ -118,8 +119,6 @@ const BYTES_A_VALUE: u64 = 24;
 const BYTES_AROUND: u64 = 64 << 10;
 /// For the introduction: four kilobytes a timer.
 const LONGEST_HELLO: u64 = MOST_TIMERS as u64 * (4 << 10);
-/// No agent hosts more timers than this; nor does it tell of more that it lacks.
-pub const MOST_TIMERS: usize = 4_096;
 
 impl Request {
     /// How many integers the answer holds at most, or values as large.

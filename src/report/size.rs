@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 /// Timers of the largest report: twice what one agent may have.
-pub const MOST_TIMERS: usize = 2 * crate::prober::protocol::MOST_TIMERS;
+pub const MOST_TIMERS: usize = 2 * crate::limits::MOST_TIMERS;
 /// Values of the largest report: nearly as many as the longest one has that is written here, with nine bytes each.
 pub const MOST_VALUES: usize = 1 << 20;
 /// A text as short as this cannot hold them.
