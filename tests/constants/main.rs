@@ -77,8 +77,8 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn what_methodology_lists_is_in_the_code() {
-    let gone =
-        listed().into_iter().filter(|(name, file)| !constants(&text(format!("src/{file}"))).contains(name));
+    let path = |file: &str| if file.starts_with("timers/") { file.to_owned() } else { format!("src/{file}") };
+    let gone = listed().into_iter().filter(|(name, file)| !constants(&text(path(file))).contains(name));
     assert_eq!(gone.collect::<Vec<_>>(), []);
 }
 
