@@ -10,7 +10,7 @@ use shown::Shown;
 
 use super::measurement::{Measurement, Outcome};
 use super::progress::Progress;
-use super::{CommandError, command_run, failed, tell, terminal_style, trial};
+use super::{CommandError, failed, several_commands, tell, terminal_style, trial};
 use crate::cli::measure::{InstrumentName, MeasureArgs};
 use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Instrument, Reply, Request};
@@ -60,7 +60,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let cpu = if commands > 0 && args.cpu.is_none() { None } else { trial::cpu(args.cpu)? };
     let (report, clock) = clock(args)?;
     let measurements = if commands > 0 {
-        command_run::measure(args, &clock)?
+        several_commands::measure(args, &clock)?
     } else {
         operate(args, &entries, &clock, cpu)?
     };

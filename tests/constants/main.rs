@@ -161,9 +161,11 @@ fn how_far_figures_move_with_each_constant() {
         println!("{line}");
         writeln!(table, "{line}").unwrap();
     }
+    let unmoved: Vec<_> =
+        unmoved.iter().map(|(file, names)| format!("{} (`{file}`)", names.join(", "))).collect();
     println!(
         "\n| name | file | halved | doubled |\n|---|---|---|---|\n{table}\nNothing moves with {}.",
-        unmoved.join(", ")
+        unmoved.join("; ")
     );
 }
 

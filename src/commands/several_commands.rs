@@ -12,7 +12,7 @@ use timers::os::CpuTime;
 use super::CommandError;
 use super::measurement::{Measurement, Outcome, Runs, relate};
 use super::progress::Progress;
-use super::run_of_command::{Ended, Runner};
+use super::single_run::{Ended, Runner};
 use crate::analysis::statistics::mean;
 use crate::cli::measure::MeasureArgs;
 use crate::measure::singles::Singles;
