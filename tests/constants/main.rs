@@ -147,13 +147,13 @@ fn moved(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>, kind: &s
 fn how_far_figures_move_with_each_constant() {
     let program = variable::build(root(), &listed());
     let as_it_is = figures(&selftest(&program, "", "1").expect("it runs as it is"));
-    let (mut table, mut unmoved) = (String::new(), Vec::new());
+    let (mut table, mut unmoved) = (String::new(), BTreeMap::<String, Vec<String>>::new());
     for (name, file) in listed().into_iter().filter(|(name, file)| variable::is_varied(name, file)) {
         let with =
             |by: &str| selftest(&program, &format!("{file}:{name}"), by).map(|outcome| figures(&outcome));
         let cells: Vec<String> = ["0.5", "2"].iter().map(|by| row(&as_it_is, with(by).as_ref())).collect();
         if cells.iter().all(String::is_empty) {
-            unmoved.push(format!("`{name}` of `{file}`"));
+            unmoved.entry(file).or_default().push(format!("`{name}`"));
             continue;
         }
         let cells = cells.iter().map(|cell| if cell.is_empty() { "nothing" } else { cell });
