@@ -3,6 +3,7 @@
 use std::arch::asm;
 
 use super::Instruction;
+use super::chains::chains;
 use crate::counters::Counter;
 use crate::{Info, arm};
 
@@ -21,54 +22,13 @@ pub fn fence() {
     unsafe { asm!("dsb ld", "isb", options(nostack, preserves_flags)) };
 }
 
-/// Whether the additions below take a cycle each.
-pub(crate) const COUNTS_CYCLES: bool = true;
-
-/// Sixteen additions at a time, each of which waits for the one before. The loop is part of the block, so that not even an
-/// unoptimised build keeps the sum in memory.
-#[inline(always)]
-pub(crate) fn dependent_additions(sixteens: usize) {
-    // SAFETY: register additions and a jump back; nothing else is touched. `nomem` and `nostack` hold, flags are
-    // clobbered (so `preserves_flags` is not given), and without `pure` the block is not removed.
-    unsafe {
-        asm!(
-            "2:",
-            ".rept 16",
-            "add {sum}, {sum}, {sum}",
-            ".endr",
-            "subs {left}, {left}, #1",
-            "b.ne 2b",
-            sum = inout(reg) 1_usize => _,
-            left = inout(reg) sixteens => _,
-            options(nomem, nostack)
-        );
-    }
+macro_rules! add {
+    ($register:literal) => {
+        concat!("add {", $register, "}, {", $register, "}, {", $register, "}")
+    };
 }
 
-/// Twenty-four additions at a time, of which six in a row do not wait for each other.
-#[inline(always)]
-pub(crate) fn independent_additions(twenty_fours: usize) {
-    // SAFETY: as above.
-    unsafe {
-        asm!(
-            "2:",
-            ".rept 4",
-            "add {a}, {a}, {a}",
-            "add {b}, {b}, {b}",
-            "add {c}, {c}, {c}",
-            "add {d}, {d}, {d}",
-            "add {e}, {e}, {e}",
-            "add {f}, {f}, {f}",
-            ".endr",
-            "subs {left}, {left}, #1",
-            "b.ne 2b",
-            a = inout(reg) 1_usize => _, b = inout(reg) 1_usize => _, c = inout(reg) 1_usize => _,
-            d = inout(reg) 1_usize => _, e = inout(reg) 1_usize => _, f = inout(reg) 1_usize => _,
-            left = inout(reg) twenty_fours => _,
-            options(nomem, nostack)
-        );
-    }
-}
+chains!(add, ["subs {left}, {left}, #1", "b.ne 2b"], 4 of [a "a", b "b", c "c", d "d", e "e", f "f"]);
 
 // Options of the counters below. No `pure`: the same instruction answers differently each time. No `nomem`: loads and stores of
 // the work between two reads shall stay between them.

@@ -10,6 +10,8 @@ mod aarch64;
 mod absent;
 #[cfg(target_arch = "arm")]
 mod arm;
+#[allow(unused, reason = "an instruction set without a file has no chain")]
+mod chains;
 #[cfg(any(
     target_arch = "x86",
     target_arch = "x86_64",

@@ -8,6 +8,7 @@ use std::arch::asm;
 use raw_cpuid::cpuid;
 
 use super::Instruction;
+use super::chains::chains;
 use crate::counters::Counter;
 use crate::{Info, x86};
 
@@ -25,79 +26,17 @@ pub fn fence() {
     unsafe { asm!("lfence", options(nostack, preserves_flags)) };
 }
 
-/// Whether the additions below take a cycle each.
-pub(crate) const COUNTS_CYCLES: bool = true;
-
-/// Sixteen additions at a time, each of which waits for the one before. The loop is part of the block, so that not even an
-/// unoptimised build keeps the sum in memory.
-#[inline(always)]
-pub(crate) fn dependent_additions(sixteens: usize) {
-    // SAFETY: register additions and a jump back; nothing else is touched. `nomem` and `nostack` hold, flags are
-    // clobbered (so `preserves_flags` is not given), and without `pure` the block is not removed.
-    unsafe {
-        asm!(
-            "2:",
-            ".rept 16",
-            "add {sum}, {sum}",
-            ".endr",
-            "dec {left}",
-            "jnz 2b",
-            sum = inout(reg) 1_usize => _,
-            left = inout(reg) sixteens => _,
-            options(nomem, nostack)
-        );
-    }
+macro_rules! add {
+    ($register:literal) => {
+        concat!("add {", $register, "}, {", $register, "}")
+    };
 }
 
-/// Twenty-four additions at a time, of which six in a row do not wait for each other.
 #[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub(crate) fn independent_additions(twenty_fours: usize) {
-    // SAFETY: as above.
-    unsafe {
-        asm!(
-            "2:",
-            ".rept 4",
-            "add {a}, {a}",
-            "add {b}, {b}",
-            "add {c}, {c}",
-            "add {d}, {d}",
-            "add {e}, {e}",
-            "add {f}, {f}",
-            ".endr",
-            "dec {left}",
-            "jnz 2b",
-            a = inout(reg) 1_usize => _, b = inout(reg) 1_usize => _, c = inout(reg) 1_usize => _,
-            d = inout(reg) 1_usize => _, e = inout(reg) 1_usize => _, f = inout(reg) 1_usize => _,
-            left = inout(reg) twenty_fours => _,
-            options(nomem, nostack)
-        );
-    }
-}
-
-/// Twenty-four additions at a time, of which four in a row do not wait for each other: there are no more registers.
+chains!(add, ["dec {left}", "jnz 2b"], 4 of [a "a", b "b", c "c", d "d", e "e", f "f"]);
+// There are no more registers.
 #[cfg(target_arch = "x86")]
-#[inline(always)]
-pub(crate) fn independent_additions(twenty_fours: usize) {
-    // SAFETY: as above.
-    unsafe {
-        asm!(
-            "2:",
-            ".rept 6",
-            "add {a}, {a}",
-            "add {b}, {b}",
-            "add {c}, {c}",
-            "add {d}, {d}",
-            ".endr",
-            "dec {left}",
-            "jnz 2b",
-            a = inout(reg) 1_usize => _, b = inout(reg) 1_usize => _, c = inout(reg) 1_usize => _,
-            d = inout(reg) 1_usize => _,
-            left = inout(reg) twenty_fours => _,
-            options(nomem, nostack)
-        );
-    }
-}
+chains!(add, ["dec {left}", "jnz 2b"], 6 of [a "a", b "b", c "c", d "d"]);
 
 // Options of the counters below. No `pure`: the same instruction answers differently each time, and without it a
 // block is neither removed nor merged with another nor moved out of a loop. No `nomem`: loads and stores of the
