@@ -35,6 +35,7 @@ mod riscv;
 pub mod simulated;
 mod std_time;
 mod subject;
+pub mod waits;
 mod windows;
 mod work;
 mod x86;

@@ -138,7 +138,7 @@ impl<T: Timer> Native<T> {
 }
 
 /// Reads the reference of that id, whoever asks.
-fn reference_now(id: &str) -> Answer<Box<dyn Fn() -> Ticks>> {
+pub(crate) fn reference_now(id: &str) -> Answer<Box<dyn Fn() -> Ticks>> {
     let now: Box<dyn Fn() -> Ticks> =
         with_reference!(id, |reference| Box::new(move || reference.ticks(reference.read())));
     Ok(now)

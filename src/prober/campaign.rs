@@ -32,7 +32,7 @@ pub use crate::prober::host::{Host, Settings};
 use crate::prober::host::{bench, choose_reference, connect};
 use crate::prober::protocol::HostedTimer;
 use crate::prober::sampling::Plan;
-use crate::prober::wait::{BackgroundWatcher, Slow, Waited, together};
+use crate::prober::slow_clocks::{BackgroundWatcher, Slow, Waited, together};
 use crate::prober::watch::{ProcessWatch, Watch, Watcher};
 use crate::trace::{Reference, Stored, Trace};
 

@@ -19,5 +19,5 @@ pub mod protocol;
 pub mod runtimes;
 pub mod sampling;
 pub mod serve;
-pub mod wait;
+pub mod slow_clocks;
 pub mod watch;

@@ -26,7 +26,7 @@ use crate::prober::calibrate::calibrate;
 use crate::prober::campaign::is_wide;
 use crate::prober::explore::explore;
 use crate::prober::sampling::Plan;
-use crate::prober::wait::at_work;
+use crate::prober::slow_clocks::at_work;
 use crate::scoring::Sketch;
 use crate::trace::Trace;
 

@@ -1,0 +1,127 @@
+//! Timers that wait: countdown timers, which return once a requested time has passed, and periodic ones, which return again and
+//! again. One file a family.
+//!
+//! The prober sees each as a [`WaitSubject`]: something that can be asked to wait, to arm and cancel, and to tick.
+
+mod catalogue;
+mod observe;
+mod standard;
+
+pub use catalogue::{Answers, WaitEntry, catalogue, find};
+
+use crate::Unavailable;
+use crate::subject::{Answer, Fault};
+
+/// What a method to wait is called and what it declares about itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WaitInfo {
+    /// The id by which the command line and the report know it: lower case, words joined by `-`.
+    pub id: &'static str,
+    /// The call itself, as its documentation writes it.
+    pub label: &'static str,
+    /// What the calling thread does while it waits.
+    pub means: Means,
+    /// Nanoseconds of the unit that a request is told in: 1 for a `timespec`, 1 000 000 for milliseconds.
+    pub unit_ns: u64,
+    /// Whether the kernel's timer slack (`PR_SET_TIMERSLACK`) applies to it, by its documentation.
+    pub slack: bool,
+}
+
+/// What the calling thread does while it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// It blocks: another thread may have the CPU.
+    Blocks,
+    /// It computes until the time has come.
+    Spins,
+    /// It blocks first and computes at the end.
+    Hybrid,
+}
+
+/// What is asked of a method to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitRequest<'a> {
+    /// How long to wait, in nanoseconds; a row of the answer for each.
+    pub lengths_ns: &'a [u64],
+    /// How often, each length after the other and then all again.
+    pub repeat: u32,
+    /// Before each wait a random time of up to so many nanoseconds passes, so that waits begin at random phases of whatever ticks.
+    pub pause_ns: u64,
+    /// A wait that is later than this by so many nanoseconds is the last one: the mark `timermeter: …` is written into the
+    /// kernel's trace, where that may be done, and the answer ends there.
+    pub break_ns: Option<u64>,
+}
+
+/// One wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wait {
+    /// The reference before the call, in its ticks.
+    pub before: i64,
+    /// The reference after the call, in its ticks.
+    pub after: i64,
+    /// CPU time of the calling thread from before to after, in nanoseconds, what reading it costs included.
+    pub cpu_ns: Option<i64>,
+    /// How long the thread was ready to run meanwhile and did not get a CPU, in nanoseconds.
+    pub run_delay_ns: Option<i64>,
+}
+
+/// One wake-up of a periodic timer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Expiration {
+    /// The reference at the wake-up, in its ticks.
+    pub at: i64,
+    /// How many expirations the timer says that it stands for; 1 where it cannot say.
+    pub expirations: u64,
+}
+
+/// A timer that waits as the prober sees it: a black box that answers three questions.
+pub trait WaitSubject {
+    /// Waits. Answers a row for each length, a wait for each repetition; fewer where a wait was so late that it ended the question.
+    ///
+    /// # Errors
+    /// Refused by those that only tick, and where the reference is not known.
+    fn waits(&mut self, reference: &str, request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
+        let _ = (reference, request);
+        Err(Fault::Refused("this timer is periodic only".into()))
+    }
+
+    /// `repeat` times: read the reference, arm the timer for an hour, cancel it, read the reference. Answers second − first.
+    ///
+    /// # Errors
+    /// Refused by those that cannot be armed without waiting.
+    fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
+        let _ = (reference, repeat);
+        Err(Fault::Refused("this timer cannot be armed and cancelled without waiting".into()))
+    }
+
+    /// Ticks with the given period until it has woken up `count` times. After each wake-up whose number (from 0) is among `stalls`
+    /// the thread computes for 3.5 periods before it waits again.
+    ///
+    /// # Errors
+    /// Refused by those that do not tick, and where the reference is not known.
+    fn periods(
+        &mut self,
+        reference: &str,
+        period_ns: u64,
+        count: u32,
+        stalls: &[u32],
+    ) -> Answer<Vec<Expiration>> {
+        let _ = (reference, period_ns, count, stalls);
+        Err(Fault::Refused("this timer is not periodic".into()))
+    }
+}
+
+/// What the author of a countdown timer writes.
+pub trait Countdown: Sized + 'static {
+    /// Name, label, and what it is.
+    const INFO: WaitInfo;
+
+    /// Makes it ready to be used by the calling thread.
+    ///
+    /// # Errors
+    /// Says why this machine does not have it.
+    fn open() -> Result<Self, Unavailable>;
+
+    /// Waits for so many nanoseconds, rounded up to its unit.
+    fn wait(&mut self, nanoseconds: u64);
+}
