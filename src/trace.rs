@@ -3,6 +3,7 @@
 mod evidence;
 mod native;
 mod stored;
+mod waits;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use crate::model::Family;
 
 pub use evidence::{Claims, Evidence, Meanwhile, Moved, Order, Pair, Threads};
 pub use stored::Stored;
+pub use waits::{PeriodRun, PeriodTrace, Wait, WaitRun, WaitTrace};
 
 /// Everything that was observed of one timer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

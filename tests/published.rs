@@ -220,6 +220,8 @@ fn report(described: &Described) -> Report {
         },
         warnings: Vec::new(),
         timers,
+        waits: Vec::new(),
+        periods: Vec::new(),
     }
 }
 

@@ -80,6 +80,8 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
         settings: described(&settings),
         timers: observed(population.names, population.subjects),
         unasked: population.rows,
+        waits: Vec::new(),
+        periods: Vec::new(),
     };
     Ok((recording, by_name_failed))
 }

@@ -7,6 +7,7 @@ mod counted;
 mod distribution;
 mod estimate;
 mod frequency;
+mod period;
 mod platform;
 mod plot_data;
 mod properties;
@@ -15,6 +16,7 @@ mod settings;
 mod timer;
 mod units;
 mod verdict;
+mod wait;
 mod warning;
 
 pub use accuracy::{Accuracy, AccuracyKind};
@@ -23,6 +25,7 @@ pub use counted::Counted;
 pub use distribution::{Distribution, Mode};
 pub use estimate::Estimate;
 pub use frequency::Frequency;
+pub use period::{MissedPolicy, PeriodFigures, PeriodRow};
 pub use platform::{
     ClockSource, Cpu, CpuQuota, Kernel, Limits, Load, MemoryLimit, Ntp, Os, Platform, Tickless, Tsc,
 };
@@ -35,5 +38,9 @@ pub use units::{Cycles, Hertz, Nanos};
 pub use verdict::{
     AllanPoint, Answer, Answers, BriefVerdicts, CpuOffset, Declared, Monotonic, Nature, Outcome, Path,
     ReadPath, Stable, ThreadSafe, Verdicts,
+};
+pub use wait::{
+    BackgroundLoad, Granularity, Known, Lateness, LatenessHistogram, Means, Steps, WaitConditions,
+    WaitFigures, WaitRow,
 };
 pub use warning::Warning;

@@ -6,7 +6,9 @@
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::{BriefVerdicts, Figures, Frequency, Platform, Settings, TimerRow, Verdicts, Warning};
+use super::{
+    BriefVerdicts, Figures, Frequency, PeriodRow, Platform, Settings, TimerRow, Verdicts, WaitRow, Warning,
+};
 
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v1";
@@ -36,6 +38,12 @@ pub struct Report<F = Figures, V = Verdicts> {
     pub warnings: Vec<Warning>,
     /// One row a timer: those with a Quality first, best first.
     pub timers: Vec<TimerRow<F, V>>,
+    /// Timers that wait, a row for each and each set of conditions; absent where none was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitRow>,
+    /// Periodic timers, likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub periods: Vec<PeriodRow>,
 }
 
 /// A report whose bulk was passed over, which no table shows: what its figures are drawn from, and the evidence of verdicts.

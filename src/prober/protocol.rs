@@ -6,17 +6,29 @@ use std::fmt;
 
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+use timers::waits::{Answers, WaitEntry};
 use timers::{During, Entry};
 
 use crate::limits::MOST_TIMERS;
-use crate::model::Properties;
+use crate::model::{Means, Properties};
 
 /// The version that is spoken here.
 pub const VERSION: u32 = 1;
 
 /// What the prober may ask besides `hello`, by its name on the wire.
-pub const OPS: [&str; 7] =
-    ["intervals", "batches", "readings", "handoffs", "handoffs-between", "comparisons", "advance"];
+pub const OPS: [&str; 10] = [
+    "intervals",
+    "batches",
+    "readings",
+    "handoffs",
+    "handoffs-between",
+    "comparisons",
+    "advance",
+    "waits",
+    "arms",
+    "periods",
+];
 
 /// What a runner sends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +106,45 @@ pub enum Request {
         /// For how many milliseconds.
         ms: u32,
     },
+    /// For each length, `repeat` waits.
+    Waits {
+        /// The id of the timer that waits.
+        timer: String,
+        /// The id of the reference.
+        reference: String,
+        /// How long to wait, in nanoseconds, a row of the answer for each.
+        request_ns: Vec<u64>,
+        /// Waits in a row.
+        repeat: u32,
+        /// A random time of at most so many nanoseconds passes before each wait; agents may ignore it.
+        #[serde(default)]
+        pause_ns: u64,
+        /// The answer ends with the first wait that is later than this by so many nanoseconds; agents may ignore it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        break_ns: Option<u64>,
+    },
+    /// `repeat` times: read the reference, arm the timer, cancel it, read the reference.
+    Arms {
+        /// The id of the timer that waits.
+        timer: String,
+        /// The id of the reference.
+        reference: String,
+        /// Pairs of arming and cancelling.
+        repeat: u32,
+    },
+    /// Wake-ups of a periodic timer.
+    Periods {
+        /// The id of the timer that waits.
+        timer: String,
+        /// The id of the reference.
+        reference: String,
+        /// The period, in nanoseconds.
+        period_ns: u64,
+        /// How many wake-ups.
+        count: u32,
+        /// The wake-ups, counted from 0, after which the thread computes for 3.5 periods.
+        stalls: Vec<u32>,
+    },
 }
 
 impl Request {
@@ -109,6 +160,9 @@ impl Request {
             Self::HandoffsBetween { .. } => "handoffs-between",
             Self::Comparisons { .. } => "comparisons",
             Self::Advance { .. } => "advance",
+            Self::Waits { .. } => "waits",
+            Self::Arms { .. } => "arms",
+            Self::Periods { .. } => "periods",
         }
     }
 }
@@ -138,6 +192,11 @@ impl Request {
             }
             Self::Comparisons { count, .. } => 3 * u64::from(*count),
             Self::Advance { .. } => 2,
+            Self::Waits { request_ns, repeat, .. } => {
+                4 * u64::from((*repeat).max(1)).saturating_mul(request_ns.len() as u64)
+            }
+            Self::Arms { repeat, .. } => (*repeat).into(),
+            Self::Periods { count, .. } => 2 * u64::from(*count),
         }
     }
 
@@ -202,6 +261,9 @@ pub struct Hello {
     /// The questions that can be asked.
     #[serde(deserialize_with = "not_too_many")]
     pub ops: Vec<String>,
+    /// The timers that wait; most agents have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_too_many")]
+    pub waiters: Vec<HostedWaiter>,
     /// Timers the agent knows but cannot read here. Not part of the protocol: most agents leave it out.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_too_many")]
     pub unavailable: Vec<Missing>,
@@ -251,6 +313,44 @@ impl HostedTimer {
             properties: entry.info.properties.into(),
             resolution_ns: (entry.declared_resolution)(),
             legend: None,
+        }
+    }
+}
+
+/// A timer of an agent that waits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostedWaiter {
+    /// The id by which requests name it; no timer that is read has the same.
+    pub id: String,
+    /// The call itself, as its documentation writes it.
+    pub label: String,
+    /// Which of the questions `waits`, `arms` and `periods` it answers.
+    #[serde(deserialize_with = "not_too_many")]
+    pub ops: Vec<String>,
+    /// What the calling thread does while it waits.
+    #[serde(default)]
+    pub means: Means,
+    /// Nanoseconds of the unit that a request is told in; null where nobody declares it.
+    #[serde(default)]
+    pub unit_ns: Option<f64>,
+    /// Whether the kernel's timer slack applies to it; null where nobody declares it.
+    #[serde(default)]
+    pub slack: Option<bool>,
+}
+
+impl HostedWaiter {
+    /// A timer of this program.
+    #[must_use]
+    pub fn native(entry: &WaitEntry) -> Self {
+        let Answers { waits, arms, periods } = entry.answers;
+        let ops = [("waits", waits), ("arms", arms), ("periods", periods)];
+        Self {
+            id: entry.info.id.into(),
+            label: entry.info.label.into(),
+            ops: ops.into_iter().filter(|(_, has)| *has).map(|(op, _)| op.into()).collect(),
+            means: entry.info.means.into(),
+            unit_ns: Some(entry.info.unit_ns as f64),
+            slack: Some(entry.info.slack),
         }
     }
 }
@@ -320,6 +420,28 @@ pub struct Advanced {
     pub reference: i64,
 }
 
+/// The answer to `waits`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waits {
+    /// For each length and each repetition: the reference before and after, in its ticks, the CPU time of the calling thread in
+    /// nanoseconds, and how long it was ready to run and had no CPU. The last, or the last two, are left out where they are unknown.
+    pub waits: Vec<Vec<SmallVec<[i64; 4]>>>,
+}
+
+/// The answer to `arms`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arms {
+    /// Second reading of the reference minus first.
+    pub arms: Vec<i64>,
+}
+
+/// The answer to `periods`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Periods {
+    /// The reference at each wake-up, in its ticks, and how many expirations the timer says that it stands for.
+    pub periods: Vec<[i64; 2]>,
+}
+
 /// The answer to a request that cannot be served.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
@@ -340,6 +462,9 @@ pub enum Reply {
     HandoffsBetween(HandoffsBetween),
     Comparisons(Comparisons),
     Advance(Advanced),
+    Waits(Waits),
+    Arms(Arms),
+    Periods(Periods),
     Refusal(Refusal),
 }
 

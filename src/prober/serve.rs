@@ -1,14 +1,16 @@
 //! The agent that hosts native timers: requests come in line by line, answers go out in the same order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map};
 use std::io::{self, BufRead, Write};
 
-use timers::{Answer, Entry, Fault, Subject};
+use smallvec::{SmallVec, smallvec};
+use timers::waits::{Expiration, Wait, WaitRequest, WaitSubject};
+use timers::{Answer, Entry, Fault, Subject, Unavailable};
 
 use super::lines::{self, Line};
 use super::protocol::{
-    Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, HostedTimer, Intervals, Missing, OPS,
-    Readings, Refusal, Reply, Request, Runtime, VERSION,
+    Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, HostedTimer, HostedWaiter,
+    Intervals, Missing, OPS, Periods, Readings, Refusal, Reply, Request, Runtime, VERSION, Waits,
 };
 
 /// No request needs to be as long as this.
@@ -49,6 +51,7 @@ struct Host {
     /// The timers that were asked for come first.
     entries: Vec<Entry>,
     open: HashMap<&'static str, Box<dyn Subject>>,
+    waiters: HashMap<&'static str, Box<dyn WaitSubject>>,
 }
 
 impl Host {
@@ -61,7 +64,7 @@ impl Host {
                 all.push(entry);
             }
         }
-        Self { entries: all, open: HashMap::new() }
+        Self { entries: all, open: HashMap::new(), waiters: HashMap::new() }
     }
 
     fn reply(&mut self, line: &[u8]) -> Reply {
@@ -99,6 +102,21 @@ impl Host {
                 let moved = self.subject(&timer)?.advance(&reference, during, ms)?;
                 Reply::Advance(Advanced { timer: moved.timer, reference: moved.reference })
             }
+            Request::Waits { timer, reference, request_ns, repeat, pause_ns, break_ns } => {
+                let request = WaitRequest { lengths_ns: &request_ns, repeat, pause_ns, break_ns };
+                let waits = self.waiter(&timer)?.waits(&reference, request)?;
+                Reply::Waits(Waits {
+                    waits: waits.into_iter().map(|row| row.into_iter().map(told).collect()).collect(),
+                })
+            }
+            Request::Arms { timer, reference, repeat } => {
+                Reply::Arms(Arms { arms: self.waiter(&timer)?.arms(&reference, repeat)? })
+            }
+            Request::Periods { timer, reference, period_ns, count, stalls } => {
+                let periods = self.waiter(&timer)?.periods(&reference, period_ns, count, &stalls)?;
+                let told = |expiration: Expiration| [expiration.at, expiration.expirations as i64];
+                Reply::Periods(Periods { periods: periods.into_iter().map(told).collect() })
+            }
         })
     }
 
@@ -122,7 +140,28 @@ impl Host {
             timers[best].reference = true;
         }
         let runtime = Runtime { name: "native".into(), version: env!("CARGO_PKG_VERSION").into() };
-        Ok(Hello { protocol, runtime, timers, ops: OPS.map(str::to_owned).into(), unavailable })
+        let mut waiters = Vec::new();
+        for entry in timers::waits::catalogue() {
+            match (entry.availability)() {
+                Ok(()) => waiters.push(HostedWaiter::native(entry)),
+                Err(why) => {
+                    let (id, label) = (entry.info.id.to_owned(), entry.info.label.to_owned());
+                    unavailable.push(Missing { id, label, reason: why.reason, remedy: why.remedy });
+                }
+            }
+        }
+        Ok(Hello { protocol, runtime, timers, ops: OPS.map(str::to_owned).into(), waiters, unavailable })
+    }
+
+    fn waiter(&mut self, id: &str) -> Answer<&mut dyn WaitSubject> {
+        let Some(entry) = timers::waits::find(id) else {
+            return Err(Fault::Refused(format!("the timer `{id}` is not served here")));
+        };
+        let subject = match self.waiters.entry(entry.info.id) {
+            hash_map::Entry::Occupied(open) => open.into_mut(),
+            hash_map::Entry::Vacant(place) => place.insert((entry.open)().map_err(|why| unusable(id, &why))?),
+        };
+        Ok(subject.as_mut())
     }
 
     fn subject(&mut self, id: &str) -> Answer<&mut dyn Subject> {
@@ -131,17 +170,27 @@ impl Host {
         };
         let id = entry.info.id;
         if !self.open.contains_key(id) {
-            let opened = (entry.open)().map_err(|why| {
-                let remedy = why.remedy.as_ref().map_or_else(String::new, |remedy| format!("; {remedy}"));
-                Fault::Refused(format!("{id} cannot be read: {why}{remedy}"))
-            })?;
+            let opened = (entry.open)().map_err(|why| unusable(id, &why))?;
             self.open.insert(id, opened);
         }
         match self.open.get_mut(id) {
             Some(subject) => Ok(subject.as_mut()),
-            None => Err(Fault::Refused(format!("{id} cannot be read"))),
+            None => Err(Fault::Refused(format!("{id} cannot be used"))),
         }
     }
+}
+
+fn unusable(id: &str, why: &Unavailable) -> Fault {
+    let remedy = why.remedy.as_ref().map_or_else(String::new, |remedy| format!("; {remedy}"));
+    Fault::Refused(format!("{id} cannot be used: {why}{remedy}"))
+}
+
+/// As on the wire: what is unknown at the end is left out.
+fn told(wait: Wait) -> SmallVec<[i64; 4]> {
+    let mut told = smallvec![wait.before, wait.after];
+    told.extend(wait.cpu_ns);
+    told.extend(wait.cpu_ns.and(wait.run_delay_ns));
+    told
 }
 
 /// Refuses what would take all memory or all day, whatever the timer.
@@ -159,6 +208,16 @@ fn affordable(request: &Request) -> Answer<()> {
         Request::Advance { ms, .. } if *ms > LONGEST_MS => {
             return Err(Fault::Refused(format!("{ms} ms are too many: at most {LONGEST_MS}")));
         }
+        Request::Waits { request_ns, repeat, pause_ns, .. } => {
+            let once = request_ns
+                .iter()
+                .fold(0_u64, |total, length| total.saturating_add(*length).saturating_add(*pause_ns));
+            passes_soon(once.saturating_mul((*repeat).into()))?
+        }
+        Request::Periods { period_ns, count, stalls, .. } => {
+            let periods = u64::from(*count).saturating_add(4 * stalls.len() as u64);
+            passes_soon(period_ns.saturating_mul(periods))?
+        }
         _ => 0,
     };
     let values = request.values();
@@ -175,6 +234,15 @@ fn affordable(request: &Request) -> Answer<()> {
         )));
     }
     Ok(())
+}
+
+/// Refuses what takes longer than anything may. Returns that no steps have to be counted.
+fn passes_soon(ns: u64) -> Answer<u64> {
+    let ms = ns / 1_000_000;
+    if ms > LONGEST_MS.into() {
+        return Err(Fault::Refused(format!("{ms} ms are too many: at most {LONGEST_MS}")));
+    }
+    Ok(0)
 }
 
 fn refusal(error: String) -> Reply {

@@ -4,6 +4,7 @@
 mod file;
 mod gauge;
 mod row;
+mod waits;
 mod warnings;
 
 use rayon::prelude::*;
@@ -20,6 +21,7 @@ use crate::trust::{self, Case, SyscallVariant, Yardsticks};
 
 pub use file::RecordingError;
 pub(crate) use file::is_packed;
+pub use waits::{NotUsable, ObservedPeriods, ObservedWaits};
 
 /// The version of the recording that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.trace.v1";
@@ -47,6 +49,12 @@ pub struct Recording {
     pub timers: Vec<Observed>,
     /// Rows of timers, or of whole agents, that could not be asked.
     pub unasked: Vec<TimerRow>,
+    /// The timers that waited, each under each set of conditions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<ObservedWaits>,
+    /// The periodic timers, likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub periods: Vec<ObservedPeriods>,
 }
 
 /// A timer that was asked, and what became of it.
@@ -79,6 +87,7 @@ impl Recording {
         let (frequency, mut warnings) = summarise(&self.frequency, self.cycles_from)?;
         warnings.extend(warnings::emulated(&self.platform));
         let asked = self.rows(frequency.cycles());
+        let hertz = frequency.cycles().map(|hertz| hertz.value);
         let mut timers: Vec<TimerRow> = self.unasked.iter().cloned().chain(asked).collect();
         timers.sort_by(TimerRow::best_first);
         Ok(Report {
@@ -91,6 +100,8 @@ impl Recording {
             settings: self.settings.clone(),
             warnings,
             timers,
+            waits: self.waits.iter().map(|observed| observed.row(hertz)).collect(),
+            periods: self.periods.iter().map(ObservedPeriods::row).collect(),
         })
     }
 }

@@ -32,6 +32,8 @@ pub fn report() -> Report {
             "Measure on bare metal where the figures have to hold for it.",
         )],
         timers: [good(), odd(), bad()].concat(),
+        waits: Vec::new(),
+        periods: Vec::new(),
     }
 }
 

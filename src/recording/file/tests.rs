@@ -70,6 +70,8 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
         yardsticks: Yardsticks { system_call_ns: Some(figure), ..Yardsticks::default() },
         timers: vec![observed("a", Ok(trace.into())), observed("b", Err("it crashed".into()))],
         unasked: vec![TimerRow::unmeasured("c", "", "native", Status::Unavailable)],
+        waits: Vec::new(),
+        periods: Vec::new(),
     }
 }
 

@@ -1,0 +1,76 @@
+//! A periodic timer in a report: its rate, its jitter, what becomes of missed expirations.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Known, Status, WaitConditions, Warning};
+
+/// What a periodic timer does with the expirations that its thread was too busy for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum MissedPolicy {
+    /// It makes up for them at once, one after the other, and is back on its grid.
+    Burst,
+    /// It leaves them out and goes on with the next point of its grid.
+    Skip,
+    /// It goes on a period after the late one: its grid has moved.
+    Delay,
+}
+
+/// Everything that was found out of a periodic timer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PeriodFigures {
+    /// How much longer its period is than the one asked for, in ppm.
+    pub rate_error_ppm: Option<Known>,
+    /// Median of |interval − period|, in nanoseconds.
+    pub jitter_p50_ns: Option<Known>,
+    /// 99th percentile of |interval − period|, in nanoseconds; from 500 intervals on.
+    pub jitter_p99_ns: Option<Known>,
+    /// Median lateness to its own grid, in nanoseconds.
+    pub lateness_p50_ns: Option<Known>,
+    /// 99th percentile of that; from 500 wake-ups on.
+    pub lateness_p99_ns: Option<Known>,
+    /// The latest wake-up that no stall was injected before, in nanoseconds.
+    pub max_ns: Option<f64>,
+    /// Expirations, those that it reports at once counted singly.
+    pub expirations: u64,
+    /// Wake-ups.
+    pub wakeups: u64,
+    /// Expirations that the timer says it missed.
+    pub missed_reported: u64,
+    /// Points of its grid at which nothing woke up.
+    pub missed: u64,
+    /// Stalls that were injected, of 3.5 periods each.
+    pub stalls: u32,
+    /// What it does after a stall; null where that could not be told.
+    pub policy: Option<MissedPolicy>,
+    /// Fresh processes.
+    pub processes: u32,
+}
+
+/// A periodic timer, under one set of conditions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PeriodRow {
+    /// Unique in the report together with the conditions and the period.
+    pub id: String,
+    /// The call itself.
+    pub label: String,
+    /// `native`, or the name of the runtime that hosts it.
+    pub runtime: String,
+    /// Under what it ticked.
+    pub conditions: WaitConditions,
+    /// The period that was asked for, in nanoseconds.
+    pub period_ns: u64,
+    /// How the characterisation ended.
+    pub status: Status,
+    /// Why, when it is not `ok`.
+    pub reason: Option<String>,
+    /// What to do about it, when it is not `ok` and something can be done.
+    pub remedy: Option<String>,
+    /// What was found; null when it is not `ok`.
+    pub figures: Option<PeriodFigures>,
+    /// What the reader should know.
+    pub warnings: Vec<Warning>,
+}

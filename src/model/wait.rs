@@ -1,0 +1,192 @@
+//! A timer that waits in a report: how finely a wait can be asked for, how late it returns, what it costs.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Status, Warning};
+
+/// What a thread does while it waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Means {
+    /// It blocks: another thread may have the CPU.
+    #[default]
+    Blocks,
+    /// It computes until the time has come.
+    Spins,
+    /// It blocks first and computes at the end.
+    Hybrid,
+}
+
+impl From<timers::waits::Means> for Means {
+    fn from(means: timers::waits::Means) -> Self {
+        match means {
+            timers::waits::Means::Blocks => Self::Blocks,
+            timers::waits::Means::Spins => Self::Spins,
+            timers::waits::Means::Hybrid => Self::Hybrid,
+        }
+    }
+}
+
+/// What else the machine did meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum BackgroundLoad {
+    /// Nothing of this program.
+    #[default]
+    None,
+    /// A thread computed on the same CPU.
+    SameCpu,
+    /// A thread computed on another CPU.
+    OtherCpu,
+}
+
+/// Under what a timer waited.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WaitConditions {
+    /// The kernel's timer slack of the thread, in nanoseconds; null where it is unknown or the system has none.
+    pub slack_ns: Option<u64>,
+    /// `other`, `fifo:PRIORITY` or `rr:PRIORITY`; what the process was started with if nothing else was asked for.
+    pub policy: String,
+    /// What else ran.
+    pub load: BackgroundLoad,
+    /// The CPU the process was pinned to; null where it could run on any.
+    pub cpu: Option<u32>,
+}
+
+/// A figure and what it is known to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Known {
+    /// The figure.
+    pub value: f64,
+    /// Lower end of its 95 % interval; null where one process is all there was.
+    pub low: Option<f64>,
+    /// Upper end of its 95 % interval; null where one process is all there was.
+    pub high: Option<f64>,
+}
+
+/// What is known of a granularity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Granularity {
+    /// This long are its steps, in nanoseconds.
+    Step(Known),
+    /// There are no steps longer than this, in nanoseconds: shorter ones drown in what else makes waits differ.
+    AtMost(f64),
+}
+
+/// How finely waits of about one length can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Steps {
+    /// The longest request of those that showed it, in nanoseconds: requests were random up to that.
+    pub up_to_ns: u64,
+    /// To what requests are rounded; null where that could not be told.
+    pub rounding: Option<Granularity>,
+    /// The grid of absolute time that wake-ups lie on; null where that could not be told.
+    pub grid: Option<Granularity>,
+}
+
+/// How late waits of one length were: observed minus asked, in nanoseconds. A quantile is null where there were too few waits for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Lateness {
+    /// The length that was asked for, in nanoseconds.
+    pub request_ns: u64,
+    /// Waits.
+    pub waits: u64,
+    /// Median.
+    pub p50_ns: Option<Known>,
+    /// 90th percentile; from 50 waits on.
+    pub p90_ns: Option<Known>,
+    /// 99th percentile; from 500 waits on.
+    pub p99_ns: Option<Known>,
+    /// 99.9th percentile; from 5 000 waits on.
+    pub p999_ns: Option<Known>,
+    /// The latest.
+    pub max_ns: f64,
+    /// Median of what is the timer's part: lateness less the time that the thread was ready to run and had no CPU; null where it
+    /// spins or the system does not tell.
+    pub timers_part_ns: Option<Known>,
+    /// Share of waits that returned before their time, beyond what the clock that saw it can be off by: a fault.
+    pub early: f64,
+    /// By how much the earliest of them did, in nanoseconds; 0 where none did.
+    pub earliest_ns: f64,
+    /// CPU time of the waiting thread a wait, in nanoseconds, what the loop around it takes taken off; null where it is unknown.
+    pub cpu_ns: Option<Known>,
+    /// The same in cycles.
+    pub cpu_cycles: Option<f64>,
+    /// Share of waits within ±1 accuracy of the median observed length, where accuracy is the median of |observed − asked|.
+    pub spread: Option<f64>,
+    /// Formula (1) with accuracy := median of |observed − asked|, cost := cycles a wait, and that spread, in [0, 1]; not to be ranked
+    /// with clocks.
+    pub quality: Option<f64>,
+    /// How often each lateness was seen.
+    pub histogram: LatenessHistogram,
+}
+
+/// How often each lateness was seen: bins grow with lateness, so that microseconds and seconds fit one histogram.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LatenessHistogram {
+    /// Waits by bin. Bin 0 holds what is below 1 ns, early waits included; bin k > 0 holds from 10^((k−1)/20) ns to 10^(k/20) ns.
+    pub bins: BTreeMap<u32, u64>,
+}
+
+/// Everything that was found out of a timer that waits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WaitFigures {
+    /// How finely waits can be asked for, at each scale of lengths; it may grow with them.
+    pub steps: Vec<Steps>,
+    /// How long the shortest wait takes, in nanoseconds: the median of those that asked for 1 ns.
+    pub floor_ns: Option<Known>,
+    /// How long a wait of 0 takes, in nanoseconds.
+    pub zero_ns: Option<Known>,
+    /// How late waits were, by length.
+    pub lateness: Vec<Lateness>,
+    /// How much later longer waits are, in ppm of their length: an upper bound, as other interrupts may wake within the slack.
+    pub proportional_ppm: Option<Known>,
+    /// How much more CPU time longer waits take, as a share of their length: near 0 where it blocks, 1 where it spins.
+    pub cpu_slope: Option<Known>,
+    /// What arming and cancelling takes together, in nanoseconds.
+    pub arm_cancel_ns: Option<Known>,
+    /// Observed over asked, a sample of points, in nanoseconds.
+    pub staircase: Vec<[f64; 2]>,
+    /// Fresh processes.
+    pub processes: u32,
+    /// Waits in all.
+    pub waits: u64,
+}
+
+/// A timer that waits, under one set of conditions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WaitRow {
+    /// Unique in the report together with the conditions.
+    pub id: String,
+    /// The call itself.
+    pub label: String,
+    /// `native`, or the name of the runtime that hosts it.
+    pub runtime: String,
+    /// Under what it waited.
+    pub conditions: WaitConditions,
+    /// What the thread does meanwhile.
+    pub means: Means,
+    /// How the characterisation ended.
+    pub status: Status,
+    /// Why, when it is not `ok`.
+    pub reason: Option<String>,
+    /// What to do about it, when it is not `ok` and something can be done.
+    pub remedy: Option<String>,
+    /// What was found; null when it is not `ok`.
+    pub figures: Option<WaitFigures>,
+    /// What the reader should know.
+    pub warnings: Vec<Warning>,
+}
