@@ -18,6 +18,7 @@ pub mod allocations;
 mod apple;
 pub mod arch;
 mod arm;
+mod busy;
 mod chain;
 mod counters;
 mod deadline;
@@ -44,6 +45,7 @@ mod catalogue;
 
 pub use affinity::{KeptOff, allowed_cpus, move_process, move_thread, pin_to, unpin};
 pub use arch::fence;
+pub use busy::Busy;
 pub use catalogue::{Entry, FLOOR_ID, Visitor, catalogue, find, floor, visit};
 pub use chain::{CoreFrequency, CoreFrequencyMeter, time_additions, time_multiplications};
 pub use deadline::{Deadline, kernel_raw_time, kernel_time};

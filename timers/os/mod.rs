@@ -14,6 +14,7 @@
 //! | `discipline` | how the kernel's clocks are steered |
 //! | `machine` | the kernel, and where it shows its files |
 //! | `process` | children, and all below them: started so that they end with this program, looked at, ended |
+//! | `scheduling` | the policy of a thread, its timer slack |
 //! | `signals` | requests to end |
 //! | `limits` | what a process may have of the system |
 //! | `files` | what the standard library does not know of files: locks, kinds, permissions |
@@ -56,7 +57,7 @@ pub use emulator::{emulator, runner};
 /// clocks that this system alone has.
 pub(crate) use system::{Common, OWN, Undistorted, Unsteered, visit_own};
 pub(crate) use system::{affinity, clocks, perf_event};
-pub use system::{counters, discipline, files, limits, machine, process, signals};
+pub use system::{counters, discipline, files, limits, machine, process, scheduling, signals};
 
 /// Why a thread could not be bound to a CPU.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +86,28 @@ pub enum AffinityError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// By which rule the system chooses who runs (sched(7)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// In turn, as fair shares want it: what threads have by default.
+    #[default]
+    Other,
+    /// Whoever has the highest priority, from 1 to 99, until it waits: before all of [`Other`](Policy::Other).
+    Fifo(u32),
+    /// The same, in turn among those of one priority.
+    RoundRobin(u32),
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Other => write!(f, "SCHED_OTHER"),
+            Self::Fifo(priority) => write!(f, "SCHED_FIFO, {priority}"),
+            Self::RoundRobin(priority) => write!(f, "SCHED_RR, {priority}"),
+        }
+    }
 }
 
 /// What the kernel counts of a process: counts that only grow; what grew during a window disturbed it.

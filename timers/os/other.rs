@@ -293,6 +293,29 @@ pub mod process {
     }
 }
 
+/// Threads are scheduled as the system likes.
+pub mod scheduling {
+    use crate::Unavailable;
+    use crate::os::Policy;
+
+    pub fn timer_slack() -> Result<u64, Unavailable> {
+        super::unavailable("timer slack")
+    }
+
+    pub fn set_timer_slack(_nanoseconds: u64) -> Result<(), Unavailable> {
+        super::unavailable("timer slack")
+    }
+
+    #[must_use]
+    pub fn policy() -> Option<Policy> {
+        None
+    }
+
+    pub fn set_policy(_policy: Policy) -> Result<(), Unavailable> {
+        super::unavailable("policies of the scheduler")
+    }
+}
+
 pub mod signals {
     use std::io;
 

@@ -5,7 +5,7 @@ pub mod machine;
 mod timers;
 
 pub(crate) use super::no_perf_event as perf_event;
-pub use super::other::{affinity, counters, discipline};
+pub use super::other::{affinity, counters, discipline, scheduling};
 pub use super::unix::{files, limits, signals};
 pub(crate) use timers::{
     Absolute as Undistorted, OWN, UptimeRaw as Common, UptimeRaw as Unsteered, visit_own,

@@ -17,6 +17,7 @@ pub mod machine;
 ))]
 pub(crate) mod perf_event;
 pub mod process;
+pub mod scheduling;
 
 #[cfg(not(any(
     target_arch = "x86",

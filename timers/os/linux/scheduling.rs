@@ -1,0 +1,136 @@
+//! How the kernel schedules the calling thread, and how far it may put off waking it (sched(7), [prctl(2)]).
+//!
+//! [prctl(2)]: https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html
+
+use std::{io, ptr};
+
+use libc::{c_int, c_long, c_ulong};
+
+use crate::Unavailable;
+use crate::os::Policy;
+
+/// By how many nanoseconds the kernel may put off waking the calling thread from a wait, so as to wake several at once.
+///
+/// # Errors
+/// What the system said.
+pub fn timer_slack() -> Result<u64, Unavailable> {
+    // By `syscall`, whose result is as wide as the slack; that of libc's `prctl` is an int.
+    // SAFETY: plain numbers.
+    let slack = unsafe { libc::syscall(libc::SYS_prctl, libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) };
+    u64::try_from(slack).map_err(|_| refused("prctl(PR_GET_TIMERSLACK)", io::Error::last_os_error()))
+}
+
+/// Sets that slack of the calling thread; threads that it starts inherit it. 0 gives back the one that the thread began with.
+///
+/// # Errors
+/// When the system refuses, or pays no heed, as for threads of a real-time policy, which have no slack.
+pub fn set_timer_slack(nanoseconds: u64) -> Result<(), Unavailable> {
+    let call = format!("prctl(PR_SET_TIMERSLACK, {nanoseconds})");
+    let wanted = c_ulong::try_from(nanoseconds)
+        .map_err(|_| Unavailable::because(format!("{call}: it does not fit this processor's words")))?;
+    // SAFETY: plain numbers.
+    if unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, wanted, 0, 0, 0) } != 0 {
+        return Err(refused(&call, io::Error::last_os_error()));
+    }
+    match timer_slack()? {
+        slack if nanoseconds == 0 || slack == nanoseconds => Ok(()),
+        slack => Err(Unavailable::because(format!("{call} had no effect: the slack is {slack} ns"))
+            .remedy("only threads of the policy SCHED_OTHER have a slack")),
+    }
+}
+
+/// The policy of the calling thread; `None` for one that is neither of these.
+#[must_use]
+pub fn policy() -> Option<Policy> {
+    let mut priority: c_int = 0;
+    // SAFETY: plain numbers; the kernel writes one int, which is all that a `sched_param` holds for it.
+    let (policy, read) = unsafe {
+        (
+            libc::syscall(libc::SYS_sched_getscheduler, 0),
+            libc::syscall(libc::SYS_sched_getparam, 0, &raw mut priority),
+        )
+    };
+    let priority = u32::try_from(priority).ok().filter(|_| read == 0)?;
+    match c_int::try_from(policy).ok()? & !libc::SCHED_RESET_ON_FORK {
+        libc::SCHED_OTHER => Some(Policy::Other),
+        libc::SCHED_FIFO => Some(Policy::Fifo(priority)),
+        libc::SCHED_RR => Some(Policy::RoundRobin(priority)),
+        _ => None,
+    }
+}
+
+/// Sets the policy of the calling thread; threads that it starts inherit it.
+///
+/// # Errors
+/// When the priority is not from 1 to 99, or the thread lacks the right.
+pub fn set_policy(policy: Policy) -> Result<(), Unavailable> {
+    let (number, priority) = match policy {
+        Policy::Other => (libc::SCHED_OTHER, 0),
+        Policy::Fifo(priority) => (libc::SCHED_FIFO, priority),
+        Policy::RoundRobin(priority) => (libc::SCHED_RR, priority),
+    };
+    let priority = c_int::try_from(priority).unwrap_or(c_int::MAX);
+    // Not by libc: musl has no `sched_setscheduler`, as POSIX wants it to set the policy of all threads.
+    // SAFETY: plain numbers; the kernel reads one int, which is all that a `sched_param` holds for it.
+    let status: c_long =
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, number, ptr::from_ref(&priority)) };
+    if status == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    let code = error.raw_os_error();
+    let why = refused(&format!("sched_setscheduler({policy})"), error);
+    Err(match code {
+        Some(libc::EPERM) => why.remedy(
+            "run as root, with CAP_SYS_NICE (`setcap cap_sys_nice+ep PROGRAM`), or raise the limit RLIMIT_RTPRIO (`rtprio` in \
+             /etc/security/limits.conf, `ulimit -r`); a cgroup without real-time budget forbids it too",
+        ),
+        Some(libc::EINVAL) => why.remedy("priorities are from 1 to 99"),
+        _ => why,
+    })
+}
+
+fn refused(call: &str, error: io::Error) -> Unavailable {
+    Unavailable::because(format!("{call}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// On a thread of its own, which ends with what it set.
+    fn aside<T: Send + 'static>(look: impl FnOnce() -> T + Send + 'static) -> T {
+        thread::spawn(look).join().expect("no panic")
+    }
+
+    #[test]
+    fn slack_is_set_inherited_and_given_back() {
+        let (before, set, inherited, after) = aside(|| {
+            let before = timer_slack().expect("the kernel tells");
+            set_timer_slack(1).expect("everybody may");
+            let seen = (timer_slack(), aside(timer_slack));
+            set_timer_slack(0).expect("everybody may");
+            (before, seen.0, seen.1, timer_slack())
+        });
+        assert_eq!((set, inherited, after), (Ok(1), Ok(1), Ok(before)));
+    }
+
+    #[test]
+    fn policies_are_set_or_refused_with_a_remedy() {
+        aside(|| {
+            assert_eq!(policy(), Some(Policy::Other));
+            for wanted in [Policy::Fifo(1), Policy::RoundRobin(2), Policy::Other] {
+                match set_policy(wanted) {
+                    Ok(()) => assert_eq!(policy(), Some(wanted)),
+                    Err(why) => assert!(why.remedy.is_some() && wanted != Policy::Other, "{why}"),
+                }
+            }
+            for priority in [0, 100, u32::MAX] {
+                let why = set_policy(Policy::Fifo(priority)).expect_err("there is no such priority");
+                assert!(why.remedy.is_some_and(|remedy| remedy.contains("1 to 99")), "{}", why.reason);
+            }
+        });
+    }
+}
