@@ -13,15 +13,23 @@ use crate::selection::select;
 /// When a timer is not known, the CPU cannot be had, or the pipes fail.
 pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
     let all: Vec<_> = timers::catalogue().iter().copied().chain([timers::floor()]).collect();
-    let ids: Vec<&str> = all.iter().map(|entry| entry.info.id).collect();
+    let waiters = timers::waits::catalogue();
+    let ids: Vec<&str> =
+        all.iter().map(|entry| entry.info.id).chain(waiters.iter().map(|entry| entry.info.id)).collect();
     let chosen = select(&args.timers, &ids).map_err(|error| CommandError::Usage(error.to_string()))?;
     let entries: Vec<_> = all.into_iter().filter(|entry| chosen.contains(&entry.info.id)).collect();
+    let waiters: Vec<_> = waiters
+        .iter()
+        .copied()
+        .filter(|entry| chosen.contains(&entry.info.id))
+        .chain(timers::waits::find(timers::waits::FLOOR_ID))
+        .collect();
     if let Some(cpu) = args.cpu {
         timers::pin_to(cpu).map_err(|error| CommandError::Failed(error.to_string()))?;
     }
     let mut input = BufReader::new(io::stdin().lock());
     let mut output = BufWriter::new(io::stdout().lock());
-    match serve(&mut input, &mut output, &entries) {
+    match serve(&mut input, &mut output, &entries, &waiters) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(CommandError::Failed(format!("cannot talk to the runner any more: {error}"))),
         Ok(()) => Ok(()),

@@ -20,7 +20,7 @@ use std::thread;
 use std::time::Duration;
 
 use timers::os::process;
-use timers::os::{CpuTime, Pid};
+use timers::os::{CpuTime, Pid, Policy};
 
 use guard::Guard;
 
@@ -52,6 +52,9 @@ pub enum StartError {
     /// It cannot run where it shall.
     #[error("{0}")]
     Cpu(#[from] timers::AffinityError),
+    /// It may not run as it shall.
+    #[error("{}", with_remedy(.0))]
+    Forbidden(#[from] timers::Unavailable),
     /// The system has no room for it.
     #[error("{0}")]
     NoRoom(String),
@@ -67,6 +70,10 @@ impl From<io::Error> for StartError {
             None => Self::Program(error),
         }
     }
+}
+
+fn with_remedy(why: &timers::Unavailable) -> String {
+    why.remedy.as_ref().map_or_else(|| why.reason.clone(), |remedy| format!("{}; {remedy}", why.reason))
 }
 
 /// What the system said, without its number.
@@ -92,16 +99,33 @@ pub fn own_all() {
     OWNS_ALL.store(true, Ordering::SeqCst);
 }
 
-/// Starts a process on `cpu`, or where this process may run.
+/// Under what a process runs from its first instruction, as far as it is not as this one does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// The only CPU.
+    pub cpu: Option<u32>,
+    /// The timer slack of its threads, in nanoseconds.
+    pub slack_ns: Option<u64>,
+    /// The policy by which its threads are scheduled.
+    pub policy: Option<Policy>,
+}
+
+impl From<Option<u32>> for Placement {
+    fn from(cpu: Option<u32>) -> Self {
+        Self { cpu, ..Self::default() }
+    }
+}
+
+/// Starts a process, placed like that, or where this process may run.
 ///
 /// # Errors
 /// Says why it cannot be.
-pub fn start(mut command: Command, cpu: Option<u32>) -> Result<Running, StartError> {
+pub fn start(mut command: Command, placement: impl Into<Placement>) -> Result<Running, StartError> {
     let mut known = known();
     known.prepare()?;
     process::lead_group(&mut command)?;
     // Held until it is known: an interruption either comes before it, or finds it.
-    let child = nursery::start(command, cpu, true)?;
+    let child = nursery::start(command, placement.into(), true)?;
     Ok(known.add(child))
 }
 

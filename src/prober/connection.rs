@@ -12,10 +12,11 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use timers::{Answer, Deadline, Fault};
 
+use super::children::{self, Placement};
 use super::events::{self, Log, LogSpec, Told};
+use super::lines::printable;
 use super::process::{Command, Output, Process, in_words};
 use super::protocol::{Hello, Refusal, Request, VERSION};
-use super::{children, lines::printable};
 
 /// How often an agent that is silent is looked after.
 const SLICE: Duration = Duration::from_millis(250);
@@ -57,18 +58,18 @@ pub struct Windows {
 }
 
 impl Connection {
-    /// Starts an agent, on `cpu` from its first instruction if one is given, and asks who it is. All answers that it is ever
+    /// Starts an agent, placed like that from its first instruction, and asks who it is. All answers that it is ever
     /// asked for over this connection may take `timeout` together.
     ///
     /// # Errors
     /// Lost when it cannot be started or does not introduce itself as the protocol wants it.
-    pub fn start(command: &Command, cpu: Option<u32>, timeout: Duration) -> Answer<Self> {
+    pub fn start(command: &Command, placement: impl Into<Placement>, timeout: Duration) -> Answer<Self> {
         if children::interrupted() {
             return Err(Fault::Interrupted);
         }
         let mut connection = Self {
             name: command.name.clone(),
-            process: Process::start(command, cpu)?,
+            process: Process::start(command, placement)?,
             hello: Hello::default(),
             timeout,
             left: timeout,
@@ -268,6 +269,17 @@ pub(super) fn objection(hello: &Hello) -> Option<String> {
             return Some(format!("`{id}` has a tick of {ns} ns"));
         }
     }
+    for waiter in &hello.waiters {
+        let id = printable(waiter.id.as_bytes(), EXCERPT);
+        if waiter.id.is_empty() || waiter.id != id {
+            return Some(format!(
+                "the id `{id}` of a timer that waits is empty, too long or holds characters that cannot be printed"
+            ));
+        }
+        if !ids.insert(&waiter.id) {
+            return Some(format!("two timers are called `{id}`"));
+        }
+    }
     None
 }
 
@@ -277,6 +289,7 @@ fn presentable(mut hello: Hello) -> Hello {
     clean(&mut hello.runtime.name);
     clean(&mut hello.runtime.version);
     hello.timers.iter_mut().for_each(|timer| clean(&mut timer.label));
+    hello.waiters.iter_mut().for_each(|waiter| clean(&mut waiter.label));
     hello.timers.iter_mut().filter_map(|timer| timer.legend.as_mut()).for_each(clean);
     for missing in &mut hello.unavailable {
         [&mut missing.id, &mut missing.label, &mut missing.reason].into_iter().for_each(clean);

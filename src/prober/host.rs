@@ -15,7 +15,7 @@ use crate::prober::events::LogSpec;
 use crate::prober::hosted::subject;
 use crate::prober::outside;
 use crate::prober::process::Command;
-use crate::prober::protocol::HostedTimer;
+use crate::prober::protocol::{HostedTimer, HostedWaiter};
 use crate::prober::sampling::Plan;
 use crate::trace::Reference;
 
@@ -28,6 +28,8 @@ pub struct Host {
     pub takes_ids: bool,
     /// Its timers, all that it named.
     pub timers: Vec<HostedTimer>,
+    /// Its timers that wait.
+    pub waiters: Vec<HostedWaiter>,
     /// Whether it can compare a timer with its reference.
     pub compares: bool,
     /// Where its runtime logs what may disturb a measurement.

@@ -23,7 +23,7 @@ pub fn subject(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn Subjec
 /// A timer that an agent hosts.
 pub(super) struct Hosted {
     connection: Rc<RefCell<Connection>>,
-    id: String,
+    pub(super) id: String,
 }
 
 impl Hosted {
@@ -31,7 +31,7 @@ impl Hosted {
         Self { connection, id: id.into() }
     }
 
-    fn ask<T: DeserializeOwned>(
+    pub(super) fn ask<T: DeserializeOwned>(
         &self,
         request: &Request,
         expected: &str,
@@ -129,6 +129,7 @@ impl Subject for Hosted {
     }
 }
 
-fn off(found: usize, wanted: usize, what: &str) -> Option<String> {
+/// What is wrong where so many were found of what there should be.
+pub(super) fn off(found: usize, wanted: usize, what: &str) -> Option<String> {
     (found != wanted).then(|| format!("there are {found} {what}, not {wanted}"))
 }

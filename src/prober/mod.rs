@@ -20,4 +20,5 @@ pub mod runtimes;
 pub mod sampling;
 pub mod serve;
 pub mod slow_clocks;
+pub mod waits;
 pub mod watch;

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use timers::{Answer, Deadline, Fault};
 
-use super::children::{self, Running, StartError};
+use super::children::{self, Placement, Running, StartError};
 use super::lines::{self, Line};
 
 /// Nobody says more than this before he is asked.
@@ -60,13 +60,13 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts it, on `cpu` from its first instruction if one is given.
-    pub(super) fn start(command: &Command, cpu: Option<u32>) -> Answer<Self> {
+    /// Starts it, placed like that from its first instruction.
+    pub(super) fn start(command: &Command, placement: impl Into<Placement>) -> Answer<Self> {
         let lost = |why: String| Fault::Lost(format!("cannot start `{}`: {why}", command.program.display()));
         let no_thread = |error| {
             lost(crate::limits::explain(&error).unwrap_or_else(|| format!("no thread for it: {error}")))
         };
-        let mut running = children::start(piped(command), cpu).map_err(|error| match error {
+        let mut running = children::start(piped(command), placement).map_err(|error| match error {
             StartError::Interrupted => Fault::Interrupted,
             StartError::Program(_) if !is_this_program(command) => {
                 lost(format!("{error}; check the command after --agent"))

@@ -8,7 +8,7 @@ use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use timers::waits::{Answers, WaitEntry};
-use timers::{During, Entry};
+use timers::{During, Entry, Unavailable};
 
 use crate::limits::MOST_TIMERS;
 use crate::model::{Means, Properties};
@@ -367,6 +367,23 @@ pub struct Missing {
     /// What the user can do about it, if anything.
     #[serde(default)]
     pub remedy: Option<String>,
+    /// Whether it is one that waits.
+    #[serde(default)]
+    pub waits: bool,
+}
+
+impl Missing {
+    /// A timer of this program that waits.
+    #[must_use]
+    pub fn waiter(entry: &WaitEntry, why: Unavailable) -> Self {
+        Self {
+            id: entry.info.id.into(),
+            label: entry.info.label.into(),
+            reason: why.reason,
+            remedy: why.remedy,
+            waits: true,
+        }
+    }
 }
 
 /// The answer to `intervals`.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, hash_map};
 use std::io::{self, BufRead, Write};
 
 use smallvec::{SmallVec, smallvec};
-use timers::waits::{Expiration, Wait, WaitRequest, WaitSubject};
+use timers::waits::{Expiration, Wait, WaitEntry, WaitRequest, WaitSubject};
 use timers::{Answer, Entry, Fault, Subject, Unavailable};
 
 use super::lines::{self, Line};
@@ -24,14 +24,19 @@ const MOST_PAIRS: usize = 4_096;
 /// No request lets a timer advance for longer than this, an hour.
 const LONGEST_MS: u32 = 3_600_000;
 
-/// Serves `entries`, the timer that reads nothing and the references until the input ends.
+/// Serves `entries`, the timer that reads nothing, the references and `waiters` until the input ends.
 ///
 /// Timers are opened by the calling thread when they are first asked for, as opening some takes long.
 ///
 /// # Errors
 /// When the input cannot be read or the output cannot be written. Nothing that a request says leads to an error.
-pub fn serve(input: &mut dyn BufRead, output: &mut dyn Write, entries: &[Entry]) -> io::Result<()> {
-    let mut host = Host::of(entries);
+pub fn serve(
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+    entries: &[Entry],
+    waiters: &[WaitEntry],
+) -> io::Result<()> {
+    let mut host = Host::of(entries, waiters);
     loop {
         let reply = match lines::read(input, LONGEST_REQUEST)? {
             Line::Whole(line) | Line::Unfinished(line) => host.reply(&line),
@@ -51,11 +56,12 @@ struct Host {
     /// The timers that were asked for come first.
     entries: Vec<Entry>,
     open: HashMap<&'static str, Box<dyn Subject>>,
-    waiters: HashMap<&'static str, Box<dyn WaitSubject>>,
+    waiters: Vec<WaitEntry>,
+    open_waiters: HashMap<&'static str, Box<dyn WaitSubject>>,
 }
 
 impl Host {
-    fn of(entries: &[Entry]) -> Self {
+    fn of(entries: &[Entry], waiters: &[WaitEntry]) -> Self {
         let own =
             [timers::floor()].into_iter().chain(timers::REFERENCES.into_iter().filter_map(timers::find));
         let mut all: Vec<Entry> = Vec::new();
@@ -64,7 +70,7 @@ impl Host {
                 all.push(entry);
             }
         }
-        Self { entries: all, open: HashMap::new(), waiters: HashMap::new() }
+        Self { entries: all, open: HashMap::new(), waiters: waiters.into(), open_waiters: HashMap::new() }
     }
 
     fn reply(&mut self, line: &[u8]) -> Reply {
@@ -130,7 +136,13 @@ impl Host {
                 Ok(()) => timers.push(HostedTimer::native(entry)),
                 Err(why) => {
                     let (id, label) = (entry.info.id.to_owned(), entry.info.label.to_owned());
-                    unavailable.push(Missing { id, label, reason: why.reason, remedy: why.remedy });
+                    unavailable.push(Missing {
+                        id,
+                        label,
+                        reason: why.reason,
+                        remedy: why.remedy,
+                        waits: false,
+                    });
                 }
             }
         }
@@ -141,23 +153,20 @@ impl Host {
         }
         let runtime = Runtime { name: "native".into(), version: env!("CARGO_PKG_VERSION").into() };
         let mut waiters = Vec::new();
-        for entry in timers::waits::catalogue() {
+        for entry in &self.waiters {
             match (entry.availability)() {
                 Ok(()) => waiters.push(HostedWaiter::native(entry)),
-                Err(why) => {
-                    let (id, label) = (entry.info.id.to_owned(), entry.info.label.to_owned());
-                    unavailable.push(Missing { id, label, reason: why.reason, remedy: why.remedy });
-                }
+                Err(why) => unavailable.push(Missing::waiter(entry, why)),
             }
         }
         Ok(Hello { protocol, runtime, timers, ops: OPS.map(str::to_owned).into(), waiters, unavailable })
     }
 
     fn waiter(&mut self, id: &str) -> Answer<&mut dyn WaitSubject> {
-        let Some(entry) = timers::waits::find(id) else {
+        let Some(entry) = self.waiters.iter().find(|entry| entry.info.id == id) else {
             return Err(Fault::Refused(format!("the timer `{id}` is not served here")));
         };
-        let subject = match self.waiters.entry(entry.info.id) {
+        let subject = match self.open_waiters.entry(entry.info.id) {
             hash_map::Entry::Occupied(open) => open.into_mut(),
             hash_map::Entry::Vacant(place) => place.insert((entry.open)().map_err(|why| unusable(id, &why))?),
         };

@@ -9,8 +9,15 @@ mod standard;
 
 pub use catalogue::{Answers, WaitEntry, catalogue, find};
 
-use crate::Unavailable;
+use crate::os::Common;
 use crate::subject::{Answer, Fault};
+use crate::{Timer, Unavailable};
+
+/// The id of the timer that waits for nothing: what is around a wait.
+pub const FLOOR_ID: &str = "nothing";
+
+/// The clock that times waits: at the rate by which the kernel's timers count.
+pub const REFERENCE_ID: &str = Common::INFO.id;
 
 /// What a method to wait is called and what it declares about itself.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -39,7 +39,7 @@ impl Guard {
         lead_group(&mut command)?;
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // It would not survive this process if the kernel ended it too; and it keeps off the CPU that is measured on.
-        let mut child = nursery::start(command, None, false)?;
+        let mut child = nursery::start(command, super::Placement::default(), false)?;
         let told = child.stdin.take().ok_or_else(|| io::Error::other("it has no input"))?;
         Ok(Self { child, told })
     }

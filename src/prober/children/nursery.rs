@@ -7,9 +7,9 @@ use std::sync::mpsc::{self, Sender, SyncSender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use timers::os::process;
+use timers::os::{process, scheduling};
 
-use super::StartError;
+use super::{Placement, StartError};
 
 /// Bytes for its stack.
 const STACK: usize = 256 << 10;
@@ -18,15 +18,15 @@ static NURSERY: Mutex<Option<Sender<Job>>> = Mutex::new(None);
 
 struct Job {
     command: Command,
-    cpu: Option<u32>,
+    placement: Placement,
     ends_with_us: bool,
     answer: SyncSender<Result<Child, StartError>>,
 }
 
-/// Starts a process on `cpu`, or where this process may run; the kernel ends it when this process ends, if that is asked for.
-pub(super) fn start(command: Command, cpu: Option<u32>, ends_with_us: bool) -> Result<Child, StartError> {
+/// Starts a process; the kernel ends it when this process ends, if that is asked for.
+pub(super) fn start(command: Command, placement: Placement, ends_with_us: bool) -> Result<Child, StartError> {
     let (answer, result) = mpsc::sync_channel(1);
-    nursery()?.send(Job { command, cpu, ends_with_us, answer }).map_err(|_| gone())?;
+    nursery()?.send(Job { command, placement, ends_with_us, answer }).map_err(|_| gone())?;
     result.recv().map_err(|_| gone())?
 }
 
@@ -41,9 +41,9 @@ fn nursery() -> Result<Sender<Job>, StartError> {
     }
     let (jobs, to_do) = mpsc::channel::<Job>();
     let work = move || {
-        for Job { command, cpu, ends_with_us, answer } in to_do {
+        for Job { command, placement, ends_with_us, answer } in to_do {
             // Nobody waits for it any more where the program ends.
-            let _ = answer.send(spawn(command, cpu, ends_with_us));
+            let _ = answer.send(spawn(command, placement, ends_with_us));
         }
     };
     let started = thread::Builder::new().name("nursery".into()).stack_size(STACK).spawn(work);
@@ -55,17 +55,23 @@ fn nursery() -> Result<Sender<Job>, StartError> {
     Ok(jobs)
 }
 
-/// A child inherits the affinity of the thread that starts it.
-fn spawn(mut command: Command, cpu: Option<u32>, ends_with_us: bool) -> Result<Child, StartError> {
-    match cpu {
+/// A child inherits affinity, timer slack and policy of the thread that starts it.
+fn spawn(mut command: Command, placement: Placement, ends_with_us: bool) -> Result<Child, StartError> {
+    match placement.cpu {
         Some(cpu) => timers::pin_to(cpu)?,
         None => timers::unpin(),
     }
+    placement.slack_ns.map_or(Ok(()), scheduling::set_timer_slack)?;
+    // Last, as the thread has no slack of its own any more once it is one of real time.
+    let before = placement.policy.and_then(|_| scheduling::policy());
+    let placed = placement.policy.map_or(Ok(()), scheduling::set_policy);
     if ends_with_us {
         process::ends_with_its_starter(&mut command);
     }
-    let child = process::spawn(&mut command);
+    let child = placed.map(|()| process::spawn(&mut command));
+    let _ = placement.policy.map(|_| scheduling::set_policy(before.unwrap_or_default()));
+    let _ = placement.slack_ns.map(|_| scheduling::set_timer_slack(0));
     // It waits for the next one anywhere but where something is measured.
     timers::unpin();
-    Ok(child?)
+    Ok(child??)
 }

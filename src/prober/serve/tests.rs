@@ -7,7 +7,7 @@ use super::*;
 fn answers(script: &[u8]) -> Vec<Value> {
     let entries: Vec<Entry> = ["monotonic", "realtime"].into_iter().filter_map(timers::find).collect();
     let mut output = Vec::new();
-    serve(&mut &*script, &mut output, &entries).expect("memory can be read and written");
+    serve(&mut &*script, &mut output, &entries, &[]).expect("memory can be read and written");
     assert!(output.is_empty() || output.ends_with(b"\n"));
     let text = String::from_utf8(output).expect("answers are UTF-8");
     text.lines().map(|line| serde_json::from_str(line).expect("answers are JSON")).collect()
@@ -137,7 +137,7 @@ fn an_output_that_nobody_reads_ends_the_service() {
             Ok(())
         }
     }
-    let error = serve(&mut &b"{}\n"[..], &mut Closed, &[]).expect_err("it cannot be written");
+    let error = serve(&mut &b"{}\n"[..], &mut Closed, &[], &[]).expect_err("it cannot be written");
     assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
 }
 

@@ -1,0 +1,197 @@
+//! What every host has to offer.
+
+use timers::Fault;
+
+use super::HostName;
+use super::runtimes::{self, Installed};
+use crate::cli::{AgentSpec, RuntimeArgs};
+use crate::commands::{CommandError, failed};
+use crate::model::{Status, TimerRow};
+use crate::prober::campaign::{Host, Settings};
+use crate::prober::children;
+use crate::prober::connection::Connection;
+use crate::prober::events::LogSpec;
+use crate::prober::process::Command;
+use crate::prober::protocol::{HostedTimer, HostedWaiter, Missing};
+use crate::scratch::ScratchFolder;
+use crate::selection::select;
+
+/// All hosts of a run.
+pub struct Offers {
+    /// What each has.
+    pub all: Vec<Offer>,
+    /// Rows of hosts that are not there.
+    pub lost: Vec<TimerRow>,
+    /// Whether a runtime that the user named is not there.
+    pub missing_by_name: bool,
+    /// Holds the hosts of other runtimes while they are needed.
+    pub folder: Option<ScratchFolder>,
+}
+
+impl Offers {
+    /// Asks every host what it has.
+    pub fn of(
+        agents: &[AgentSpec],
+        runtimes: &RuntimeArgs,
+        settings: &Settings,
+    ) -> Result<Self, CommandError> {
+        crate::limits::make_room_for_files().map_err(CommandError::Failed)?;
+        let mut all = vec![native()?];
+        let mut lost = Vec::new();
+        let Installed { folder, missing_by_name } = runtimes::add(runtimes, settings, &mut all, &mut lost)?;
+        for spec in agents {
+            match offer(command(spec), spec.name.as_deref(), false, None, settings) {
+                Ok(offer) => all.push(offer),
+                Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
+                Err(fault) => lost.push(unreachable_agent(&prefix_of(spec), &spec.command.join(" "), &fault)),
+            }
+        }
+        make_names_unique(&mut all);
+        for Offer { name, rows, .. } in &mut all {
+            rows.iter_mut().for_each(|row| row.id = name.id(&row.id));
+        }
+        Ok(Self { all, lost, missing_by_name, folder })
+    }
+
+    /// Which of the timers are meant, among the `ids` that all hosts have; all of them without `patterns`.
+    pub fn select(&self, patterns: &[String], mut ids: Vec<String>) -> Result<Vec<String>, CommandError> {
+        ids.extend(self.lost.iter().map(|row| row.id.clone()));
+        // The timers of an agent that is not there cannot be known: its row stays, and names under it are not refused.
+        let of_lost = |pattern: &String| {
+            self.lost.iter().any(|row| {
+                let prefix = row.id.trim_end_matches('*');
+                pattern.starts_with(prefix)
+            })
+        };
+        let known: Vec<String> = patterns.iter().filter(|pattern| !of_lost(pattern)).cloned().collect();
+        if !patterns.is_empty() && known.is_empty() {
+            return Ok(Vec::new());
+        }
+        let all: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let wanted = select(&known, &all).map_err(|error| CommandError::Usage(error.to_string()))?;
+        Ok(wanted.into_iter().map(str::to_owned).collect())
+    }
+}
+
+/// A host with all of its timers. The ids of its rows are its own until all hosts are known.
+pub struct Offer {
+    /// The program.
+    pub host: Host,
+    /// How it is called.
+    pub name: HostName,
+    /// Timers that it cannot read here.
+    pub rows: Vec<TimerRow>,
+    /// Timers that wait and cannot be used here.
+    pub missing_waiters: Vec<Missing>,
+}
+
+/// The timers of this program itself, served by a worker a timer.
+fn native() -> Result<Offer, CommandError> {
+    let (program, mut args) = children::this_program().map_err(failed)?;
+    args.push("agent".into());
+    let command = Command { name: "timermeter agent".into(), program, args };
+    let (mut hosted, mut rows) = (Vec::new(), Vec::new());
+    let best = timers::REFERENCES
+        .iter()
+        .find(|id| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok()));
+    for entry in timers::catalogue() {
+        let info = entry.info;
+        match (entry.availability)() {
+            Ok(()) => {
+                hosted.push(HostedTimer { reference: best == Some(&info.id), ..HostedTimer::native(entry) });
+            }
+            Err(why) => {
+                let mut row = TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
+                row.ns_per_tick = (entry.ns_per_tick)().or(info.ns_per_tick);
+                row.properties = Some(info.properties.into());
+                row.reason = Some(why.reason);
+                row.remedy = why.remedy;
+                rows.push(row);
+            }
+        }
+    }
+    let (mut waiters, mut missing_waiters) = (Vec::new(), Vec::new());
+    for entry in timers::waits::catalogue() {
+        match (entry.availability)() {
+            Ok(()) => waiters.push(HostedWaiter::native(entry)),
+            Err(why) => missing_waiters.push(Missing::waiter(entry, why)),
+        }
+    }
+    let host = Host { command, takes_ids: true, timers: hosted, waiters, compares: true, log: None };
+    Ok(Offer { host, name: HostName { prefix: None, runtime: "native".into() }, rows, missing_waiters })
+}
+
+/// Starts an agent once to hear what it has.
+pub(super) fn offer(
+    command: Command,
+    prefix: Option<&str>,
+    takes_ids: bool,
+    log: Option<LogSpec>,
+    settings: &Settings,
+) -> Result<Offer, Fault> {
+    let connection = Connection::start(&command, settings.cpu, settings.timeout)?;
+    let hello = connection.hello();
+    let prefix = prefix.map_or_else(|| as_prefix(&hello.runtime.name), str::to_owned);
+    let runtime = format!("{} {}", hello.runtime.name, hello.runtime.version).trim().to_owned();
+    let hosted: Vec<HostedTimer> =
+        hello.timers.iter().filter(|timer| timer.id != timers::FLOOR_ID).cloned().collect();
+    let waiters: Vec<HostedWaiter> =
+        hello.waiters.iter().filter(|waiter| waiter.id != timers::waits::FLOOR_ID).cloned().collect();
+    let not_hosted = |missing: &&Missing| !hosted.iter().any(|timer| timer.id == missing.id);
+    let (missing_waiters, unavailable): (Vec<_>, Vec<_>) =
+        hello.unavailable.iter().cloned().partition(|missing| missing.waits);
+    let rows = unavailable.iter().filter(not_hosted).map(|missing| {
+        let mut row = TimerRow::unmeasured(&missing.id, &missing.label, &runtime, Status::Unavailable);
+        row.reason = Some(missing.reason.clone());
+        row.remedy = missing.remedy.clone();
+        row
+    });
+    let rows = rows.collect();
+    let compares = hello.ops.iter().any(|op| op == "comparisons");
+    let host = Host { command, takes_ids, timers: hosted, waiters, compares, log };
+    Ok(Offer { host, name: HostName { prefix: Some(prefix), runtime }, rows, missing_waiters })
+}
+
+/// How an agent of the command line is started.
+pub(in crate::commands) fn command(spec: &AgentSpec) -> Command {
+    let (program, args) = spec.command.split_first().expect("the command line refuses an empty command");
+    Command { name: program.clone(), program: program.into(), args: args.iter().map(Into::into).collect() }
+}
+
+/// What leads the ids of an agent that did not say who it is.
+fn prefix_of(spec: &AgentSpec) -> String {
+    let program = spec.command.first().map_or("", String::as_str);
+    let program = program.rsplit('/').next().unwrap_or(program);
+    spec.name.clone().unwrap_or_else(|| as_prefix(program))
+}
+
+pub(super) fn unreachable_agent(prefix: &str, label: &str, fault: &Fault) -> TimerRow {
+    let mut row = TimerRow::unmeasured(&format!("{prefix}:*"), label, prefix, Status::Failed);
+    row.reason = Some(fault.to_string());
+    row
+}
+
+/// The name of a runtime as what leads its ids: lower case, words joined.
+fn as_prefix(name: &str) -> String {
+    let joined: String = name
+        .to_lowercase()
+        .chars()
+        .map(|c| if c.is_alphanumeric() || matches!(c, '.' | '_' | '#' | '+') { c } else { '-' })
+        .collect();
+    let trimmed = joined.trim_matches('-');
+    if trimmed.is_empty() { "agent".into() } else { trimmed.into() }
+}
+
+/// Two agents of the same runtime: the second one's ids lead with `name-2`.
+fn make_names_unique(offers: &mut [Offer]) {
+    for index in 1..offers.len() {
+        let (before, rest) = offers.split_at_mut(index);
+        let taken = |prefix: &Option<String>| before.iter().any(|offer| offer.name.prefix == *prefix);
+        let Some(wanted) = rest[0].name.prefix.clone() else { continue };
+        let mut number = 2;
+        while taken(&rest[0].name.prefix) {
+            rest[0].name.prefix = Some(format!("{wanted}-{number}"));
+            number += 1;
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What one process is asked of one timer that waits.
+
+use rand::RngExt;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use timers::waits::{Expiration, WaitRequest, WaitSubject};
+use timers::{Answer, Fault};
+
+use super::plan::WaitPlan;
+use crate::analysis::statistics::{quantile, sorted};
+use crate::trace::{PeriodRun, Reference, Wait, WaitRun};
+
+/// Requests of the first scan are up to so long, in nanoseconds.
+const SCAN_NS: f64 = 3e6;
+/// A scan is over this many steps, so that the lattice shows.
+const STEPS_A_SCAN: f64 = 2.5;
+/// Waits of a scan that is too slow for more.
+const FEWEST: u32 = 8;
+/// Pauses are random up to so many times what latenesses differ by, and never less or more than this, in nanoseconds.
+const PAUSE: f64 = 2.0;
+const SHORTEST_PAUSE_NS: f64 = 2e4;
+const LONGEST_PAUSE_NS: f64 = 2e7;
+/// Waits of the loop that waits for nothing.
+const EMPTY: u32 = 200;
+/// Waits of 0 and of 1 ns, as a share of those of a length.
+const FLOORS: u32 = 4;
+/// Nanoseconds of the waits in one question: between two of them the user may interrupt.
+const QUESTION_NS: f64 = 1e9;
+
+/// A timer that waits on the bench.
+pub struct WaitBench {
+    /// The timer.
+    pub timer: Box<dyn WaitSubject>,
+    /// One that waits for nothing, where the host has it.
+    pub floor: Option<Box<dyn WaitSubject>>,
+    /// The clock that times the waits.
+    pub reference: Reference,
+    /// Whether it can be armed and cancelled.
+    pub arms: bool,
+    /// Lateness that ends the run, in nanoseconds.
+    pub break_ns: Option<u64>,
+}
+
+/// Latenesses of some waits: the quantiles that decide what is asked next, in nanoseconds.
+struct Rough {
+    median: f64,
+    /// The middle four fifths.
+    width: f64,
+}
+
+impl WaitBench {
+    /// Asks for `requests`, each once, in pieces that do not take long. Ends with the first wait that is so late that it ends all.
+    fn waits(&mut self, requests: &[u64], pause_ns: f64) -> Answer<Vec<Wait>> {
+        let mut waits = Vec::with_capacity(requests.len());
+        for piece in pieces(requests) {
+            let request = WaitRequest {
+                lengths_ns: piece,
+                repeat: 1,
+                pause_ns: pause_ns as u64,
+                break_ns: self.break_ns,
+            };
+            let rows = self.timer.waits(&self.reference.id, request)?;
+            waits.extend(
+                piece
+                    .iter()
+                    .zip(&rows)
+                    .flat_map(|(&request, row)| row.iter().map(move |wait| of(request, wait))),
+            );
+            if self.is_broken(&waits) {
+                break;
+            }
+        }
+        Ok(waits)
+    }
+
+    /// Whether one of them was so late that it ends the run.
+    #[must_use]
+    pub fn is_broken(&self, waits: &[Wait]) -> bool {
+        let late = |wait: &Wait| lateness(wait, self.reference.ns_per_tick);
+        self.break_ns.is_some_and(|most| waits.iter().any(|wait| late(wait) > most as f64))
+    }
+
+    fn rough(&self, waits: &[Wait]) -> Option<Rough> {
+        let late: Vec<f64> = waits.iter().map(|wait| lateness(wait, self.reference.ns_per_tick)).collect();
+        let late = sorted(&late);
+        let [low, median, high] = [0.1, 0.5, 0.9].map(|share| quantile(&late, share));
+        Some(Rough { median: median?, width: high? - low? })
+    }
+
+    /// Waits of random lengths from `from` to `to` nanoseconds.
+    fn scan(&mut self, [from, to]: [f64; 2], count: u32, random: &mut StdRng) -> Answer<Vec<Wait>> {
+        let requests: Vec<u64> = (0..count).map(|_| random.random_range(from..to) as u64).collect();
+        self.waits(&requests, (to - from) / 2.0)
+    }
+}
+
+fn of(request_ns: u64, wait: &timers::waits::Wait) -> Wait {
+    let timers::waits::Wait { before, after, cpu_ns, run_delay_ns } = *wait;
+    Wait { request_ns, before, after, cpu_ns, run_delay_ns }
+}
+
+/// How much longer than asked for it took, in nanoseconds.
+#[must_use]
+pub fn lateness(wait: &Wait, ns_per_tick: f64) -> f64 {
+    wait.after.wrapping_sub(wait.before) as f64 * ns_per_tick - wait.request_ns as f64
+}
+
+/// Runs of requests that together take no longer than a question may.
+fn pieces(requests: &[u64]) -> impl Iterator<Item = &[u64]> {
+    let mut rest = requests;
+    std::iter::from_fn(move || {
+        let mut total = 0.0;
+        let fits = |length: &&u64| {
+            total += **length as f64 + SHORTEST_PAUSE_NS;
+            total <= QUESTION_NS
+        };
+        let count = rest.iter().take_while(fits).count().max(1).min(rest.len());
+        let (piece, left) = rest.split_at(count);
+        rest = left;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// Everything that does not take long: granularity, the floor, lateness at the given lengths, arming and cancelling.
+///
+/// # Errors
+/// As the subject.
+pub fn explore(
+    bench: &mut WaitBench,
+    lengths_ns: &[u64],
+    plan: &WaitPlan,
+    random: &mut StdRng,
+) -> Answer<WaitRun> {
+    let mut run = WaitRun::default();
+    if let Some(floor) = &mut bench.floor {
+        let request = WaitRequest { lengths_ns: &[0], repeat: EMPTY, pause_ns: 0, break_ns: None };
+        run.empty =
+            floor.waits(&bench.reference.id, request)?.iter().flatten().map(|wait| of(0, wait)).collect();
+    }
+    let first = bench.scan([0.0, SCAN_NS], FEWEST, random)?;
+    let rough = bench.rough(&first).ok_or_else(|| Fault::Refused("it answered no wait".into()))?;
+    let each = |length: f64, rough: &Rough| length + rough.median.max(0.0) + pause(rough) / 2.0;
+    let count = ((plan.scan_ns / (each(SCAN_NS, &rough) + SCAN_NS / 4.0)) as u32).clamp(FEWEST, plan.scan);
+    let mut scan = first;
+    if !bench.is_broken(&scan) {
+        scan.extend(bench.scan([0.0, SCAN_NS], count.saturating_sub(FEWEST), random)?);
+    }
+    let rough = bench.rough(&scan).unwrap_or(rough);
+    run.scans.push(scan);
+    // Over steps of such a length latenesses are spread evenly.
+    let step = rough.width / 0.8;
+    if STEPS_A_SCAN * step > SCAN_NS && !bench.is_broken(&run.scans[0]) {
+        let to = STEPS_A_SCAN * step;
+        let count = ((plan.scan_ns / (0.75 * to + rough.median.max(0.0))) as u32).clamp(FEWEST, plan.scan);
+        run.scans.push(bench.scan([0.0, to], count, random)?);
+    }
+    let floors = [0, 1].map(|length| (length, plan.waits / FLOORS));
+    let chosen = lengths_ns.iter().map(|&length| (length, plan.waits));
+    let mut requests: Vec<u64> = floors
+        .into_iter()
+        .chain(chosen)
+        .flat_map(|(length, most)| {
+            let count = (plan.length_ns / each(length as f64, &rough)) as u32;
+            std::iter::repeat_n(length, count.clamp(1, most.max(1)) as usize)
+        })
+        .collect();
+    requests.shuffle(random);
+    if !run.scans.iter().any(|scan| bench.is_broken(scan)) {
+        run.lengths = bench.waits(&requests, pause(&rough))?;
+    }
+    if bench.arms && !bench.is_broken(&run.lengths) {
+        run.arms = bench.timer.arms(&bench.reference.id, plan.arms)?;
+    }
+    Ok(run)
+}
+
+fn pause(rough: &Rough) -> f64 {
+    (PAUSE * rough.width).clamp(SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS)
+}
+
+/// Long waits, for a process that waits beside others. Returns the waits of chosen lengths, and the scans.
+///
+/// # Errors
+/// As the subject.
+pub fn explore_long(
+    bench: &mut WaitBench,
+    plan: &WaitPlan,
+    random: &mut StdRng,
+) -> Answer<(Vec<Wait>, Vec<Vec<Wait>>)> {
+    let mut requests = plan.long_ns.to_vec();
+    requests.shuffle(random);
+    let long = bench.waits(&requests, SHORTEST_PAUSE_NS)?;
+    let mut scans = Vec::new();
+    for &(length, count) in plan.long_scans {
+        if bench.is_broken(&long) {
+            break;
+        }
+        // A longer step than that of short waits shows where latenesses differ by more.
+        let length = length as f64;
+        let span =
+            bench.rough(&long).map_or(SCAN_NS, |rough| (STEPS_A_SCAN * rough.width).clamp(SCAN_NS, length));
+        scans.push(bench.scan([length, length + span], count, random)?);
+    }
+    Ok((long, scans))
+}
+
+/// Wake-ups of a periodic timer, with stalls between.
+///
+/// # Errors
+/// As the subject.
+pub fn tick(
+    timer: &mut dyn WaitSubject,
+    reference: &Reference,
+    period_ns: u64,
+    ticking_ns: f64,
+) -> Answer<PeriodRun> {
+    let count = ((ticking_ns / period_ns as f64) as u32).clamp(FEWEST_WAKEUPS, MOST_WAKEUPS);
+    // After the first third, so that the grid is known by then, and far enough from each other and from the end that it shows again.
+    let distance = (count / (3 * STALLS)).max(STALL_WAKEUPS);
+    let stalls: Vec<u32> = (0..STALLS)
+        .map(|number| count / 3 + number * 2 * distance)
+        .filter(|stall| stall + STALL_WAKEUPS < count)
+        .collect();
+    let expirations = timer.periods(&reference.id, period_ns, count, &stalls)?;
+    let wakeups = expirations.into_iter().map(|Expiration { at, expirations }| (at, expirations)).collect();
+    Ok(PeriodRun { wakeups, stalls })
+}
+
+const FEWEST_WAKEUPS: u32 = 40;
+const MOST_WAKEUPS: u32 = 100_000;
+/// Stalls in a process.
+const STALLS: u32 = 3;
+/// Wake-ups until the grid shows again after a stall.
+const STALL_WAKEUPS: u32 = 8;

@@ -1,0 +1,79 @@
+//! Plans: how many waits a question is worth.
+
+/// How thoroughly timers that wait are characterised.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WaitPlan {
+    /// Name of the profile in reports.
+    pub name: &'static str,
+    /// Fresh processes that every timer gets.
+    pub processes: u32,
+    /// The lengths that are asked for where the user names none, in nanoseconds.
+    pub lengths_ns: &'static [u64],
+    /// Waits of one length a process at most.
+    pub waits: u32,
+    /// Nanoseconds that the waits of one length may take in a process, but for one of them.
+    pub length_ns: f64,
+    /// Waits of random lengths a scan in a process.
+    pub scan: u32,
+    /// Nanoseconds that a scan may take in a process, but for eight waits.
+    pub scan_ns: f64,
+    /// Rounds of long waits, in which all timers that block wait side by side.
+    pub long_rounds: u32,
+    /// The long waits of a round, in nanoseconds.
+    pub long_ns: &'static [u64],
+    /// Scans of such a round: around which length, in nanoseconds, and how many waits.
+    pub long_scans: &'static [(u64, u32)],
+    /// Pairs of arming and cancelling in a process.
+    pub arms: u32,
+    /// Nanoseconds that a periodic timer ticks in a process.
+    pub ticking_ns: f64,
+}
+
+const MS: u64 = 1_000_000;
+
+impl WaitPlan {
+    /// A first look.
+    pub const QUICK: Self = Self {
+        name: "quick",
+        processes: 3,
+        lengths_ns: &[1_000, 100_000, MS, 10 * MS],
+        waits: 70,
+        length_ns: 5e7,
+        scan: 40,
+        scan_ns: 1e8,
+        long_rounds: 2,
+        long_ns: &[30 * MS, 100 * MS, 300 * MS],
+        long_scans: &[(30 * MS, 24)],
+        arms: 50,
+        ticking_ns: 4e8,
+    };
+    /// What figures are quoted from.
+    pub const DEFAULT: Self = Self {
+        name: "default",
+        processes: 5,
+        lengths_ns: &[1_000, 10_000, 100_000, MS, 10 * MS, 50 * MS],
+        waits: 120,
+        length_ns: 1.3e8,
+        scan: 60,
+        scan_ns: 2e8,
+        long_rounds: 3,
+        long_ns: &[30 * MS, 100 * MS, 300 * MS, 1_000 * MS],
+        long_scans: &[(30 * MS, 24), (300 * MS, 6)],
+        arms: 100,
+        ticking_ns: 1.2e9,
+    };
+    /// For publication.
+    pub const THOROUGH: Self = Self {
+        name: "thorough",
+        processes: 10,
+        waits: 600,
+        length_ns: 8e8,
+        scan: 120,
+        scan_ns: 4e8,
+        long_rounds: 5,
+        long_scans: &[(30 * MS, 48), (300 * MS, 16)],
+        arms: 400,
+        ticking_ns: 4e9,
+        ..Self::DEFAULT
+    };
+}

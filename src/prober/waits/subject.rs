@@ -1,0 +1,66 @@
+//! A timer that waits in a campaign, and under what it does.
+
+use timers::os::Policy;
+use timers::{AffinityError, Busy, allowed_cpus};
+
+use crate::model::BackgroundLoad;
+use crate::prober::children::Placement;
+use crate::prober::protocol::HostedWaiter;
+
+/// Under what a timer waits, as far as it is not as the system has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// The CPU that its process is pinned to.
+    pub cpu: Option<u32>,
+    /// The timer slack of its threads, in nanoseconds.
+    pub slack_ns: Option<u64>,
+    /// The policy by which its threads are scheduled.
+    pub policy: Option<Policy>,
+    /// What else runs.
+    pub load: BackgroundLoad,
+}
+
+impl Conditions {
+    /// How its process is started.
+    #[must_use]
+    pub fn placement(&self) -> Placement {
+        Placement { cpu: self.cpu, slack_ns: self.slack_ns, policy: self.policy }
+    }
+
+    /// Lets run what else shall run, until the result is dropped.
+    ///
+    /// # Errors
+    /// When there is no such CPU.
+    pub fn start_load(&self) -> Result<Option<Busy>, AffinityError> {
+        let own = self.cpu.unwrap_or(0);
+        match self.load {
+            BackgroundLoad::None => Ok(None),
+            BackgroundLoad::SameCpu => Busy::on(own).map(Some),
+            BackgroundLoad::OtherCpu => {
+                let cpus = allowed_cpus()?;
+                let other = cpus.into_iter().find(|cpu| *cpu != own);
+                Busy::on(other.ok_or(AffinityError::Absent(own + 1))?).map(Some)
+            }
+        }
+    }
+}
+
+/// A timer that waits, under one set of conditions, and what became of it.
+pub struct Subject<T> {
+    /// Index of its host.
+    pub host: usize,
+    /// The timer.
+    pub waiter: HostedWaiter,
+    /// Under what it waits.
+    pub conditions: Conditions,
+    /// What was observed; with a reason where the timer failed.
+    pub outcome: Result<T, String>,
+}
+
+impl<T> Subject<T> {
+    /// Whether it answers a question.
+    #[must_use]
+    pub fn answers(&self, op: &str) -> bool {
+        self.waiter.ops.iter().any(|offered| offered == op)
+    }
+}
