@@ -5,6 +5,7 @@ mod analyse;
 mod compare;
 mod completions;
 mod inspect;
+mod keep;
 pub mod measure;
 mod pick;
 mod report;
@@ -12,10 +13,10 @@ mod runtimes;
 mod status;
 mod table;
 mod values;
+mod wait;
 
 use std::path::{MAIN_SEPARATOR, PathBuf};
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::model::{Hertz, Nanos};
@@ -34,9 +35,11 @@ pub use check::CheckArgs;
 pub use compare::{CompareArgs, CompareFormat};
 pub use completions::CompletionsArgs;
 pub use inspect::InspectArgs;
+pub use keep::KeepArgs;
 pub use report::{FiguresWanted, PublishArgs, ReportArgs};
 pub use runtimes::{RuntimeArgs, RuntimeName};
 pub use table::TableArgs;
+pub use wait::{Cpus, PeriodArgs, Slack, WaitArgs, WaitingArgs};
 
 const PROBE_EXAMPLES: &str = "\
 Examples:
@@ -86,7 +89,13 @@ pub enum Command {
     /// Characterise the timers of this machine and print them, best Quality first
     #[command(after_help = status::TIMERS, after_long_help = with_examples(PROBE_EXAMPLES, status::TIMERS))]
     Probe(ProbeArgs),
-    /// Compute the report again from a trace that `probe --trace` kept
+    /// Characterise timers that wait: how finely waits can be asked for, how late they return, what they cost
+    #[command(after_help = status::WAITED, after_long_help = with_examples(wait::WAIT_EXAMPLES, status::WAITED))]
+    Wait(WaitArgs),
+    /// Characterise periodic timers: rate, jitter, missed expirations and what becomes of them
+    #[command(after_help = status::TIMERS, after_long_help = with_examples(wait::PERIOD_EXAMPLES, status::TIMERS))]
+    Period(PeriodArgs),
+    /// Compute the report again from a trace that `--trace` kept
     #[command(after_help = status::PLAIN)]
     Analyse(AnalyseArgs),
     /// Show everything about one timer, with its figures
@@ -179,18 +188,9 @@ pub struct ProbeArgs {
     /// How much the table says of each note
     #[arg(long, value_enum, default_value_t)]
     pub notes: Detail,
-    /// Write the report to this file as well; its ending says how: .json, .csv, .md or .txt (repeatable)
-    #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
-    pub outputs: Vec<Output>,
-    /// Write the raw observations to this file (`-`: to standard output, and nothing else), from which `analyse` computes the report again
-    #[arg(long, value_name = "FILE")]
-    pub trace: Option<PathBuf>,
-    /// Keep the run in DIR/<platform>/<date>/, with a page to read; DIR is reports where none is given
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "reports")]
-    pub save: Option<PathBuf>,
-    /// Keep the report under this name, over an older one of the name; `compare NAME` tells what changed since
-    #[arg(long, value_name = "NAME", value_parser = values::baseline)]
-    pub baseline: Option<String>,
+    /// Where it is kept.
+    #[command(flatten)]
+    pub keep: KeepArgs,
     /// Seed of all random choices
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: Option<u64>,

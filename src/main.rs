@@ -8,7 +8,7 @@ use clap::Parser;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, check, colour, compare, completions, inspect, list, measure,
-    pick, platform, probe, publish, rehearse, report, score, selftest, table, tell, trial,
+    period, pick, platform, probe, publish, rehearse, report, score, selftest, table, tell, trial, wait,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::{limits, scratch};
@@ -63,6 +63,8 @@ fn has_children(command: &Command) -> bool {
     matches!(
         command,
         Command::Probe(_)
+            | Command::Wait(_)
+            | Command::Period(_)
             | Command::Inspect(_)
             | Command::List(_)
             | Command::AgentCheck(_)
@@ -125,6 +127,8 @@ fn run(command: &Command) -> Result<bool, CommandError> {
     let mut output = BufWriter::new(std::io::stdout().lock());
     let settled = match command {
         Command::Probe(args) => probe::run(args, &mut output)?,
+        Command::Wait(args) => wait::run(args, &mut output)?,
+        Command::Period(args) => period::run(args, &mut output)?,
         Command::Analyse(args) => analyse::run(args, &mut output).map(|()| true)?,
         Command::Inspect(args) => inspect::run(args, &mut output)?,
         Command::Report(args) => report::run(args, &mut output)?,

@@ -14,6 +14,7 @@ pub(super) const PLAIN: &str = "Exit status:\n  0  done\n  1  the command failed
 statuses! {
     ALL: "done, but not all of it, or a condition holds; the help of each command says which",
     TIMERS: "done, but a timer that was asked for by name could not be characterised",
+    WAITED: "done, but a timer that was asked for by name could not be characterised, or a wait was later than --break",
     LISTED: "done, but what was named could not be asked for its timers",
     REPORTS: "done, but some of the reports could not be read",
     COMPARED: "done, but a condition of --fail-if holds, or a report could not be read",

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::{CommandError, failed, probe, terminal_style};
-use crate::cli::{InspectArgs, ProbeArgs};
+use crate::cli::{InspectArgs, KeepArgs, ProbeArgs};
 use crate::input::{self, LONGEST_TRACE};
 use crate::model::{Report, Status, TimerRow};
 use crate::platform::frequency::CyclesFrom;
@@ -94,10 +94,7 @@ fn probe_now(args: &InspectArgs) -> Result<Report, CommandError> {
         cycles: CyclesFrom::Effective,
         format: Format::Table,
         notes: Detail::default(),
-        outputs: Vec::new(),
-        trace: None,
-        save: None,
-        baseline: None,
+        keep: KeepArgs::default(),
         seed: None,
         timeout: None,
         precision: None,

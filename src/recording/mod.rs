@@ -3,6 +3,7 @@
 
 mod file;
 mod gauge;
+mod latency;
 mod row;
 mod waits;
 mod warnings;

@@ -1,5 +1,6 @@
 //! The report as CSV (RFC 4180): one line a timer, flat columns whose names carry their unit; empty is "not determined".
 
+use super::waits;
 use crate::model::{Accuracy, Answers, Cost, Distribution, Observations, Report, TimerRow};
 use crate::table::{Cell, Column, Format, Table};
 
@@ -62,9 +63,12 @@ const MEMBERS: &[Member] = &[
     ("legend", |_, row| (&row.legend).into()),
 ];
 
-/// A header line, then one line a timer in the order of the report.
+/// A header line, then one line a timer in the order of the report; of timers that wait a line a length.
 #[must_use]
 pub fn render(report: &Report) -> String {
+    if !waits::is_read(report) {
+        return if report.waits.is_empty() { waits::periods_csv(report) } else { waits::waits_csv(report) };
+    }
     let mut table = Table::new(MEMBERS.iter().map(|(name, _)| Column::left(name)).collect());
     report
         .timers

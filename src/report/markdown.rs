@@ -2,6 +2,7 @@
 
 use super::machine::facts_of;
 use super::sections::{Notes, Page, reasons, timers};
+use super::waits;
 use crate::model::{ProvenanceKind, Report, Status};
 use crate::table::{Format, escape_markdown as escape};
 use crate::text::clipped;
@@ -17,11 +18,16 @@ pub fn render(report: &Report) -> String {
         out += &format!("- {name}: {}\n", escape(&value));
     }
     out.push('\n');
-    let table = timers(report, &notes, Page::Markdown);
-    if table.rows.is_empty() {
-        out += "No timer could be characterised.\n";
-    } else {
-        out += &table.render(Format::Markdown);
+    if waits::is_read(report) {
+        let table = timers(report, &notes, Page::Markdown);
+        if table.rows.is_empty() {
+            out += "No timer could be characterised.\n";
+        } else {
+            out += &table.render(Format::Markdown);
+        }
+    }
+    for section in waits::sections(report, &notes) {
+        out += &section.markdown();
     }
     for (title, status) in
         [("Unresolved", Status::Unresolved), ("Failed", Status::Failed), ("Unavailable", Status::Unavailable)]

@@ -24,6 +24,7 @@ mod sections;
 mod size;
 mod slug;
 pub mod terminal;
+pub mod waits;
 
 pub use archive::Archive;
 pub use baseline::{Baselines, Unresolved, is_name};

@@ -26,6 +26,40 @@ fn with_status(report: &Report, status: Status) -> impl Iterator<Item = &TimerRo
     report.timers.iter().filter(move |row| row.status == status)
 }
 
+/// What all rows of a report have, of timers that are read and of those that wait.
+struct Told<'a> {
+    id: &'a str,
+    status: Status,
+    reason: Option<&'a str>,
+    remedy: Option<&'a str>,
+    warnings: &'a [Warning],
+}
+
+/// A row as far as it tells why.
+macro_rules! told {
+    ($row:expr) => {
+        Told {
+            id: &$row.id,
+            status: $row.status,
+            reason: $row.reason.as_deref(),
+            remedy: $row.remedy.as_deref(),
+            warnings: &$row.warnings,
+        }
+    };
+}
+
+/// Those that have figures first, in the order in which they are shown.
+fn all_told(report: &Report) -> Vec<Told<'_>> {
+    let hidden = [Status::Failed, Status::Unavailable];
+    let timers = rows(report)
+        .into_iter()
+        .chain(hidden.into_iter().flat_map(|status| with_status(report, status)))
+        .map(|row| told!(row));
+    let waits = report.waits.iter().map(|row| told!(row));
+    let periods = report.periods.iter().map(|row| told!(row));
+    timers.chain(waits).chain(periods).collect()
+}
+
 /// Where the table of timers stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Page {
@@ -71,7 +105,7 @@ pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
         };
         let printed = row.printed_quality.filter(|_| wide);
         let printed = printed.map_or_else(String::new, |q| format!(" (printed: {} %)", percent(Some(q))));
-        let marks = notes.marks(row);
+        let marks = notes.marks(&row.warnings);
         vec![
             written_rank(rank).into(),
             if page == Page::TerminalWithLegends { with_legend(id, row) } else { id }.into(),
@@ -120,15 +154,16 @@ pub struct Reason {
 /// Reasons of all timers of that status, each told once.
 pub fn reasons(report: &Report, status: Status) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = Vec::new();
-    for row in with_status(report, status) {
-        let reason = clipped(row.reason.as_deref().unwrap_or("no reason given"), LONGEST);
-        let text = match row.remedy.as_deref().map(|remedy| clipped(remedy, LONGEST)) {
+    for row in all_told(report).into_iter().filter(|row| row.status == status) {
+        let reason = clipped(row.reason.unwrap_or("no reason given"), LONGEST);
+        let text = match row.remedy.map(|remedy| clipped(remedy, LONGEST)) {
             Some(remedy) if !remedy.is_empty() => format!("{reason} → {remedy}"),
             _ => reason,
         };
         match reasons.iter_mut().find(|reason| reason.text == text) {
-            Some(reason) => reason.ids.push(plain(&row.id)),
-            None => reasons.push(Reason { ids: vec![plain(&row.id)], text }),
+            Some(reason) if reason.ids.contains(&plain(row.id)) => {}
+            Some(reason) => reason.ids.push(plain(row.id)),
+            None => reasons.push(Reason { ids: vec![plain(row.id)], text }),
         }
     }
     reasons
@@ -156,20 +191,17 @@ impl Notes {
         for warning in &report.warnings {
             notes.add(warning, None);
         }
-        let shown = rows(report).into_iter();
-        let hidden = [Status::Failed, Status::Unavailable];
-        for row in shown.chain(hidden.into_iter().flat_map(|status| with_status(report, status))) {
-            for warning in &row.warnings {
-                notes.add(warning, Some(plain(&row.id)));
+        for row in all_told(report) {
+            for warning in row.warnings {
+                notes.add(warning, Some(plain(row.id)));
             }
         }
         notes
     }
 
     /// The numbers of the notes that concern this row, as in `1,3`.
-    pub fn marks(&self, row: &TimerRow) -> String {
-        let mut numbers: Vec<usize> =
-            row.warnings.iter().filter_map(|warning| self.number(warning)).collect();
+    pub fn marks(&self, warnings: &[Warning]) -> String {
+        let mut numbers: Vec<usize> = warnings.iter().filter_map(|warning| self.number(warning)).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",")

@@ -5,6 +5,7 @@ use clap::ValueEnum;
 use super::fact::Fact;
 use super::machine::facts_of;
 use super::sections::{Notes, Page, reasons, timers};
+use super::waits;
 use crate::model::{Report, Status};
 use crate::table::Style;
 use crate::text::{hang, plain};
@@ -29,7 +30,12 @@ pub fn render(report: &Report, style: Style, detail: Detail) -> String {
     let notes = Notes::of(report);
     let mut out = machine(&facts_of(report), style);
     out.push('\n');
-    out.push_str(&grid(report, &notes, style));
+    if waits::is_read(report) {
+        out.push_str(&grid(report, &notes, style));
+    }
+    for section in waits::sections(report, &notes) {
+        out.push_str(&section.on_terminal(style));
+    }
     for (title, status, codes) in [
         ("unresolved", Status::Unresolved, YELLOW),
         ("failed", Status::Failed, RED),

@@ -26,6 +26,15 @@ pub struct Waiters {
     _folder: Option<ScratchFolder>,
 }
 
+impl Waiters {
+    /// Leaves out timers that only other systems have.
+    pub fn leave_out_elsewhere(&mut self) {
+        let elsewhere =
+            |entry: timers::waits::WaitEntry| (entry.availability)().is_err_and(|why| why.elsewhere);
+        self.missing.retain(|missing| !timers::waits::find(&missing.id).is_some_and(elsewhere));
+    }
+}
+
 /// A timer that waits and cannot be asked.
 pub struct MissingWaiter {
     /// Its id in the report.

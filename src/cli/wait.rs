@@ -1,0 +1,245 @@
+//! Arguments of `wait` and `period`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use timers::os::Policy;
+
+use super::{AgentSpec, KeepArgs, RuntimeArgs, values};
+use crate::model::{BackgroundLoad, Nanos};
+use crate::platform::frequency::CyclesFrom;
+use crate::quantity;
+use crate::report::Format;
+
+/// What the help of `wait` ends with.
+pub const WAIT_EXAMPLES: &str = "\
+Examples:
+  timermeter wait --quick                           a first look at all of them
+  timermeter wait nanosleep 'timerfd*' --durations 50us,1ms..10ms
+  timermeter wait nanosleep --slack default,1ns     with the kernel's timer slack as it is, and at 1 ns
+  timermeter wait --policy other,fifo:80 --load none,same-cpu
+  timermeter wait clock-nanosleep-monotonic --for 60s --cpu all --histogram latency.txt --break 500us
+  timermeter wait --runtime java,python";
+
+/// What the help of `period` ends with.
+pub const PERIOD_EXAMPLES: &str = "\
+Examples:
+  timermeter period --every 1ms
+  timermeter period timerfd setitimer --every 250us --policy fifo:80
+  timermeter period --runtime java,node --every 10ms";
+
+/// Arguments of `wait`.
+#[derive(Clone, Debug, Args)]
+pub struct WaitArgs {
+    /// Lengths to ask for, as in 50us,1ms or 1us..50ms (each decade) [default: 1us..50ms; with --quick 1us, 100us, 1ms, 10ms]
+    #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = lengths, allow_hyphen_values = true)]
+    pub durations: Vec<Lengths>,
+    /// Go on for so long, in as many rounds as it takes, and leave out the long waits
+    #[arg(long = "for", value_name = "TIME", value_parser = values::seconds, allow_hyphen_values = true)]
+    pub span: Option<f64>,
+    /// Write how often each lateness was seen, a line a microsecond and a column a timer, as cyclictest does
+    #[arg(long, value_name = "FILE")]
+    pub histogram: Option<PathBuf>,
+    /// Stop at the first wait that is later than this, and write a mark into the kernel's trace where that is permitted
+    #[arg(long = "break", value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
+    pub break_at: Option<Nanos>,
+    /// What both have.
+    #[command(flatten)]
+    pub common: WaitingArgs,
+}
+
+/// Arguments of `period`.
+#[derive(Clone, Debug, Args)]
+pub struct PeriodArgs {
+    /// The period, as in 1ms
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = period, allow_hyphen_values = true)]
+    pub every: u64,
+    /// What both have.
+    #[command(flatten)]
+    pub common: WaitingArgs,
+}
+
+/// What `wait` and `period` have in common.
+#[derive(Clone, Debug, Args)]
+pub struct WaitingArgs {
+    /// Ids or globs of timers, as in '*nanosleep*' or 'java:*'; all of them when none is given
+    #[arg(value_name = "TIMER")]
+    pub timers: Vec<String>,
+    /// Measure less: a first look
+    #[arg(long, conflicts_with = "thorough")]
+    pub quick: bool,
+    /// Measure more: narrower intervals, rarer latenesses
+    #[arg(long)]
+    pub thorough: bool,
+    /// Ask the timers of another runtime too, started by this command; its ids are NAME:ID
+    #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
+    pub agents: Vec<AgentSpec>,
+    /// Other runtimes.
+    #[command(flatten)]
+    pub runtimes: RuntimeArgs,
+    /// The kernel's timer slack of the thread that waits: default, or a time as in 1ns (repeatable, or with commas)
+    #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = slack, allow_hyphen_values = true)]
+    pub slack: Vec<Slack>,
+    /// How the thread that waits is scheduled: other, fifo:PRIORITY or rr:PRIORITY (repeatable, or with commas)
+    #[arg(long, value_name = "POLICY", value_delimiter = ',', value_parser = policy)]
+    pub policy: Vec<Policy>,
+    /// What else runs meanwhile (repeatable, or with commas)
+    #[arg(long, value_name = "LOAD", value_enum, value_delimiter = ',')]
+    pub load: Vec<LoadName>,
+    /// Wait on this CPU, or on each in turn (all) [default: the quietest]
+    #[arg(long, value_name = "N|all", value_parser = cpus, allow_negative_numbers = true)]
+    pub cpu: Option<Cpus>,
+    /// Frequency that turns time into cycles: effective, nominal, or a figure as in 2.8GHz
+    #[arg(long, value_name = "FREQUENCY", default_value = "effective", allow_hyphen_values = true)]
+    pub cycles: CyclesFrom,
+    /// Format on standard output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Where it is kept.
+    #[command(flatten)]
+    pub keep: KeepArgs,
+    /// Seed of all random choices
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
+    pub seed: Option<u64>,
+    /// Seconds, or a time as in 500ms (rounded up), that the answers of one process of a timer may take together [default: 30]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = values::whole_seconds)]
+    pub timeout: Option<u64>,
+    /// No progress, no hints
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Some lengths to wait for, in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lengths(pub Vec<u64>);
+
+/// The timer slack of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slack {
+    /// As the system has it.
+    AsItIs,
+    /// So many nanoseconds.
+    Nanoseconds(u64),
+}
+
+/// Which CPUs to wait on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cpus {
+    /// This one.
+    One(u32),
+    /// Each in turn.
+    All,
+}
+
+/// What else runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LoadName {
+    /// Nothing of this program
+    None,
+    /// A thread that computes, on the same CPU
+    SameCpu,
+    /// A thread that computes, on another CPU
+    OtherCpu,
+}
+
+impl From<LoadName> for BackgroundLoad {
+    fn from(name: LoadName) -> Self {
+        match name {
+            LoadName::None => Self::None,
+            LoadName::SameCpu => Self::SameCpu,
+            LoadName::OtherCpu => Self::OtherCpu,
+        }
+    }
+}
+
+/// The longest wait and period, a minute, in nanoseconds.
+const LONGEST_NS: f64 = 6e10;
+/// The shortest period, in nanoseconds.
+const SHORTEST_PERIOD_NS: f64 = 1e3;
+
+/// One length, or a range by decades with both its ends.
+fn lengths(text: &str) -> Result<Lengths, String> {
+    let one = |text: &str| {
+        let Nanos(ns) = quantity::time(text).map_err(|error| error.to_string())?;
+        if ns > LONGEST_NS {
+            return Err(format!("'{}' is longer than a minute; give a shorter time", text.trim()));
+        }
+        Ok(ns.ceil() as u64)
+    };
+    let Some((from, to)) = text.split_once("..") else { return Ok(Lengths(vec![one(text)?])) };
+    let (from, to) = (one(from)?, one(to)?);
+    if from > to {
+        return Err("the range ends before it begins; give it as in 1us..50ms".into());
+    }
+    let mut all: Vec<u64> =
+        std::iter::successors(Some(from), |ns| ns.checked_mul(10)).take_while(|ns| *ns < to).collect();
+    all.push(to);
+    Ok(Lengths(all))
+}
+
+fn period(text: &str) -> Result<u64, String> {
+    let Nanos(ns) = quantity::time(text).map_err(|error| error.to_string())?;
+    if (SHORTEST_PERIOD_NS..=LONGEST_NS).contains(&ns) {
+        Ok(ns.round() as u64)
+    } else {
+        Err("give a period from 1us to 60s".into())
+    }
+}
+
+fn slack(text: &str) -> Result<Slack, String> {
+    if text.trim() == "default" {
+        return Ok(Slack::AsItIs);
+    }
+    let time = quantity::time(text).ok().filter(|time| time.0 <= 4e9);
+    time.map(|time| Slack::Nanoseconds(time.0.ceil() as u64))
+        .ok_or_else(|| "give default, or a time up to 4s, as in 1ns or 50us".into())
+}
+
+fn policy(text: &str) -> Result<Policy, String> {
+    /// Above most threads of the kernel, below its watchdogs.
+    const PRIORITY: u32 = 80;
+    let (name, priority) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
+    let priority = if priority.is_empty() { Some(PRIORITY) } else { priority.parse().ok() };
+    match (name, priority.filter(|priority| (1..=99).contains(priority))) {
+        ("other", Some(_)) if !text.contains(':') => Ok(Policy::Other),
+        ("fifo", Some(priority)) => Ok(Policy::Fifo(priority)),
+        ("rr", Some(priority)) => Ok(Policy::RoundRobin(priority)),
+        _ => Err("give other, fifo or rr, the latter two with a priority from 1 to 99, as in fifo:80".into()),
+    }
+}
+
+fn cpus(text: &str) -> Result<Cpus, String> {
+    if text.trim() == "all" {
+        return Ok(Cpus::All);
+    }
+    values::cpu(text).map(Cpus::One).map_err(|_| "give the number of a CPU, as in 0, or all".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_times_or_ranges_by_decades() {
+        assert_eq!(lengths("50us").unwrap().0, [50_000]);
+        assert_eq!(
+            lengths("1us..50ms").unwrap().0,
+            [1_000, 10_000, 100_000, 1_000_000, 10_000_000, 50_000_000]
+        );
+        assert_eq!(lengths("1ms..1ms").unwrap().0, [1_000_000]);
+        for wrong in ["-1ms", "0ms", "1", "2ms..1ms", "61s", "1e300s", "..", "1ms..", ""] {
+            assert!(lengths(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn slack_policy_and_cpu_are_as_people_write_them() {
+        assert_eq!((slack("default"), slack("1ns")), (Ok(Slack::AsItIs), Ok(Slack::Nanoseconds(1))));
+        assert_eq!((policy("fifo"), policy("rr:5")), (Ok(Policy::Fifo(80)), Ok(Policy::RoundRobin(5))));
+        assert_eq!((cpus("all"), cpus("3")), (Ok(Cpus::All), Ok(Cpus::One(3))));
+        assert!(["5s", "x", "-1ns"].iter().all(|text| slack(text).is_err()));
+        assert!(["fifo:0", "fifo:100", "other:1", "idle", ""].iter().all(|text| policy(text).is_err()));
+        assert!(["-1", "every"].iter().all(|text| cpus(text).is_err()));
+        assert!(["0s", "999ns", "61s", "1"].iter().all(|text| period(text).is_err()));
+    }
+}

@@ -1,0 +1,91 @@
+//! What stands around every run: when it began, the frequencies before and after it, the machine.
+
+use std::time::SystemTime;
+
+use super::CommandError;
+use crate::model::{Estimate, Hertz, Platform, Settings, TimerRow, Tool};
+use crate::platform;
+use crate::platform::frequency::{self, CyclesFrom, Parts};
+use crate::recording::{self, Observed, Recording};
+use crate::trust::Yardsticks;
+
+/// A run that has begun.
+pub struct Frame {
+    created: SystemTime,
+    cpu: Option<u32>,
+    cycles: CyclesFrom,
+    parts: Parts,
+}
+
+impl Frame {
+    /// Begins a run on that CPU.
+    ///
+    /// # Errors
+    /// When cycles are to be counted at a frequency that is unknown.
+    pub fn begin(cpu: Option<u32>, cycles: CyclesFrom) -> Result<Self, CommandError> {
+        let created = timers::date();
+        let nominal = frequency::nominal();
+        let known = Parts { nominal, ..Parts::default() };
+        frequency::summarise(&known, cycles).map_err(|error| CommandError::Usage(error.to_string()))?;
+        Ok(Self {
+            created,
+            cpu,
+            cycles,
+            parts: Parts { before: frequency::effective(cpu), tsc: tsc(), ..known },
+        })
+    }
+
+    /// Ends it, with the frequency of the core meanwhile, in hertz.
+    #[must_use]
+    pub fn end(
+        self,
+        during: Option<Estimate>,
+        settings: Settings,
+        timers: Vec<Observed>,
+        unasked: Vec<TimerRow>,
+    ) -> Recording {
+        let platform = platform::identify(self.cpu);
+        Recording {
+            schema: recording::SCHEMA.into(),
+            tool: Tool::this(),
+            created: humantime::format_rfc3339_seconds(self.created).to_string(),
+            frequency: Parts { after: frequency::effective(self.cpu), during, ..self.parts },
+            yardsticks: yardsticks(&platform, self.cpu),
+            platform,
+            cycles_from: self.cycles,
+            settings,
+            timers,
+            unasked,
+            waits: Vec::new(),
+            periods: Vec::new(),
+        }
+    }
+}
+
+/// The CPU to measure on: the one asked for, which has to be usable, or the quietest.
+///
+/// # Errors
+/// When the one asked for is not usable.
+pub fn choose_cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
+    let allowed = timers::allowed_cpus().unwrap_or_default();
+    let Some(cpu) = asked else { return Ok(platform::quietest_cpu(&allowed)) };
+    super::usable(cpu).map(|()| Some(cpu))
+}
+
+/// The rate of the time stamp counter, against the kernel's clock.
+fn tsc() -> Option<Hertz> {
+    const WATCH_MS: u32 = 40;
+    frequency::tsc_hz(timers::RATE_SOURCES[0], WATCH_MS)
+}
+
+/// What the read paths of this machine are held against.
+fn yardsticks(platform: &Platform, cpu: Option<u32>) -> Yardsticks {
+    let entry = timers::kernel_entry(cpu);
+    Yardsticks {
+        system_call_ns: entry.map(|entry| entry.system_call_ns),
+        clock_call_ns: entry.and_then(|entry| entry.clock_call_ns),
+        clock_call: Some(timers::RATE_SOURCES[0].into()),
+        trap_ns: entry.and_then(|entry| entry.trap_ns),
+        clock_source: platform.clocksource.current.clone(),
+    }
+}

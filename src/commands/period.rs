@@ -1,0 +1,69 @@
+//! `period`: characterises periodic timers and loops of waits.
+
+use std::io::Write;
+
+use super::files::Files;
+use super::waiting::{Campaign, ended, failed, told};
+use super::{CommandError, show};
+use crate::cli::PeriodArgs;
+use crate::model::Status;
+use crate::prober::waits::campaign;
+use crate::recording::{ObservedPeriods, Recording};
+use crate::report::is_standard;
+use crate::trace::PeriodTrace;
+
+/// Runs the command. Returns whether all timers that were asked for by name could be characterised.
+///
+/// # Errors
+/// Usage errors before anything is measured; failures of files and of the machine.
+pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let common = &args.common;
+    let mut files = Files::prepare(&common.keep)?;
+    let mut campaign = Campaign::<PeriodTrace>::begin(common, "periods")?;
+    let bar = campaign.progress(common.quiet);
+    let progress = |what: &str| {
+        bar.at(what);
+        bar.step();
+    };
+    let hosts = std::mem::take(&mut campaign.waiters.hosts);
+    campaign::tick_all(&hosts, &mut campaign.subjects, args.every, &campaign.settings, &progress)
+        .map_err(ended)?;
+    drop(bar);
+    let settled = !campaign.failed_by_name(&common.timers);
+    let settings = campaign.described(common.cpu);
+    let periods = observed(&mut campaign, args.every);
+    let recording = Recording { periods, ..campaign.frame.end(None, settings, Vec::new(), Vec::new()) };
+    files.write_trace(&recording)?;
+    let report = recording.report().map_err(super::failed)?;
+    files.write(&report, common.quiet)?;
+    if !common.keep.trace.as_deref().is_some_and(is_standard) {
+        show(&report, common.format, crate::report::terminal::Detail::default(), output)?;
+    }
+    let unsettled =
+        report.periods.iter().any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
+    Ok(settled && !unsettled)
+}
+
+fn observed(campaign: &mut Campaign<PeriodTrace>, period_ns: u64) -> Vec<ObservedPeriods> {
+    let subjects = std::mem::take(&mut campaign.subjects);
+    let asked = subjects.into_iter().map(|subject| {
+        let (id, runtime) = campaign.named(&subject);
+        ObservedPeriods {
+            id,
+            label: subject.waiter.label,
+            runtime,
+            conditions: told(&subject.conditions),
+            period_ns,
+            outcome: subject.outcome.map_err(|reason| failed(&reason)),
+        }
+    });
+    let missing = campaign.waiters.missing.iter().map(|missing| ObservedPeriods {
+        id: missing.id.clone(),
+        label: missing.label.clone(),
+        runtime: missing.runtime.clone(),
+        conditions: Default::default(),
+        period_ns,
+        outcome: Err(missing.why.clone()),
+    });
+    asked.chain(missing).collect()
+}

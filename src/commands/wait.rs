@@ -1,0 +1,108 @@
+//! `wait`: characterises timers that wait and prints them, those first that nobody has a reason to pass over.
+
+use std::io::Write;
+use std::time::Duration;
+
+use super::files::Files;
+use super::waiting::{Campaign, ended, failed, told};
+use super::{CommandError, show, tell};
+use crate::cli::WaitArgs;
+use crate::model::Status;
+use crate::prober::waits::campaign::{self, Broken};
+use crate::recording::{ObservedWaits, Recording};
+use crate::report::{WholeFile, is_standard};
+use crate::text::numbers::time;
+use crate::trace::WaitTrace;
+
+/// Runs the command. Returns whether all timers that were asked for by name could be characterised, and none was too late.
+///
+/// # Errors
+/// Usage errors before anything is measured; failures of files and of the machine.
+pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let common = &args.common;
+    let mut files = Files::prepare(&common.keep)?;
+    let histogram = args.histogram.as_deref().map(WholeFile::prepare).transpose().map_err(super::failed)?;
+    let (recording, mut settled) = record(args)?;
+    files.write_trace(&recording)?;
+    let report = recording.report().map_err(super::failed)?;
+    files.write(&report, common.quiet)?;
+    if let Some(file) = histogram {
+        file.commit(recording.latencies().as_bytes()).map_err(super::failed)?;
+    }
+    if !common.keep.trace.as_deref().is_some_and(is_standard) {
+        show(&report, common.format, crate::report::terminal::Detail::default(), output)?;
+    }
+    settled &= !report.waits.iter().any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
+    Ok(settled)
+}
+
+/// Measures. Returns what was observed, and whether nothing ended it early or was missing by name.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError> {
+    let common = &args.common;
+    let mut campaign = Campaign::<WaitTrace>::begin(common, "waits")?;
+    let settings = &mut campaign.settings;
+    if !args.durations.is_empty() {
+        settings.lengths_ns = args.durations.iter().flat_map(|lengths| lengths.0.iter().copied()).collect();
+        settings.lengths_ns.sort_unstable();
+        settings.lengths_ns.dedup();
+    }
+    settings.span = args.span.map(Duration::from_secs_f64);
+    settings.break_ns = args.break_at.map(|at| at.0 as u64);
+    if settings.span.is_some() || settings.break_ns.is_some() {
+        settings.plan.long_rounds = 0;
+    }
+    let bar = campaign.progress(common.quiet);
+    let progress = |what: &str| {
+        bar.at(what);
+        if !bar.step()
+            && let Some(span) = args.span
+        {
+            bar.until(span);
+        }
+    };
+    let hosts = std::mem::take(&mut campaign.waiters.hosts);
+    let broken =
+        campaign::wait(&hosts, &mut campaign.subjects, &campaign.settings, &progress).map_err(ended)?;
+    drop(bar);
+    if let Some(broken) = broken {
+        tell(&too_late(&campaign, &broken));
+    }
+    let settled = broken.is_none() && !campaign.failed_by_name(&common.timers);
+    let settings = campaign.described(common.cpu);
+    let waits = observed(&mut campaign);
+    let recording = campaign.frame.end(None, settings, Vec::new(), Vec::new());
+    Ok((Recording { waits, ..recording }, settled))
+}
+
+fn too_late(campaign: &Campaign<WaitTrace>, Broken { subject, request_ns, late_ns }: &Broken) -> String {
+    let id = campaign.named(&campaign.subjects[*subject]).0;
+    let [late, asked] = [*late_ns, *request_ns as f64].map(|ns| time(Some(ns)));
+    format!("stopped: {id} was {late} late when it was asked for {asked}")
+}
+
+fn observed(campaign: &mut Campaign<WaitTrace>) -> Vec<ObservedWaits> {
+    let subjects = std::mem::take(&mut campaign.subjects);
+    let asked = subjects.into_iter().map(|subject| {
+        let (id, runtime) = campaign.named(&subject);
+        ObservedWaits {
+            id,
+            label: subject.waiter.label,
+            runtime,
+            means: subject.waiter.means,
+            conditions: told(&subject.conditions),
+            outcome: subject.outcome.map_err(|reason| failed(&reason)),
+        }
+    });
+    let missing = campaign.waiters.missing.iter().map(|missing| ObservedWaits {
+        id: missing.id.clone(),
+        label: missing.label.clone(),
+        runtime: missing.runtime.clone(),
+        means: missing.means,
+        conditions: Default::default(),
+        outcome: Err(missing.why.clone()),
+    });
+    asked.chain(missing).collect()
+}

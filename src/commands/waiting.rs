@@ -1,0 +1,188 @@
+//! What `wait` and `period` have in common: which timers, under which conditions, and what is said of them.
+
+use std::time::Duration;
+
+use timers::Fault;
+use timers::os::{Policy, scheduling};
+
+use super::CommandError;
+use super::frame::{Frame, choose_cpu};
+use super::hosts::waiters::{MissingWaiter, Waiters, gather};
+use super::progress::Progress;
+use crate::cli::{Cpus, Slack, WaitingArgs};
+use crate::model::{BackgroundLoad, Settings, Status, WaitConditions};
+use crate::prober::campaign;
+use crate::prober::sampling::Plan;
+use crate::prober::waits::campaign::{Conditions, Subject, WaitSettings};
+use crate::prober::waits::plan::WaitPlan;
+use crate::recording::NotUsable;
+
+/// Seconds a process of a timer may take, unless specified otherwise.
+const TIMEOUT_SECONDS: u64 = 30;
+
+/// Everything that is to be asked.
+pub(super) struct Campaign<T> {
+    pub waiters: Waiters,
+    pub subjects: Vec<Subject<T>>,
+    pub settings: WaitSettings,
+    pub frame: Frame,
+}
+
+impl<T> Campaign<T> {
+    /// Finds the timers that answer the question `op`, and combines them with all conditions that were asked for.
+    ///
+    /// # Errors
+    /// Usage errors before anything is measured; failures of the machine.
+    pub fn begin(args: &WaitingArgs, op: &str) -> Result<Self, CommandError> {
+        timers::os::limits::share_reserves();
+        let cpus = cpus(args.cpu)?;
+        let plan = match (args.quick, args.thorough) {
+            (true, _) => WaitPlan::QUICK,
+            (_, true) => WaitPlan::THOROUGH,
+            _ => WaitPlan::DEFAULT,
+        };
+        let settings = WaitSettings {
+            plan,
+            lengths_ns: plan.lengths_ns.to_vec(),
+            seed: args.seed.unwrap_or(1),
+            timeout: Duration::from_secs(args.timeout.unwrap_or(TIMEOUT_SECONDS)),
+            span: None,
+            break_ns: None,
+        };
+        let asked = campaign::Settings {
+            plan: Plan::QUICK,
+            seed: settings.seed,
+            cpu: cpus[0],
+            timeout: settings.timeout,
+        };
+        let mut waiters = gather(&args.timers, &args.agents, &args.runtimes, op, &asked)?;
+        if args.timers.is_empty() {
+            waiters.leave_out_elsewhere();
+        }
+        let conditions = combined(args, &cpus);
+        let subjects = waiters.usable.iter().flat_map(|(host, waiter)| {
+            conditions.iter().map(|&conditions| Subject {
+                host: *host,
+                waiter: waiter.clone(),
+                conditions,
+                outcome: Err("it was not asked".into()),
+            })
+        });
+        let subjects = subjects.collect();
+        let frame = Frame::begin(cpus[0], args.cycles)?;
+        Ok(Self { waiters, subjects, settings, frame })
+    }
+
+    /// The line of progress over as many processes as there will be at least.
+    pub fn progress(&self, quiet: bool) -> Progress {
+        Progress::of(self.subjects.len() * self.settings.plan.processes as usize, quiet)
+    }
+
+    /// As reports describe it.
+    pub fn described(&self, cpu: Option<Cpus>) -> Settings {
+        Settings {
+            profile: self.settings.plan.name.into(),
+            cpu: self
+                .subjects
+                .first()
+                .and_then(|subject| subject.conditions.cpu)
+                .filter(|_| cpu != Some(Cpus::All)),
+            seed: self.settings.seed,
+            processes: self.settings.plan.processes,
+            precision_points: None,
+            budget_seconds: self.settings.span.map(|span| span.as_secs_f64()),
+            timeout_seconds: self.settings.timeout.as_secs(),
+        }
+    }
+
+    /// The id of a subject in the report, and the runtime of its host.
+    pub fn named(&self, subject: &Subject<T>) -> (String, String) {
+        let name = &self.waiters.names[subject.host];
+        (name.id(&subject.waiter.id), name.runtime.clone())
+    }
+
+    /// Whether one that was asked for by name, or a whole agent, could not be asked.
+    pub fn failed_by_name(&self, names: &[String]) -> bool {
+        let failed =
+            |missing: &MissingWaiter| missing.why.status == Status::Failed || names.contains(&missing.id);
+        self.waiters.missing_by_name || self.waiters.missing.iter().any(failed)
+    }
+}
+
+/// Why a timer that was asked has no figures.
+pub(super) fn failed(reason: &str) -> NotUsable {
+    NotUsable { status: Status::Failed, reason: reason.into(), remedy: None }
+}
+
+/// What ended a campaign.
+pub(super) fn ended(fault: Fault) -> CommandError {
+    match fault {
+        Fault::Interrupted => CommandError::Interrupted,
+        fault => CommandError::Failed(fault.to_string()),
+    }
+}
+
+/// The CPUs that are waited on, one at least, each of them usable.
+fn cpus(asked: Option<Cpus>) -> Result<Vec<Option<u32>>, CommandError> {
+    match asked {
+        None => choose_cpu(None).map(|cpu| vec![cpu]),
+        Some(Cpus::One(cpu)) => choose_cpu(Some(cpu)).map(|cpu| vec![cpu]),
+        Some(Cpus::All) => {
+            let all = timers::allowed_cpus()
+                .map_err(|error| CommandError::Failed(format!("--cpu all: {error}")))?;
+            Ok(all.into_iter().map(Some).collect())
+        }
+    }
+}
+
+/// Each slack with each policy, load and CPU.
+fn combined(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
+    let slacks: Vec<Option<u64>> = match args.slack.as_slice() {
+        [] => vec![None],
+        asked => asked
+            .iter()
+            .map(|slack| match slack {
+                Slack::AsItIs => None,
+                Slack::Nanoseconds(ns) => Some(*ns),
+            })
+            .collect(),
+    };
+    let policies: Vec<Option<Policy>> = match args.policy.as_slice() {
+        [] => vec![None],
+        asked => asked.iter().copied().map(Some).collect(),
+    };
+    let loads: Vec<BackgroundLoad> = match args.load.as_slice() {
+        [] => vec![BackgroundLoad::None],
+        asked => asked.iter().copied().map(BackgroundLoad::from).collect(),
+    };
+    let mut all = Vec::new();
+    for &cpu in cpus {
+        for &policy in &policies {
+            for &slack_ns in &slacks {
+                for &load in &loads {
+                    all.push(Conditions { cpu, slack_ns, policy, load });
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Conditions as the report tells them: what was not asked for is told as the system has it.
+pub(super) fn told(conditions: &Conditions) -> WaitConditions {
+    let policy = conditions.policy.or_else(scheduling::policy);
+    let real_time = matches!(policy, Some(Policy::Fifo(_) | Policy::RoundRobin(_)));
+    let slack = conditions.slack_ns.or_else(|| scheduling::timer_slack().ok());
+    WaitConditions {
+        // Threads of a real-time policy have none.
+        slack_ns: slack.filter(|_| !real_time),
+        policy: match policy {
+            Some(Policy::Other) => "other".into(),
+            Some(Policy::Fifo(priority)) => format!("fifo:{priority}"),
+            Some(Policy::RoundRobin(priority)) => format!("rr:{priority}"),
+            None => "unknown".into(),
+        },
+        load: conditions.load,
+        cpu: conditions.cpu,
+    }
+}

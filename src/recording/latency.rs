@@ -1,0 +1,63 @@
+//! How often each lateness was seen, as cyclictest writes it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::{ObservedWaits, Recording};
+use crate::trace::Wait;
+
+/// Microseconds that have a line of their own.
+const MOST_US: i64 = 100_000;
+
+impl Recording {
+    /// A line a microsecond of lateness, rounded down, a column a timer and conditions: waits of all lengths that are not
+    /// scans. Then totals, the least, mean and greatest lateness in whole microseconds, and how many were above the last line.
+    #[must_use]
+    pub fn latencies(&self) -> String {
+        let observed: Vec<(&ObservedWaits, Vec<i64>)> = self
+            .waits
+            .iter()
+            .filter_map(|observed| {
+                let trace = observed.outcome.as_ref().ok()?;
+                let waits = trace.runs.iter().flat_map(|run| run.lengths.iter().chain(&run.long));
+                Some((observed, waits.map(|wait| late_us(wait, trace.reference.ns_per_tick)).collect()))
+            })
+            .collect();
+        let mut lines: BTreeMap<i64, Vec<u64>> = BTreeMap::new();
+        for (column, (_, all)) in observed.iter().enumerate() {
+            for &us in all.iter().filter(|us| **us < MOST_US) {
+                lines.entry(us).or_insert_with(|| vec![0; observed.len()])[column] += 1;
+            }
+        }
+        let mut text = String::from("# Histogram: lateness in us, then waits, a column each:\n");
+        for (column, (observed, _)) in observed.iter().enumerate() {
+            let (id, conditions) = (crate::text::plain(&observed.id), &observed.conditions);
+            let _ = writeln!(
+                text,
+                "# {column}: {id}, slack {:?} ns, {}, CPU {:?}",
+                conditions.slack_ns, conditions.policy, conditions.cpu
+            );
+        }
+        for (us, counts) in lines {
+            let counts: Vec<String> = counts.iter().map(|count| format!("{count:06}")).collect();
+            let _ = writeln!(text, "{us:06}\t{}", counts.join("\t"));
+        }
+        let summaries: [(&str, fn(&[i64]) -> i64); 5] = [
+            ("Total:", |all| all.len() as i64),
+            ("Min Latencies:", |all| all.iter().copied().min().unwrap_or(0)),
+            ("Avg Latencies:", |all| all.iter().sum::<i64>() / all.len().max(1) as i64),
+            ("Max Latencies:", |all| all.iter().copied().max().unwrap_or(0)),
+            ("Histogram Overflows:", |all| all.iter().filter(|us| **us >= MOST_US).count() as i64),
+        ];
+        for (name, of) in summaries {
+            let figures: Vec<String> = observed.iter().map(|(_, all)| format!("{:05}", of(all))).collect();
+            let _ = writeln!(text, "# {name} {}", figures.join(" "));
+        }
+        text
+    }
+}
+
+fn late_us(wait: &Wait, ns_per_tick: f64) -> i64 {
+    let observed = wait.after.wrapping_sub(wait.before) as f64 * ns_per_tick;
+    ((observed - wait.request_ns as f64) / 1e3).floor().clamp(-1e12, 1e12) as i64
+}

@@ -1,0 +1,83 @@
+//! Timers that wait, as tables: what the terminal, the Markdown page and the spreadsheet share.
+
+mod csv;
+mod ranking;
+mod tables;
+
+pub use csv::{periods as periods_csv, waits as waits_csv};
+pub use ranking::{Ranked, Ranking, Tail};
+
+use super::sections::Notes;
+use crate::model::{BackgroundLoad, Report, WaitConditions};
+use crate::table::{Format, Style, Table};
+use crate::text::hang;
+use crate::text::numbers::time;
+
+/// A table with what has to be said of it.
+pub(super) struct Section {
+    title: String,
+    caption: String,
+    /// The same table with fewer and fewer columns.
+    tables: Vec<Table<'static>>,
+}
+
+/// Whether a report is of timers that are read, or of none.
+pub(super) fn is_read(report: &Report) -> bool {
+    !report.timers.is_empty() || (report.waits.is_empty() && report.periods.is_empty())
+}
+
+/// The tables of timers that wait.
+pub(super) fn sections(report: &Report, notes: &Notes) -> Vec<Section> {
+    [tables::waits(report, notes), tables::lengths(report), tables::periods(report, notes)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+impl Section {
+    pub(super) fn on_terminal(&self, style: Style) -> String {
+        let style = Style { width: Some(style.columns() as u16), ..style };
+        let mut out = String::new();
+        hang(&mut out, "", "", &self.caption, style.columns());
+        let fitting = self.tables.iter().find(|table| table.fits(style)).or(self.tables.last());
+        out.extend(fitting.map(|table| table.on_terminal(style, |_| "")));
+        out.push('\n');
+        out
+    }
+
+    pub(super) fn markdown(&self) -> String {
+        let table = self.tables.first().map(|table| table.render(Format::Markdown)).unwrap_or_default();
+        format!("## {}\n\n{}\n\n{table}\n", self.title, self.caption)
+    }
+}
+
+/// Conditions in a few words each.
+fn parts(conditions: &WaitConditions) -> [String; 4] {
+    let load = match conditions.load {
+        BackgroundLoad::None => "idle",
+        BackgroundLoad::SameCpu => "busy CPU",
+        BackgroundLoad::OtherCpu => "other CPU busy",
+    };
+    [
+        conditions.slack_ns.map_or_else(|| "no slack".into(), |ns| format!("slack {}", short(ns as f64))),
+        conditions.policy.clone(),
+        load.into(),
+        conditions.cpu.map_or_else(|| "any CPU".into(), |cpu| format!("CPU {cpu}")),
+    ]
+}
+
+/// Those conditions by which some of `among` differ, or those that all of them share.
+#[must_use]
+pub fn in_short(own: &WaitConditions, among: &[&WaitConditions], shared: bool) -> String {
+    let own = parts(own);
+    let others: Vec<[String; 4]> = among.iter().map(|other| parts(other)).collect();
+    let differs = |at: usize| others.iter().any(|other| other[at] != own[at]);
+    let told: Vec<&str> = (0..4).filter(|at| differs(*at) != shared).map(|at| own[at].as_str()).collect();
+    told.join(", ")
+}
+
+/// A length without zeros that say nothing: `1 ms`.
+#[must_use]
+pub fn short(ns: f64) -> String {
+    crate::text::numbers::trimmed(&time(Some(ns)))
+}

@@ -1,0 +1,88 @@
+//! Which timers that wait nobody has a reason to pass over: no other is both less late and cheaper.
+
+use crate::model::{Known, Lateness, Report, WaitRow};
+
+/// A quantile of lateness: its name, and where it stands.
+pub type Tail = (&'static str, fn(&Lateness) -> Option<Known>);
+
+const TAILS: [Tail; 3] =
+    [("p99", |late| late.p99_ns), ("p90", |late| late.p90_ns), ("p50", |late| late.p50_ns)];
+
+/// The length that most people wait for, in nanoseconds, which is shown where it was measured.
+const USUAL_NS: u64 = 1_000_000;
+
+/// The timers of a report that wait, ranked at one length.
+pub struct Ranking<'a> {
+    /// The length, in nanoseconds.
+    pub request_ns: u64,
+    /// The rarest latenesses that were seen often enough.
+    pub tail: Tail,
+    /// Those on the front first, then the others, each by their tail; what was not determined comes last.
+    pub rows: Vec<Ranked<'a>>,
+}
+
+/// A timer in a ranking.
+#[derive(Clone, Copy)]
+pub struct Ranked<'a> {
+    /// The timer.
+    pub row: &'a WaitRow,
+    /// How late it was at the length.
+    pub lateness: Option<&'a Lateness>,
+    /// Whether no other was both less late and cheaper.
+    pub front: bool,
+}
+
+impl<'a> Ranking<'a> {
+    /// Of all rows that have figures, at the usual length or the one nearest to it. `None` where there are none.
+    #[must_use]
+    pub fn of(report: &'a Report) -> Option<Self> {
+        Self::at(report, USUAL_NS)
+    }
+
+    /// The same at the length nearest to that many nanoseconds.
+    #[must_use]
+    pub fn at(report: &'a Report, wanted_ns: u64) -> Option<Self> {
+        let rows = || report.waits.iter().filter(|row| row.figures.is_some());
+        let lengths = rows().filter_map(|row| row.figures.as_ref()).flat_map(|figures| &figures.lateness);
+        let distance = |ns: u64| ((ns.max(1) as f64).ln() - (wanted_ns.max(1) as f64).ln()).abs();
+        let request_ns = lengths
+            .map(|late| late.request_ns)
+            .filter(|ns| *ns > 1)
+            .min_by(|a, b| distance(*a).total_cmp(&distance(*b)))?;
+        let mut all: Vec<Ranked> = rows()
+            .map(|row| {
+                let lateness = row.figures.as_ref().into_iter().flat_map(|figures| &figures.lateness);
+                Ranked {
+                    row,
+                    lateness: lateness.into_iter().find(|late| late.request_ns == request_ns),
+                    front: false,
+                }
+            })
+            .collect();
+        let determined =
+            |tail: &Tail| all.iter().filter(|row| row.lateness.and_then(tail.1).is_some()).count();
+        let most = determined(&TAILS[2]);
+        let tail = TAILS.into_iter().find(|tail| 2 * determined(tail) > most).unwrap_or(TAILS[2]);
+        let known: Vec<Option<[f64; 2]>> = all.iter().map(|ranked| ranked.late_and_cost(tail)).collect();
+        for (ranked, own) in all.iter_mut().zip(&known) {
+            ranked.front = own.is_some_and(|own| !known.iter().flatten().any(|other| beats(*other, own)));
+        }
+        let late =
+            |ranked: &Ranked| ranked.lateness.and_then(tail.1).map_or(f64::INFINITY, |known| known.value);
+        all.sort_by(|a, b| b.front.cmp(&a.front).then(late(a).total_cmp(&late(b))));
+        Some(Self { request_ns, tail, rows: all })
+    }
+}
+
+impl Ranked<'_> {
+    /// Its tail and its CPU time a wait, in nanoseconds.
+    fn late_and_cost(&self, tail: Tail) -> Option<[f64; 2]> {
+        let lateness = self.lateness?;
+        Some([tail.1(lateness)?.value, lateness.cpu_ns?.value])
+    }
+}
+
+/// Whether one is at least as good in both and better in one.
+fn beats(one: [f64; 2], other: [f64; 2]) -> bool {
+    one[0] <= other[0] && one[1] <= other[1] && one != other
+}

@@ -1,0 +1,244 @@
+//! The tables of timers that wait.
+
+use super::{Ranking, Section, in_short, short};
+use crate::model::{Granularity, Known, MissedPolicy, Report, WaitConditions, WaitFigures};
+use crate::report::sections::Notes;
+use crate::table::{Cell, Column, Notation, Table};
+use crate::text::clipped;
+
+/// As many timers as are shown with all lengths.
+const FEW: usize = 8;
+
+fn value(known: Option<Known>) -> Cell {
+    known.map(|known| known.value).into()
+}
+
+/// Drops columns, the last first.
+fn without(table: &Table<'static>, left_out: &[usize]) -> Table<'static> {
+    let mut table = table.clone();
+    for &column in left_out {
+        table.columns.remove(column);
+        table.rows.iter_mut().for_each(|row| drop(row.to_mut().remove(column)));
+    }
+    table
+}
+
+fn conditions<'a>(all: impl Iterator<Item = &'a WaitConditions>) -> Vec<&'a WaitConditions> {
+    all.collect()
+}
+
+/// An id with its conditions, where they differ.
+fn named(id: &str, own: &WaitConditions, among: &[&WaitConditions]) -> String {
+    let id = clipped(id, 100);
+    match in_short(own, among, false) {
+        same if same.is_empty() => id,
+        own => format!("{id} ({own})"),
+    }
+}
+
+/// How finely waits can be asked for: steps where there are any, else the least of the bounds.
+fn granularity(figures: &WaitFigures) -> String {
+    let step = |kind: &str, granularity: Option<Granularity>| match granularity {
+        Some(Granularity::Step(known)) => Some(format!("{} {kind}", short(known.value))),
+        _ => None,
+    };
+    let steps: Vec<String> = figures
+        .steps
+        .iter()
+        .find_map(|steps| {
+            let both: Vec<String> =
+                [step("rounded", steps.rounding), step("grid", steps.grid)].into_iter().flatten().collect();
+            (!both.is_empty()).then_some(both)
+        })
+        .unwrap_or_default();
+    if !steps.is_empty() {
+        return steps.join(", ");
+    }
+    let bounds = figures.steps.iter().flat_map(|steps| [steps.rounding, steps.grid]).flatten();
+    let least = bounds
+        .filter_map(|bound| if let Granularity::AtMost(ns) = bound { Some(ns) } else { None })
+        .min_by(f64::total_cmp);
+    least.map_or_else(|| crate::text::numbers::NOTHING.into(), |ns| format!("≤ {}", short(ns)))
+}
+
+/// Which timer that waits to choose: those on the front first.
+pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
+    if report.waits.is_empty() {
+        return None;
+    }
+    let title = "Timers that wait".to_owned();
+    let Some(Ranking { request_ns, tail, rows }) = Ranking::of(report) else {
+        return Some(Section {
+            title,
+            caption: "No timer could be characterised.".into(),
+            tables: Vec::new(),
+        });
+    };
+    let among = conditions(rows.iter().map(|ranked| &ranked.row.conditions));
+    let mut table = Table::new(vec![
+        Column::written(""),
+        Column { folds: true, longest: None, ..Column::left("timer") },
+        Column::left("granularity"),
+        Column::right("floor", Notation::Time),
+        Column::right("p50", Notation::Time),
+        Column::right(tail.0, Notation::Time),
+        Column::right("max", Notation::Time),
+        Column::right("CPU", Notation::Time),
+        Column::right("cycles", Notation::Count),
+        Column::right("ppm", Notation::Significant),
+        Column::right("F(1) %", Notation::Fixed(1)),
+        Column::left("see"),
+    ]);
+    for ranked in &rows {
+        let figures = ranked.row.figures.as_ref()?;
+        let at = |of: fn(&crate::model::Lateness) -> Option<Known>| value(ranked.lateness.and_then(of));
+        table.push(vec![
+            if ranked.front { "*" } else { "" }.into(),
+            named(&ranked.row.id, &ranked.row.conditions, &among).into(),
+            granularity(figures).into(),
+            value(figures.floor_ns),
+            at(|late| late.p50_ns),
+            at(tail.1),
+            ranked.lateness.map(|late| late.max_ns).into(),
+            at(|late| late.cpu_ns),
+            ranked.lateness.and_then(|late| late.cpu_cycles).into(),
+            figures.proportional_ppm.filter(is_told).map(|ppm| ppm.value.round()).into(),
+            ranked.lateness.and_then(|late| late.quality).map(|quality| 100.0 * quality).into(),
+            notes.marks(&ranked.row.warnings).into(),
+        ]);
+    }
+    let own = rows.first().map(|ranked| in_full(&ranked.row.conditions, &among)).unwrap_or_default();
+    let caption = format!(
+        "Waits of {}{own}: lateness ({} and so on: observed less asked), CPU time a wait; floor: the shortest wait. \
+         *: no other is both less late at {} and cheaper",
+        short(request_ns as f64),
+        "p50",
+        tail.0
+    );
+    let tables = vec![
+        table.clone(),
+        without(&table, &[8]),
+        without(&table, &[10, 8, 6]),
+        without(&table, &[10, 9, 8, 6, 3]),
+    ];
+    Some(Section { title, caption, tables })
+}
+
+/// What is known well enough to be told: its interval leaves out 0.
+fn is_told(known: &Known) -> bool {
+    known.low.zip(known.high).is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+}
+
+/// The conditions that all share, where they do.
+fn in_full(own: &WaitConditions, among: &[&WaitConditions]) -> String {
+    match in_short(own, among, true) {
+        none if none.is_empty() => none,
+        shared => format!(" ({shared})"),
+    }
+}
+
+/// All lengths of a few timers.
+pub(super) fn lengths(report: &Report) -> Option<Section> {
+    let rows: Vec<_> = report.waits.iter().filter_map(|row| Some((row, row.figures.as_ref()?))).collect();
+    if rows.len() > FEW || rows.iter().all(|(_, figures)| figures.lateness.is_empty()) {
+        return None;
+    }
+    let among = conditions(rows.iter().map(|(row, _)| &row.conditions));
+    let mut table = Table::new(vec![
+        Column { folds: true, longest: None, ..Column::left("timer") },
+        Column::right("asked", Notation::Time),
+        Column::right("waits", Notation::Count),
+        Column::right("p50", Notation::Time),
+        Column::right("p90", Notation::Time),
+        Column::right("p99", Notation::Time),
+        Column::right("p99.9", Notation::Time),
+        Column::right("max", Notation::Time),
+        Column::right("timer's", Notation::Time),
+        Column::right("early %", Notation::Significant),
+        Column::right("CPU", Notation::Time),
+    ]);
+    for (row, figures) in &rows {
+        for late in figures.lateness.iter().filter(|late| late.request_ns > 1) {
+            table.push(vec![
+                named(&row.id, &row.conditions, &among).into(),
+                (late.request_ns as f64).into(),
+                (late.waits as f64).into(),
+                value(late.p50_ns),
+                value(late.p90_ns),
+                value(late.p99_ns),
+                value(late.p999_ns),
+                late.max_ns.into(),
+                value(late.timers_part_ns),
+                (100.0 * late.early).into(),
+                value(late.cpu_ns),
+            ]);
+        }
+    }
+    let caption = "Lateness by length; timer's: the median of what is not waiting for a CPU".to_owned();
+    let tables = vec![table.clone(), without(&table, &[8, 6]), without(&table, &[9, 8, 7, 6, 2])];
+    Some(Section { title: "Lateness by length".into(), caption, tables })
+}
+
+/// Periodic timers.
+pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
+    let first = report.periods.first()?;
+    let title = "Periodic timers".to_owned();
+    let mut rows: Vec<_> =
+        report.periods.iter().filter_map(|row| Some((row, row.figures.as_ref()?))).collect();
+    if rows.is_empty() {
+        return Some(Section {
+            title,
+            caption: "No timer could be characterised.".into(),
+            tables: Vec::new(),
+        });
+    }
+    let late = |known: Option<Known>| known.map_or(f64::INFINITY, |known| known.value);
+    rows.sort_by(|(_, a), (_, b)| {
+        late(a.lateness_p99_ns.or(a.lateness_p50_ns))
+            .total_cmp(&late(b.lateness_p99_ns.or(b.lateness_p50_ns)))
+    });
+    let among = conditions(rows.iter().map(|(row, _)| &row.conditions));
+    let mut table = Table::new(vec![
+        Column { folds: true, longest: None, ..Column::left("timer") },
+        Column::right("rate ppm", Notation::Significant),
+        Column::right("jitter p50", Notation::Time),
+        Column::right("jitter p99", Notation::Time),
+        Column::right("late p50", Notation::Time),
+        Column::right("late p99", Notation::Time),
+        Column::right("max", Notation::Time),
+        Column::right("missed", Notation::Count),
+        Column::right("reported", Notation::Count),
+        Column::left("stall"),
+        Column::left("see"),
+    ]);
+    for (row, figures) in &rows {
+        table.push(vec![
+            named(&row.id, &row.conditions, &among).into(),
+            value(figures.rate_error_ppm),
+            value(figures.jitter_p50_ns),
+            value(figures.jitter_p99_ns),
+            value(figures.lateness_p50_ns),
+            value(figures.lateness_p99_ns),
+            figures.max_ns.into(),
+            (figures.missed as f64).into(),
+            (figures.missed_reported as f64).into(),
+            figures
+                .policy
+                .map_or("?", |policy| match policy {
+                    MissedPolicy::Burst => "burst",
+                    MissedPolicy::Skip => "skip",
+                    MissedPolicy::Delay => "delay",
+                })
+                .into(),
+            notes.marks(&row.warnings).into(),
+        ]);
+    }
+    let own = rows.first().map(|(row, _)| in_full(&row.conditions, &among)).unwrap_or_default();
+    let caption = format!(
+        "A period of {}{own}: rate error, |interval − period|, lateness to the timer's own grid, missed expirations \
+         and those it reports, what it does after a stall of 3.5 periods",
+        short(first.period_ns as f64)
+    );
+    let tables = vec![table.clone(), without(&table, &[6, 2]), without(&table, &[10, 8, 6, 3, 2])];
+    Some(Section { title, caption, tables })
+}
