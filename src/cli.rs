@@ -113,7 +113,7 @@ pub enum Command {
     /// Tell what changed from one report to another, and whether it is more than noise
     #[command(after_help = status::COMPARED, after_long_help = with_examples(compare::EXAMPLES, status::COMPARED))]
     Compare(CompareArgs),
-    /// List every timer this build knows, whether it can be read here, and if not why
+    /// List every timer this build knows, clocks and timers that wait, whether it can be used here, and if not why
     #[command(after_help = status::LISTED)]
     List(ListArgs),
     /// Identify the machine: CPU, frequencies, hypervisor, kernel, clock source, OS

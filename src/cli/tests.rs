@@ -62,7 +62,7 @@ fn all_flags_of_probe() {
     assert_eq!((args.cpu, args.seed, args.timeout), (Some(1), Some(7), Some(5)));
     assert_eq!((args.cycles, args.format), (CyclesFrom::Given(Hertz(2.8e9)), Format::Csv));
     assert_eq!(
-        args.outputs.iter().map(|output| output.format).collect::<Vec<_>>(),
+        args.keep.outputs.iter().map(|output| output.format).collect::<Vec<_>>(),
         [Format::Json, Format::Markdown]
     );
 }

@@ -55,7 +55,7 @@ impl<T> Campaign<T> {
             cpu: cpus[0],
             timeout: settings.timeout,
         };
-        let mut waiters = gather(&args.timers, &args.agents, &args.runtimes, op, &asked)?;
+        let mut waiters = gather(&args.timers, &args.agents, &args.runtimes, Some(op), &asked)?;
         if args.timers.is_empty() {
             waiters.leave_out_elsewhere();
         }

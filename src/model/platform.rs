@@ -34,6 +34,9 @@ pub struct Platform {
     /// What a container allows.
     #[serde(default)]
     pub limits: Limits,
+    /// What makes waits late.
+    #[serde(default)]
+    pub waiting: Waiting,
     /// `kernel.perf_event_paranoid`: above 2, unprivileged programs cannot count cycles.
     pub perf_event_paranoid: Option<i32>,
 }
@@ -198,6 +201,32 @@ pub struct Load {
     pub five_minutes: f64,
     /// Over the last fifteen minutes.
     pub fifteen_minutes: f64,
+}
+
+/// What makes threads wake late from waits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Waiting {
+    /// By how much the kernel may put off waking a thread, in nanoseconds, to wake several at once (PR_SET_TIMERSLACK).
+    pub timer_slack_ns: Option<u64>,
+    /// Whether the kernel's timers have a high resolution; otherwise they go by the tick.
+    pub high_resolution: Option<bool>,
+    /// The driver of the idle states.
+    pub idle_driver: Option<String>,
+    /// The idle states (C-states) of the CPU that measured, from the lightest; null where they are not shown.
+    pub idle_states: Option<Vec<IdleState>>,
+}
+
+/// A state that an idle CPU may enter.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct IdleState {
+    /// As the driver calls it, as in `C1`.
+    pub name: String,
+    /// Microseconds that it takes to leave, as the driver says.
+    pub exit_latency_us: u64,
+    /// Whether it is switched off.
+    pub disabled: bool,
 }
 
 /// What a container or a control group allows this process.

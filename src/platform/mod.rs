@@ -19,6 +19,7 @@ pub mod quietest;
 mod root;
 pub mod settings;
 mod tsc;
+mod waiting;
 
 use crate::model::Platform;
 
@@ -51,6 +52,7 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         load: load::load(root, &told),
         steal_share: load::steal_share(root),
         limits: cgroup::limits(root),
+        waiting: waiting::waiting(root, cpu),
         perf_event_paranoid: root
             .content("/proc/sys/kernel/perf_event_paranoid")
             .and_then(|level| level.parse().ok()),

@@ -7,6 +7,7 @@ mod clock;
 mod cpu;
 mod system;
 pub mod tuning;
+mod waiting;
 
 use serde::Serialize;
 
@@ -81,13 +82,28 @@ fn is_linux(platform: &Platform) -> bool {
 }
 
 /// What is asked of Linux alone: other systems have none of it, or call it something else.
-const OF_LINUX: [&str; 6] = ["ntp", "governor", "isolated", "cpu-quota", "tick", "perf-event-paranoid"];
+const OF_LINUX: [&str; 9] = [
+    "ntp",
+    "governor",
+    "isolated",
+    "cpu-quota",
+    "tick",
+    "perf-event-paranoid",
+    "high-resolution-timers",
+    "timer-slack",
+    "idle-states",
+];
 
-/// All findings about a machine, the worst first; those of one severity keep their order: clock, CPU, system.
+/// All findings about a machine, the worst first; those of one severity keep their order: clock, CPU, system, waiting.
 #[must_use]
 pub fn judge(platform: &Platform) -> Vec<Finding> {
-    let mut findings: Vec<Finding> =
-        [clock::findings(platform), cpu::findings(platform), system::findings(platform)].concat();
+    let mut findings: Vec<Finding> = [
+        clock::findings(platform),
+        cpu::findings(platform),
+        system::findings(platform),
+        waiting::findings(platform),
+    ]
+    .concat();
     // Of what Linux alone has, another system need not say that it does not tell.
     let linux = is_linux(platform);
     findings.retain(|finding| {

@@ -3,7 +3,7 @@
 use timermeter::model::{
     Accuracy, AccuracyKind, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Figures,
     Frequency, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os, Platform,
-    Provenance, Report, SCHEMA, Settings, Staircase, Status, Tickless, TimerRow, Tool, Tsc, Warning,
+    Provenance, Report, SCHEMA, Settings, Staircase, Status, Tickless, TimerRow, Tool, Tsc, Waiting, Warning,
 };
 
 const HZ: f64 = 3.694e9;
@@ -332,6 +332,7 @@ fn platform() -> Platform {
             memory: Some(MemoryLimit { bytes: None }),
         },
         perf_event_paranoid: None,
+        waiting: Waiting::default(),
     }
 }
 

@@ -5,7 +5,9 @@ mod files;
 mod skipping;
 
 use proptest::prelude::*;
-use timermeter::model::{ClockSource, CpuQuota, Load, MemoryLimit, Ntp, Platform, Tickless};
+use timermeter::model::{
+    ClockSource, CpuQuota, IdleState, Load, MemoryLimit, Ntp, Platform, Tickless, Waiting,
+};
 use timermeter::suitability::{Finding, Severity, fit, judge};
 
 /// A machine on which nothing is wrong: two cores of bare metal, made ready.
@@ -38,7 +40,17 @@ fn ready() -> Platform {
     platform.limits.memory = Some(MemoryLimit::default());
     platform.hypervisor_clocks = Some(Vec::new());
     platform.perf_event_paranoid = Some(2);
+    platform.waiting = Waiting {
+        timer_slack_ns: Some(1),
+        high_resolution: Some(true),
+        idle_driver: None,
+        idle_states: Some(vec![state("C1", 2)]),
+    };
     platform
+}
+
+fn state(name: &str, exit_latency_us: u64) -> IdleState {
+    IdleState { name: name.into(), exit_latency_us, disabled: false }
 }
 
 fn steered() -> Ntp {
@@ -243,6 +255,27 @@ fn what_containers_and_hypervisors_take() {
     judged("perf-event-paranoid", Note, &["is 3"], |platform| platform.perf_event_paranoid = Some(3));
     judged("perf-event-paranoid", Fine, &["is -1"], |platform| platform.perf_event_paranoid = Some(-1));
     judged("perf-event-paranoid", Unknown, &[], |platform| platform.perf_event_paranoid = None);
+}
+
+#[test]
+fn waiting() {
+    let slack = |ns| move |platform: &mut Platform| platform.waiting.timer_slack_ns = ns;
+    judged("timer-slack", Note, &["50 µs", "PR_SET_TIMERSLACK"], slack(Some(50_000)));
+    judged("timer-slack", Unknown, &[], slack(None));
+    judged("high-resolution-timers", Problem, &["4 ms", "highres=off"], |platform| {
+        platform.waiting.high_resolution = Some(false);
+    });
+    judged("high-resolution-timers", Unknown, &[], |platform| platform.waiting.high_resolution = None);
+    let states = |states| move |platform: &mut Platform| platform.waiting.idle_states = states;
+    judged(
+        "idle-states",
+        Note,
+        &["C6", "133 µs", "cpu_dma_latency"],
+        states(Some(vec![state("C1", 2), state("C6", 133)])),
+    );
+    let off = IdleState { disabled: true, ..state("C6", 133) };
+    judged("idle-states", Fine, &[], states(Some(vec![state("C1", 2), off])));
+    judged("idle-states", Unknown, &[], states(None));
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub struct MissingWaiter {
     pub why: NotUsable,
 }
 
-/// Asks every host which timers it has that answer the question `op`, and picks those that were asked for, all of them without
+/// Asks every host which timers it has that answer the question `op`, or any, and picks those that were asked for, all of them without
 /// `patterns`.
 ///
 /// # Errors
@@ -58,16 +58,16 @@ pub fn gather(
     patterns: &[String],
     agents: &[AgentSpec],
     runtimes: &RuntimeArgs,
-    op: &str,
+    op: Option<&str>,
     settings: &Settings,
 ) -> Result<Waiters, CommandError> {
     let mut offers = Offers::of(agents, runtimes, settings)?;
+    let answers = |waiter: &HostedWaiter| op.is_none_or(|op| waiter.ops.iter().any(|offered| offered == op));
     for offer in &mut offers.all {
-        offer.host.waiters.retain(|waiter| waiter.ops.iter().any(|offered| offered == op));
+        offer.host.waiters.retain(answers);
         // What this program lacks here is known to answer or not.
         offer.missing_waiters.retain(|missing| {
-            timers::waits::find(&missing.id)
-                .is_none_or(|entry| HostedWaiter::native(&entry).ops.iter().any(|offered| offered == op))
+            timers::waits::find(&missing.id).is_none_or(|entry| answers(&HostedWaiter::native(&entry)))
         });
     }
     let ids = offers.all.iter().flat_map(|offer| {

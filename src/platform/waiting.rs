@@ -1,0 +1,70 @@
+//! What makes waits late: the slack that the kernel gives its timers, timers that go by the tick, and states of the CPU that take
+//! long to leave ([cpuidle], [prctl(2)], [hrtimers]).
+//!
+//! [cpuidle]: https://docs.kernel.org/admin-guide/pm/cpuidle.html
+//! [prctl(2)]: https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html
+//! [hrtimers]: https://docs.kernel.org/timers/hrtimers.html
+
+use timers::os::scheduling;
+
+use super::Root;
+use crate::model::{IdleState, Waiting};
+
+/// Idle states of a CPU at most (CPUIDLE_STATE_MAX is 10).
+const MOST_STATES: u32 = 64;
+
+/// As they are for the calling thread and for that CPU, or the first one.
+#[must_use]
+pub fn waiting(root: &Root, cpu: Option<u32>) -> Waiting {
+    Waiting {
+        timer_slack_ns: scheduling::timer_slack().ok(),
+        high_resolution: high_resolution(),
+        idle_driver: root
+            .name("/sys/devices/system/cpu/cpuidle/current_driver")
+            .filter(|name| name != "none"),
+        idle_states: idle_states(root, cpu.unwrap_or(0)),
+    }
+}
+
+/// The kernel declares a resolution of 1 ns for its clocks where its timers have it, and that of the tick where they have not
+/// (hrtimer_get_res).
+fn high_resolution() -> Option<bool> {
+    /// Ticks are longer, high-resolution timers are not.
+    const FINE_NS: f64 = 1e5;
+    let clock = timers::find(timers::waits::REFERENCE_ID)?;
+    (clock.declared_resolution)().map(|ns| ns < FINE_NS)
+}
+
+fn idle_states(root: &Root, cpu: u32) -> Option<Vec<IdleState>> {
+    let of = |state: u32, name: &str| {
+        root.name(&format!("/sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}/{name}"))
+    };
+    let states: Vec<IdleState> = (0..MOST_STATES)
+        .map_while(|state| {
+            Some(IdleState {
+                name: of(state, "name")?,
+                exit_latency_us: of(state, "latency")?.parse().ok()?,
+                disabled: of(state, "disable").is_some_and(|disabled| disabled != "0"),
+            })
+        })
+        .collect();
+    (!states.is_empty()).then_some(states)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::made_up;
+
+    #[test]
+    fn idle_states_are_those_of_the_cpu_and_whole_ones_only() {
+        let folder = "sys/devices/system/cpu/cpu1/cpuidle";
+        let [name, latency, off] =
+            ["name", "latency", "disable"].map(|name| format!("{folder}/state0/{name}"));
+        let cut = format!("{folder}/state1/name");
+        let (_folder, root) = made_up(&[(&name, "C1\n"), (&latency, "2\n"), (&off, "1\n"), (&cut, "C6\n")]);
+        let c1 = IdleState { name: "C1".into(), exit_latency_us: 2, disabled: true };
+        assert_eq!(waiting(&root, Some(1)).idle_states, Some(vec![c1]));
+        assert_eq!(waiting(&root, None).idle_states, None);
+    }
+}
