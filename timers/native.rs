@@ -13,7 +13,7 @@ use crate::counters::Counter;
 use crate::deadline::Deadline;
 use crate::os::{Common, Undistorted};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
-use crate::{Counts, Info, Ticks, Timer, Unavailable, arch, work};
+use crate::{Counts, Info, Ticks, Timer, Unavailable, Visitor, arch, work};
 
 /// The counter of the processor, held back by a fence and bare.
 type Fenced = Counter<arch::Fenced>;
@@ -135,6 +135,11 @@ impl<T: Timer> Native<T> {
     fn player(&self) -> impl Fn(Part) -> Vec<Ticks> + Sync {
         |part| play(&self.timer, part)
     }
+}
+
+/// Has a loop compiled for each reference, and run with the one of that id.
+pub(crate) fn by_reference<V: Visitor>(id: &str, visitor: V) -> Answer<V::Output> {
+    Ok(with_reference!(id, |reference| visitor.visit(reference)))
 }
 
 /// Reads the reference of that id, whoever asks.
@@ -347,7 +352,7 @@ fn sleep_beside_a_busy_thread(span: Duration) {
 }
 
 /// Computes for a span of real time.
-fn spin(span: Duration) {
+pub(crate) fn spin(span: Duration) {
     let over = Deadline::after(span);
     while over.remaining().is_some() {
         work::units(1 << 10);

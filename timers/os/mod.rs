@@ -14,8 +14,9 @@
 //! | `discipline` | how the kernel's clocks are steered |
 //! | `machine` | the kernel, and where it shows its files |
 //! | `process` | children, and all below them: started so that they end with this program, looked at, ended |
-//! | `scheduling` | the policy of a thread, its timer slack |
+//! | `scheduling` | the policy of a thread, its timer slack, how long it waited for a CPU; marks in the kernel's trace |
 //! | `signals` | requests to end |
+//! | `waits` | calls that wait |
 //! | `limits` | what a process may have of the system |
 //! | `files` | what the standard library does not know of files: locks, kinds, permissions |
 
@@ -56,7 +57,7 @@ pub use emulator::{emulator, runner};
 /// The clock that others are timed by; the one that no library in between distorts; and the one that nobody steers. `OWN` are the
 /// clocks that this system alone has.
 pub(crate) use system::{Common, OWN, Undistorted, Unsteered, visit_own};
-pub(crate) use system::{affinity, clocks, perf_event};
+pub(crate) use system::{affinity, clocks, perf_event, waits};
 pub use system::{counters, discipline, files, limits, machine, process, scheduling, signals};
 
 /// Why a thread could not be bound to a CPU.

@@ -295,6 +295,8 @@ pub mod process {
 
 /// Threads are scheduled as the system likes.
 pub mod scheduling {
+    use std::fs::File;
+
     use crate::Unavailable;
     use crate::os::Policy;
 
@@ -314,6 +316,27 @@ pub mod scheduling {
     pub fn set_policy(_policy: Policy) -> Result<(), Unavailable> {
         super::unavailable("policies of the scheduler")
     }
+
+    pub(crate) enum RunDelay {}
+
+    impl RunDelay {
+        pub(crate) fn of_this_thread() -> Option<Self> {
+            None
+        }
+
+        pub(crate) fn ns(&self) -> Option<u64> {
+            match *self {}
+        }
+    }
+
+    pub(crate) fn trace_marker() -> Option<File> {
+        None
+    }
+}
+
+/// The standard library waits.
+pub(crate) mod waits {
+    pub(crate) const OWN: &[crate::waits::WaitEntry] = &[];
 }
 
 pub mod signals {

@@ -3,15 +3,20 @@
 //!
 //! The prober sees each as a [`WaitSubject`]: something that can be asked to wait, to arm and cancel, and to tick.
 
-mod catalogue;
-mod observe;
+pub(crate) mod catalogue;
+pub(crate) mod linux;
+pub(crate) mod method;
+mod nothing;
+pub(crate) mod observe;
+mod spinning;
 mod standard;
+mod tokio_time;
 
-pub use catalogue::{Answers, WaitEntry, catalogue, find};
+pub use catalogue::{Answers, WaitEntry, catalogue, find, floor};
 
+use crate::Timer;
 use crate::os::Common;
 use crate::subject::{Answer, Fault};
-use crate::{Timer, Unavailable};
 
 /// The id of the timer that waits for nothing: what is around a wait.
 pub const FLOOR_ID: &str = "nothing";
@@ -116,19 +121,4 @@ pub trait WaitSubject {
         let _ = (reference, period_ns, count, stalls);
         Err(Fault::Refused("this timer is not periodic".into()))
     }
-}
-
-/// What the author of a countdown timer writes.
-pub trait Countdown: Sized + 'static {
-    /// Name, label, and what it is.
-    const INFO: WaitInfo;
-
-    /// Makes it ready to be used by the calling thread.
-    ///
-    /// # Errors
-    /// Says why this machine does not have it.
-    fn open() -> Result<Self, Unavailable>;
-
-    /// Waits for so many nanoseconds, rounded up to its unit.
-    fn wait(&mut self, nanoseconds: u64);
 }

@@ -18,6 +18,7 @@ pub mod machine;
 pub(crate) mod perf_event;
 pub mod process;
 pub mod scheduling;
+pub(crate) mod waits;
 
 #[cfg(not(any(
     target_arch = "x86",

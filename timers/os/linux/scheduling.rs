@@ -2,7 +2,9 @@
 //!
 //! [prctl(2)]: https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html
 
-use std::{io, ptr};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::{io, ptr, str};
 
 use libc::{c_int, c_long, c_ulong};
 
@@ -88,6 +90,29 @@ pub fn set_policy(policy: Policy) -> Result<(), Unavailable> {
         Some(libc::EINVAL) => why.remedy("priorities are from 1 to 99"),
         _ => why,
     })
+}
+
+/// How long the calling thread was ready to run and did not get a CPU (proc_pid_schedstat(5)).
+pub(crate) struct RunDelay(File);
+
+impl RunDelay {
+    /// `None` where the kernel does not count it.
+    pub(crate) fn of_this_thread() -> Option<Self> {
+        Some(Self(File::open("/proc/thread-self/schedstat").ok()?)).filter(|delay| delay.ns().is_some())
+    }
+
+    /// In nanoseconds since the thread began.
+    pub(crate) fn ns(&self) -> Option<u64> {
+        let mut text = [0; 64];
+        let length = self.0.read_at(&mut text, 0).ok()?;
+        str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+    }
+}
+
+/// Where marks are written into the kernel's trace, which stand among its events; `None` where that may not be done.
+pub(crate) fn trace_marker() -> Option<File> {
+    let folders = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+    folders.iter().find_map(|folder| File::options().write(true).open(format!("{folder}/trace_marker")).ok())
 }
 
 fn refused(call: &str, error: io::Error) -> Unavailable {

@@ -1,0 +1,91 @@
+//! `timerfd`.
+//!
+//! What ticks: a high-resolution timer of CLOCK_MONOTONIC. At what granularity: nanoseconds. Who may use it: everybody. Caveats: each wait
+//! takes two calls, one that arms and one that reads. A periodic one stays on its grid; what was missed is read as a count
+//! with the next expiration. A request of nothing would disarm it, so that it asks for a nanosecond.
+//! Source: `timerfd_create(2)`.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr;
+
+use libc::itimerspec;
+
+use super::{End, NEVER, checked, through_signals, timespec};
+use crate::Unavailable;
+use crate::subject::Answer;
+use crate::waits::method::{Armed, Countdown, Method, Periodic};
+use crate::waits::{WaitInfo, linux};
+
+/// A timer that is read.
+pub(crate) struct Timerfd {
+    timer: OwnedFd,
+    /// What the last read told.
+    expirations: u64,
+}
+
+impl Timerfd {
+    /// Arms it, or disarms it with nothing.
+    #[inline(always)]
+    fn set(&self, first_ns: u64, period_ns: u64) -> End {
+        let times = itimerspec { it_interval: timespec(period_ns), it_value: timespec(first_ns) };
+        // SAFETY: the times are read, the former ones are not asked for; the descriptor is open as long as `self` lives.
+        let status =
+            unsafe { libc::timerfd_settime(self.timer.as_raw_fd(), 0, &raw const times, ptr::null_mut()) };
+        End::of(status, NEVER)
+    }
+
+    #[inline(always)]
+    fn read(&mut self) {
+        let (descriptor, count) = (self.timer.as_raw_fd(), &raw mut self.expirations);
+        through_signals(|| {
+            // SAFETY: the pointer is valid for eight bytes, and the descriptor is open as long as `self` lives.
+            let status = unsafe { libc::read(descriptor, count.cast(), size_of::<u64>()) };
+            End::of(status as i64, NEVER)
+        });
+    }
+}
+
+impl Method for Timerfd {
+    const INFO: WaitInfo = linux::TIMERFD;
+
+    fn open() -> Result<Self, Unavailable> {
+        // SAFETY: plain numbers.
+        let made = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
+        let descriptor = checked("timerfd_create(CLOCK_MONOTONIC)", made)?;
+        // SAFETY: it was just opened and belongs to nobody else.
+        let timer = Self { timer: unsafe { OwnedFd::from_raw_fd(descriptor) }, expirations: 0 };
+        timer.set(0, 0).opens("timerfd_settime()").map(|()| timer)
+    }
+}
+
+impl Countdown for Timerfd {
+    fn wait(&mut self, nanoseconds: u64) {
+        self.set(nanoseconds.max(1), 0);
+        self.read();
+    }
+}
+
+impl Armed for Timerfd {
+    fn arm_and_cancel(&mut self, nanoseconds: u64) {
+        self.set(nanoseconds, 0);
+        self.set(0, 0);
+    }
+}
+
+impl Periodic for Timerfd {
+    fn start(&mut self, period_ns: u64) -> Answer<()> {
+        self.set(period_ns, period_ns).starts(Self::INFO.label)
+    }
+
+    fn tick(&mut self) {
+        self.read();
+    }
+
+    fn expirations(&mut self) -> u64 {
+        self.expirations
+    }
+
+    fn stop(&mut self) {
+        self.set(0, 0);
+    }
+}
