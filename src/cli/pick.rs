@@ -17,21 +17,32 @@ Examples:
   timermeter pick --duration 10us --error 5% --rate 10000/s --overhead 1%
   timermeter pick --duration 2ms --error 1% --counts thread
   timermeter pick --duration 5us --error 1% --runtime java
-  timermeter pick --duration 1ms --error 1% --needs threads,no-slew --from report.json";
+  timermeter pick --duration 1ms --error 1% --needs threads,no-slew --from report.json
+  timermeter pick --every 1ms --within 50us --share 99% --overhead 2%";
 
 /// Arguments of `pick`.
 #[derive(Clone, Debug, Args)]
 pub struct PickArgs {
     /// How long the operation takes, roughly, as in 250ns or 3ms
-    #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
-    pub duration: Nanos,
+    #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, required_unless_present = "every")]
+    pub duration: Option<Nanos>,
     /// The error that may be made, as in 1%
-    #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
-    pub error: f64,
+    #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true, required_unless_present = "every")]
+    pub error: Option<f64>,
+    /// Instead of a clock: the method to wait with so often, as in 1ms
+    #[arg(long, value_name = "TIME", value_parser = super::wait::period, allow_hyphen_values = true, requires = "within",
+          conflicts_with_all = ["duration", "error", "rate", "needs", "settable"])]
+    pub every: Option<u64>,
+    /// By how much a wait may be off
+    #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, requires = "every")]
+    pub within: Option<Nanos>,
+    /// The share of waits that has to keep it
+    #[arg(long, value_name = "SHARE", default_value = "99%", value_parser = share, allow_hyphen_values = true, requires = "every")]
+    pub share: f64,
     /// How sure the error has to be kept
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
     pub confidence: f64,
-    /// The share of the running time that reading the clock may take, as in 5%
+    /// The share of the running time that reading the clock, or waiting, may take, as in 5%
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub overhead: Option<f64>,
     /// What the clock has to count

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use timers::os::Policy;
 
-use super::{AgentSpec, KeepArgs, RuntimeArgs, values};
+use super::{AgentSpec, KeepArgs, PickArgs, RuntimeArgs, RuntimeName, values};
 use crate::model::{BackgroundLoad, Nanos};
 use crate::platform::frequency::CyclesFrom;
 use crate::quantity;
@@ -43,6 +43,9 @@ pub struct WaitArgs {
     /// Stop at the first wait that is later than this, and write a mark into the kernel's trace where that is permitted
     #[arg(long = "break", value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
     pub break_at: Option<Nanos>,
+    /// Waits of each length at least, whatever the plan says, unless that takes too long.
+    #[arg(skip)]
+    pub at_least: Option<u32>,
     /// What both have.
     #[command(flatten)]
     pub common: WaitingArgs,
@@ -142,6 +145,48 @@ pub enum LoadName {
     OtherCpu,
 }
 
+impl WaitArgs {
+    /// What `pick` measures to choose: one length, often enough to tell of such a share.
+    #[must_use]
+    pub fn for_choice(pick: &PickArgs, every_ns: u64, share: f64) -> Self {
+        Self {
+            durations: vec![Lengths(vec![every_ns])],
+            span: None,
+            histogram: None,
+            break_at: None,
+            // With none missed Wilson's bound of so many is above the share.
+            at_least: Some((4.0 / (1.0 - share)).clamp(100.0, 20_000.0) as u32),
+            common: WaitingArgs {
+                timers: if pick.agents.is_empty() && pick.runtime.is_none() {
+                    Vec::new()
+                } else {
+                    vec!["*:*".into()]
+                },
+                quick: true,
+                thorough: false,
+                agents: pick.agents.clone(),
+                runtimes: RuntimeArgs {
+                    names: pick
+                        .runtime
+                        .iter()
+                        .filter_map(|name| RuntimeName::from_str(name, true).ok())
+                        .collect(),
+                },
+                slack: Vec::new(),
+                policy: Vec::new(),
+                load: Vec::new(),
+                cpu: None,
+                cycles: CyclesFrom::Effective,
+                format: Format::Table,
+                keep: KeepArgs::default(),
+                seed: None,
+                timeout: None,
+                quiet: false,
+            },
+        }
+    }
+}
+
 impl From<LoadName> for BackgroundLoad {
     fn from(name: LoadName) -> Self {
         match name {
@@ -177,7 +222,7 @@ fn lengths(text: &str) -> Result<Lengths, String> {
     Ok(Lengths(all))
 }
 
-fn period(text: &str) -> Result<u64, String> {
+pub(super) fn period(text: &str) -> Result<u64, String> {
     let Nanos(ns) = quantity::time(text).map_err(|error| error.to_string())?;
     if (SHORTEST_PERIOD_NS..=LONGEST_NS).contains(&ns) {
         Ok(ns.round() as u64)

@@ -16,6 +16,7 @@ pub mod measure;
 mod measurement;
 pub mod period;
 pub mod pick;
+mod pick_wait;
 pub mod platform;
 pub mod probe;
 mod progress;
@@ -37,7 +38,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::cli::{Colour, Output};
-use crate::method::in_a_sentence;
+use crate::method::{in_a_sentence, waiting::in_a_sentence as waiting_in_a_sentence};
 use crate::model::Report;
 use crate::report::terminal::{self, Detail};
 use crate::report::{Format, OutputFile, ReadError};
@@ -164,7 +165,7 @@ fn write(files: Vec<OutputFile>, report: &Report) -> Result<(), CommandError> {
 fn show(report: &Report, format: Format, notes: Detail, output: &mut dyn Write) -> Result<(), CommandError> {
     let style = terminal_style();
     if format == Format::Table {
-        if let Some(sentence) = in_a_sentence(report) {
+        if let Some(sentence) = in_a_sentence(report).or_else(|| waiting_in_a_sentence(report)) {
             let mut text = String::new();
             hang(&mut text, "", "  ", &sentence, style.columns());
             writeln!(output, "{text}")?;

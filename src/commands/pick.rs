@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::first_look::first_look;
-use super::{CommandError, terminal_style};
+use super::{CommandError, pick_wait, terminal_style};
 use crate::cli::{PickArgs, ShortFormat};
 use crate::method::choice::{Candidate, told};
 use crate::method::plan::Method;
@@ -20,6 +20,9 @@ use crate::text::{clipped, hang};
 /// # Errors
 /// When the requirement makes no sense, the report cannot be read, or nothing could be probed.
 pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    if let Some(every) = args.every {
+        return pick_wait::run(args, every as f64, output);
+    }
     let requirement = requirement(args)?;
     let report = match &args.from {
         Some(path) => Report::read(path).map_err(|error| CommandError::Failed(error.to_string()))?,
@@ -54,7 +57,12 @@ fn probed(args: &PickArgs) -> Result<Report, CommandError> {
 }
 
 fn requirement(args: &PickArgs) -> Result<Requirement, CommandError> {
-    let requirement = Requirement::new(args.duration, args.error, args.confidence)
+    let (Some(duration), Some(error)) = (args.duration, args.error) else {
+        return Err(CommandError::Usage(
+            "say how long the operation takes and what error may be made, or --every".into(),
+        ));
+    };
+    let requirement = Requirement::new(duration, error, args.confidence)
         .and_then(|requirement| requirement.overhead(args.overhead))
         .and_then(|requirement| requirement.rate(args.rate))
         .map_err(|error| CommandError::Usage(error.to_string()))?;

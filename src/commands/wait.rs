@@ -9,6 +9,7 @@ use super::{CommandError, show, tell};
 use crate::cli::WaitArgs;
 use crate::model::Status;
 use crate::prober::waits::campaign::{self, Broken};
+use crate::prober::waits::plan::WaitPlan;
 use crate::recording::{ObservedWaits, Recording};
 use crate::report::{WholeFile, is_standard};
 use crate::text::numbers::time;
@@ -48,6 +49,18 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         settings.lengths_ns = args.durations.iter().flat_map(|lengths| lengths.0.iter().copied()).collect();
         settings.lengths_ns.sort_unstable();
         settings.lengths_ns.dedup();
+    }
+    if let Some(waits) = args.at_least {
+        /// Nanoseconds a timer.
+        const MOST_NS: f64 = 6e9;
+        let plan = &mut settings.plan;
+        let each = waits.div_ceil(plan.processes);
+        *plan = WaitPlan {
+            waits: each.max(plan.waits),
+            length_ns: MOST_NS / f64::from(plan.processes),
+            long_rounds: 0,
+            ..*plan
+        };
     }
     settings.span = args.span.map(Duration::from_secs_f64);
     settings.break_ns = args.break_at.map(|at| at.0 as u64);

@@ -17,6 +17,7 @@ pub mod plan;
 pub mod requirement;
 pub mod runtime;
 mod unmet;
+pub mod waiting;
 
 pub use budget::Budget;
 pub use by_rule::{NoneByRule, by_rule, in_a_sentence};

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::{periods, waits};
-use crate::model::{Means, PeriodRow, Status, WaitConditions, WaitRow};
+use crate::model::{Granularity, Means, PeriodRow, Status, WaitConditions, WaitFigures, WaitRow, Warning};
+use crate::text::numbers::{significant, time, trimmed};
 use crate::trace::{PeriodTrace, WaitTrace};
 
 /// Why a timer that waits has no figures.
@@ -56,6 +57,7 @@ impl ObservedWaits {
     #[must_use]
     pub fn row(&self, hertz: Option<f64>) -> WaitRow {
         let (status, reason, remedy) = ended(&self.outcome);
+        let figures = self.outcome.as_ref().ok().map(|trace| waits::figures(trace, hertz));
         WaitRow {
             id: self.id.clone(),
             label: self.label.clone(),
@@ -65,10 +67,72 @@ impl ObservedWaits {
             status,
             reason,
             remedy,
-            figures: self.outcome.as_ref().ok().map(|trace| waits::figures(trace, hertz)),
-            warnings: Vec::new(),
+            warnings: figures.as_ref().map(caveats).unwrap_or_default(),
+            figures,
         }
     }
+}
+
+/// What whoever uses the timer should know.
+fn caveats(figures: &WaitFigures) -> Vec<Warning> {
+    let mut caveats = Vec::new();
+    let mut warn = |code: &str, message: String, advice: &str| {
+        caveats.push(Warning { code: code.into(), message, advice: advice.into() });
+    };
+    let earliest =
+        figures.lateness.iter().filter(|late| late.early > 0.0).max_by(|a, b| a.early.total_cmp(&b.early));
+    if let Some(late) = earliest {
+        warn(
+            "returns-early",
+            format!(
+                "{} % of waits of {} returned before their time, by up to {}",
+                significant(100.0 * late.early, 3),
+                short(late.request_ns as f64),
+                short(late.earliest_ns)
+            ),
+            "After a wait, look at the clock, and wait for what is left.",
+        );
+    }
+    let step = |granularity: Option<Granularity>| match granularity {
+        Some(Granularity::Step(known)) => Some(known.value),
+        _ => None,
+    };
+    if let Some(ns) = figures.steps.iter().find_map(|steps| step(steps.rounding)) {
+        warn(
+            "requests-rounded",
+            format!("requests are rounded to steps of {}", short(ns)),
+            "Where shorter waits matter, take a timer whose requests are finer.",
+        );
+    }
+    let grids: Vec<f64> = figures.steps.iter().filter_map(|steps| step(steps.grid)).collect();
+    if let [first, rest @ ..] = grids.as_slice() {
+        let grown = rest.iter().copied().fold(*first, f64::max);
+        let grows = if grown > 1.5 * first {
+            format!(", and of {} for longer waits", short(grown))
+        } else {
+            String::new()
+        };
+        warn(
+            "wakes-on-a-grid",
+            format!("threads wake at points of time {} apart{grows}", short(*first)),
+            "Expect waits to end up to a step late, whatever is asked for.",
+        );
+    }
+    if let Some(ppm) = figures.proportional_ppm.filter(|ppm| ppm.low.is_some_and(|low| low > LARGE_PPM)) {
+        warn(
+            "late-in-proportion",
+            format!("waits are longer than asked for by {} ppm of their length", significant(ppm.value, 3)),
+            "For long waits, wait in parts, or to a point in absolute time.",
+        );
+    }
+    caveats
+}
+
+/// What clocks differ by from each other is less.
+const LARGE_PPM: f64 = 200.0;
+
+fn short(ns: f64) -> String {
+    trimmed(&time(Some(ns)))
 }
 
 impl ObservedPeriods {

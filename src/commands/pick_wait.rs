@@ -1,0 +1,132 @@
+//! `pick --every`: the method to wait with.
+
+use std::io::Write;
+
+use super::{CommandError, failed, terminal_style, wait};
+use clap::ValueEnum;
+
+use crate::cli::{PickArgs, RuntimeName, ShortFormat, WaitArgs};
+use crate::method::waiting::{Punctuality, WaitChoice, Waiter, choose};
+use crate::model::Report;
+use crate::report::terminal::listed;
+use crate::table::Style;
+use crate::text::numbers::{significant, time, trimmed};
+use crate::text::{clipped, hang};
+
+/// Runs the command. Returns whether a method suffices.
+///
+/// # Errors
+/// When the requirement makes no sense, the report cannot be read, or nothing could be measured.
+pub fn run(args: &PickArgs, every_ns: f64, output: &mut dyn Write) -> Result<bool, CommandError> {
+    // The command line sees to it that there is one.
+    let within = args.within.map_or(every_ns / 20.0, |within| within.0);
+    let asked = Punctuality::new(every_ns, within, args.share, args.overhead)
+        .map_err(|error| CommandError::Usage(error.to_string()))?;
+    let report = match &args.from {
+        Some(path) => Report::read(path).map_err(failed)?,
+        None => {
+            if let Some(name) =
+                args.runtime.as_deref().filter(|name| RuntimeName::from_str(name, true).is_err())
+            {
+                return Err(CommandError::Usage(format!(
+                    "--runtime `{}`: this program brings no host for it along, only for java, dotnet, python and node; give a \
+                     report of `timermeter wait --agent …` with --from",
+                    clipped(name, 40)
+                )));
+            }
+            let measured = WaitArgs::for_choice(args, every_ns as u64, asked.share);
+            wait::record(&measured)?.0.report().map_err(failed)?
+        }
+    };
+    let choice = choose(&report, &asked).map_err(failed)?;
+    match args.format {
+        ShortFormat::Json => writeln!(output, "{}", super::pretty(&choice)?)?,
+        ShortFormat::Table => output.write_all(page(&choice, terminal_style()).as_bytes())?,
+    }
+    output.flush()?;
+    Ok(choice.picked.is_some())
+}
+
+fn page(choice: &WaitChoice, style: Style) -> String {
+    let asked = &choice.asked;
+    let most =
+        asked.overhead.map_or_else(String::new, |most| format!(", at most {} of a CPU", percent(most)));
+    let mut out = format!(
+        "# requirement: every {}, off by at most {} in {} of cases{most}\n\n",
+        short(asked.every_ns),
+        short(asked.within_ns),
+        percent(asked.share),
+    );
+    match (&choice.picked, &choice.nearest) {
+        (Some(picked), _) => candidate(&mut out, "wait with", picked, style),
+        (None, Some(nearest)) => {
+            out += "No method suffices.\n";
+            candidate(&mut out, "the nearest is", nearest, style);
+        }
+        (None, None) => out += "No method suffices, and none was measured.\n",
+    }
+    out += "\nthe others\n";
+    let others: Vec<(String, String)> =
+        choice.others.iter().map(|other| (named(other), in_short(other))).collect();
+    out += &listed("  ", &others, style);
+    out
+}
+
+/// Its id, with the conditions that its thread has to ask for.
+fn named(waiter: &Waiter) -> String {
+    clipped(&waiter.id, 60)
+}
+
+fn in_short(waiter: &Waiter) -> String {
+    match (&waiter.reason, waiter.overhead) {
+        (Some(reason), _) => reason.clone(),
+        (None, Some(overhead)) => format!("suffices too, and takes {} of a CPU", percent(overhead)),
+        (None, None) => "suffices too; what it costs is unknown".into(),
+    }
+}
+
+fn candidate(out: &mut String, title: &str, waiter: &Waiter, style: Style) {
+    *out += &format!("{title} {} — {}\n\n", named(waiter), clipped(&waiter.label, 80));
+    let known = |ns: Option<f64>| ns.map_or_else(|| "unknown: too few waits".into(), |ns| time(Some(ns)));
+    let slack = waiter.slack_ns.map_or_else(|| "none".into(), |ns| short(ns as f64));
+    let lines = [
+        (
+            "within the bound",
+            format!(
+                "{} of {} waits; {} at least, at 95 % confidence",
+                percent(waiter.share),
+                waiter.waits,
+                percent(waiter.share_at_least)
+            ),
+        ),
+        (
+            "lateness",
+            format!(
+                "median {}, p99 {}, at most {}",
+                known(waiter.p50_ns),
+                known(waiter.p99_ns),
+                time(Some(waiter.max_ns))
+            ),
+        ),
+        (
+            "CPU",
+            waiter.overhead.map_or_else(|| "unknown".into(), |share| format!("{} of one", percent(share))),
+        ),
+        ("measured with", format!("timer slack {slack}, policy {}", clipped(&waiter.policy, 20))),
+    ];
+    *out += &listed("  ", &lines, style);
+    if let Some(reason) = &waiter.reason {
+        hang(out, "  ✗ ", "    ", reason, style.columns());
+    }
+    for note in &waiter.notes {
+        hang(out, "  → ", "    ", note, style.columns());
+    }
+}
+
+fn short(ns: f64) -> String {
+    trimmed(&time(Some(ns)))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", significant(share * 100.0, 3))
+}

@@ -1,0 +1,366 @@
+//! Which method to wait with, every so often: the cheapest of those that are on time often enough.
+
+use serde::Serialize;
+
+use crate::analysis::statistics::normal_quantile;
+use crate::model::{Granularity, Lateness, LatenessHistogram, Means, Report, WaitRow};
+use crate::text::clipped;
+use crate::text::numbers::{significant, time, trimmed};
+
+/// Lengths that differ by more than this factor tell nothing of each other.
+const NEAR: f64 = 3.2;
+/// Bins of the histogram of latenesses a decade.
+const BINS: f64 = 20.0;
+
+/// What is asked of a method to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Punctuality {
+    /// How often, in nanoseconds between.
+    pub every_ns: f64,
+    /// By how much a wait may be off, in nanoseconds.
+    pub within_ns: f64,
+    /// The share of waits that has to be, in (0, 1).
+    pub share: f64,
+    /// The share of a CPU that waiting may take, in (0, 1]; any where it is not said.
+    pub overhead: Option<f64>,
+}
+
+/// Why nobody can be helped with this.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PunctualityError {
+    /// A share is none.
+    #[error("{0} must be more than 0 % and less than 100 %, as in 99%")]
+    Share(&'static str),
+    /// It may be off by more than it waits.
+    #[error("a wait of {0} that may be off by {1} need not wait: give a shorter --within")]
+    Loose(String, String),
+    /// The report has no such waits.
+    #[error(
+        "the report has no waits of about {0}: measure them with `timermeter wait --durations {0} -o report.json`"
+    )]
+    NoSuchWaits(String),
+}
+
+/// How well a method keeps what is asked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Waiter {
+    /// Its id.
+    pub id: String,
+    /// The call itself.
+    pub label: String,
+    /// The timer slack it waited with, in nanoseconds.
+    pub slack_ns: Option<u64>,
+    /// The policy of its thread.
+    pub policy: String,
+    /// The share of its waits that were within the bound.
+    pub share: f64,
+    /// What that share is at least, at 95 % confidence.
+    pub share_at_least: f64,
+    /// Waits that tell it.
+    pub waits: u64,
+    /// Median lateness, in nanoseconds.
+    pub p50_ns: Option<f64>,
+    /// 99th percentile, in nanoseconds; null where there were too few waits.
+    pub p99_ns: Option<f64>,
+    /// The latest, in nanoseconds.
+    pub max_ns: f64,
+    /// The share of a CPU that it takes; null where it is unknown.
+    pub overhead: Option<f64>,
+    /// What to mind.
+    pub notes: Vec<String>,
+    /// Why it does not suffice; null where it does.
+    pub reason: Option<String>,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WaitChoice {
+    /// What was asked.
+    pub asked: Punctuality,
+    /// The length of the waits that tell it, in nanoseconds.
+    pub length_ns: u64,
+    /// The cheapest that suffices; null where none does.
+    pub picked: Option<Waiter>,
+    /// Where none does: the one that comes nearest.
+    pub nearest: Option<Waiter>,
+    /// The others, those that suffice first.
+    pub others: Vec<Waiter>,
+}
+
+impl Punctuality {
+    /// Waits every so many nanoseconds, off by at most that many, in that share of cases.
+    ///
+    /// # Errors
+    /// When one of them makes no sense.
+    pub fn new(
+        every_ns: f64,
+        within_ns: f64,
+        share: f64,
+        overhead: Option<f64>,
+    ) -> Result<Self, PunctualityError> {
+        if !(share > 0.0 && share < 1.0) {
+            return Err(PunctualityError::Share("--share"));
+        }
+        if overhead.is_some_and(|overhead| !(overhead > 0.0 && overhead <= 1.0)) {
+            return Err(PunctualityError::Share("--overhead"));
+        }
+        if within_ns >= every_ns {
+            return Err(PunctualityError::Loose(short(every_ns), short(within_ns)));
+        }
+        Ok(Self { every_ns, within_ns, share, overhead })
+    }
+}
+
+/// The cheapest method of a report that suffices.
+///
+/// # Errors
+/// When the report has no waits of about that length.
+pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, PunctualityError> {
+    let of = |row: &WaitRow| row.figures.as_ref().map(|figures| figures.lateness.clone()).unwrap_or_default();
+    let distance = |length: u64| (length.max(1) as f64 / asked.every_ns).ln().abs();
+    let lengths = report.waits.iter().flat_map(of).map(|late| late.request_ns);
+    let length_ns = lengths
+        .filter(|length| distance(*length) <= NEAR.ln())
+        .min_by(|a, b| distance(*a).total_cmp(&distance(*b)))
+        .ok_or_else(|| PunctualityError::NoSuchWaits(short(asked.every_ns)))?;
+    let mut all: Vec<Waiter> = report
+        .waits
+        .iter()
+        .filter_map(|row| {
+            let late = row.figures.as_ref()?.lateness.iter().find(|late| late.request_ns == length_ns)?;
+            Some(Waiter::judged(row, late, asked))
+        })
+        .collect();
+    let cost = |waiter: &Waiter| waiter.overhead.unwrap_or(f64::INFINITY);
+    all.sort_by(|a, b| {
+        let suffices = |waiter: &Waiter| waiter.reason.is_some();
+        let both_suffice = a.reason.is_none();
+        suffices(a).cmp(&suffices(b)).then_with(|| {
+            if both_suffice {
+                cost(a).total_cmp(&cost(b))
+            } else {
+                b.share.total_cmp(&a.share).then(cost(a).total_cmp(&cost(b)))
+            }
+        })
+    });
+    let best = (!all.is_empty()).then(|| all.remove(0));
+    let (picked, nearest) = match best {
+        Some(best) if best.reason.is_none() => (Some(best), None),
+        best => (None, best),
+    };
+    Ok(WaitChoice { asked: *asked, length_ns, picked, nearest, others: all })
+}
+
+impl Waiter {
+    fn judged(row: &WaitRow, late: &Lateness, asked: &Punctuality) -> Self {
+        let share = within(late, asked.within_ns);
+        let share_at_least = at_least(share, late.waits);
+        let overhead = late.cpu_ns.map(|cpu| (cpu.value / asked.every_ns).max(0.0));
+        let mut waiter = Self {
+            id: row.id.clone(),
+            label: row.label.clone(),
+            slack_ns: row.conditions.slack_ns,
+            policy: row.conditions.policy.clone(),
+            share,
+            share_at_least,
+            waits: late.waits,
+            p50_ns: late.p50_ns.map(|known| known.value),
+            p99_ns: late.p99_ns.map(|known| known.value),
+            max_ns: late.max_ns,
+            overhead,
+            notes: Vec::new(),
+            reason: None,
+        };
+        waiter.reason = waiter.shortfall(asked);
+        waiter.notes = notes(row, late, asked);
+        waiter
+    }
+
+    fn shortfall(&self, asked: &Punctuality) -> Option<String> {
+        let within = short(asked.within_ns);
+        if self.share < asked.share {
+            let tail = self.p99_ns.map_or_else(String::new, |p99| format!(" (p99 is {})", time(Some(p99))));
+            return Some(format!("{} of waits are within {within}{tail}", percent(self.share)));
+        }
+        if self.share_at_least < asked.share {
+            return Some(format!(
+                "{} of {} waits were within {within}, which may be {} by chance: measure longer",
+                percent(self.share),
+                self.waits,
+                percent(self.share_at_least)
+            ));
+        }
+        let most = asked.overhead?;
+        match self.overhead {
+            None => Some("what it costs is unknown".into()),
+            Some(overhead) if overhead > most => Some(format!("it takes {} of a CPU", percent(overhead))),
+            Some(_) => None,
+        }
+    }
+}
+
+/// What whoever waits like that should know.
+fn notes(row: &WaitRow, late: &Lateness, asked: &Punctuality) -> Vec<String> {
+    let mut notes = Vec::new();
+    if late.early > 0.0 {
+        notes.push(format!(
+            "{} of waits return before their time, by up to {}: look at the clock and wait for the rest",
+            percent(late.early),
+            time(Some(late.earliest_ns))
+        ));
+    }
+    notes.push(match row.means {
+        Means::Spins => "it computes all the time: nobody else gets the CPU".to_owned(),
+        Means::Blocks | Means::Hybrid => {
+            let drift = late.p50_ns.map_or_else(String::new, |late| {
+                format!(": a fixed length comes out {} slow", percent(late.value / asked.every_ns))
+            });
+            format!("before each wait, compute what is left to the next point in time{drift}")
+        }
+    });
+    notes
+}
+
+/// The share of waits that were off by no more than that many nanoseconds. A bin counts where it is within as a whole.
+fn within(late: &Lateness, within_ns: f64) -> f64 {
+    let LatenessHistogram { bins } = &late.histogram;
+    let ends_within = |bin: u32| 10_f64.powf(f64::from(bin) / BINS) <= within_ns;
+    let inside: u64 = bins.iter().filter(|(bin, _)| ends_within(**bin)).map(|(_, count)| count).sum();
+    // All early waits stand in the first bin.
+    let too_early = if late.earliest_ns > within_ns { late.early } else { 0.0 };
+    (inside as f64 / late.waits.max(1) as f64 - too_early).clamp(0.0, 1.0)
+}
+
+/// The lower end of Wilson's interval of a share, one-sided at 95 %.
+fn at_least(share: f64, waits: u64) -> f64 {
+    if waits == 0 {
+        return 0.0;
+    }
+    // That of an interval of 90 % with two sides.
+    let (z, n) = (normal_quantile(0.9), waits as f64);
+    let centre = share + z * z / (2.0 * n);
+    let half = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    ((centre - half) / (1.0 + z * z / n)).max(0.0)
+}
+
+fn short(ns: f64) -> String {
+    trimmed(&time(Some(ns)))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", significant(share * 100.0, 3))
+}
+
+/// The report of timers that wait in a sentence: what blocks and is least late, what is later by nothing and computes, and what
+/// rounds. `None` where it has none.
+#[must_use]
+pub fn in_a_sentence(report: &Report) -> Option<String> {
+    /// The length that most people wait for.
+    const USUAL_NS: f64 = 1e6;
+    let distance = |late: &Lateness| (late.request_ns.max(1) as f64 / USUAL_NS).ln().abs();
+    let at: Vec<(&WaitRow, &Lateness)> = report
+        .waits
+        .iter()
+        .filter_map(|row| {
+            let lateness = &row.figures.as_ref()?.lateness;
+            Some((row, lateness.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?))
+        })
+        .collect();
+    let late = |late: &Lateness| late.p50_ns.map_or(f64::INFINITY, |known| known.value);
+    let least = |means: fn(Means) -> bool| {
+        let some = at.iter().filter(|(row, _)| means(row.means));
+        some.min_by(|a, b| late(a.1).total_cmp(&late(b.1))).filter(|(_, lateness)| late(lateness).is_finite())
+    };
+    let told = |(row, lateness): &(&WaitRow, &Lateness)| {
+        let cpu =
+            lateness.cpu_ns.map_or_else(String::new, |cpu| format!(", {} of CPU", time(Some(cpu.value))));
+        format!("{} ({} late{cpu})", clipped(&row.id, LONGEST_ID), time(Some(late(lateness))))
+    };
+    let blocking = least(|means| means == Means::Blocks);
+    let length = short(at.first()?.1.request_ns as f64);
+    let mut parts: Vec<String> = blocking.map(told).into_iter().collect();
+    parts.extend(
+        least(|means| means != Means::Blocks)
+            .map(|other| format!("where it must not be late: {}", told(other))),
+    );
+    if parts.is_empty() {
+        return None;
+    }
+    let rounding = report.waits.iter().filter_map(|row| {
+        let steps = row.figures.as_ref()?.steps.first()?;
+        let step =
+            [steps.rounding, steps.grid].into_iter().flatten().find_map(|granularity| match granularity {
+                Granularity::Step(known) if known.value >= COARSE_NS => Some(known.value),
+                _ => None,
+            })?;
+        Some((clipped(&row.id, LONGEST_ID), short(step)))
+    });
+    let mut coarse: Vec<String> = Vec::new();
+    for (id, step) in rounding {
+        let told = format!("{id} ({step})");
+        if !coarse.contains(&told) {
+            coarse.push(told);
+        }
+    }
+    let beware = if coarse.is_empty() {
+        String::new()
+    } else {
+        format!(". Caveat: coarse steps of {}", coarse.join(", "))
+    };
+    Some(format!("To wait {length} on this machine: {}{beware}.", parts.join("; ")))
+}
+
+/// Steps from here on are told in the first sentence, in nanoseconds.
+const COARSE_NS: f64 = 5e5;
+const LONGEST_ID: usize = 60;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn late(counts: &[(f64, u64)]) -> Lateness {
+        let bins =
+            counts.iter().map(|&(ns, count)| (((ns.log10() * BINS).floor() + 1.0) as u32, count)).collect();
+        Lateness {
+            request_ns: 1_000_000,
+            waits: counts.iter().map(|(_, count)| count).sum(),
+            p50_ns: None,
+            p90_ns: None,
+            p99_ns: None,
+            p999_ns: None,
+            max_ns: 0.0,
+            timers_part_ns: None,
+            early: 0.0,
+            earliest_ns: 0.0,
+            cpu_ns: None,
+            cpu_cycles: None,
+            spread: None,
+            quality: None,
+            histogram: LatenessHistogram { bins },
+        }
+    }
+
+    #[test]
+    fn a_bin_that_reaches_beyond_the_bound_does_not_count() {
+        let late = late(&[(10_000.0, 90), (49_000.0, 5), (60_000.0, 5)]);
+        assert!((within(&late, 50_000.0) - 0.9).abs() < 1e-9, "the bin of 49 us goes on to 50.1 us");
+        assert!((within(&late, 52_000.0) - 0.95).abs() < 1e-9);
+    }
+
+    #[test]
+    fn few_waits_prove_little() {
+        assert!(at_least(1.0, 100) < 0.98 && at_least(1.0, 1_000) > 0.997);
+        assert!(at_least(0.99, 10_000) < 0.99);
+        assert_eq!(at_least(1.0, 0), 0.0);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        assert!(Punctuality::new(1e6, 5e4, 0.99, Some(0.02)).is_ok());
+        for (every, within, share, overhead) in
+            [(1e6, 1e6, 0.9, None), (1e6, 1e3, 1.0, None), (1e6, 1e3, 0.0, None), (1e6, 1e3, 0.9, Some(0.0))]
+        {
+            assert!(Punctuality::new(every, within, share, overhead).is_err());
+        }
+    }
+}
