@@ -26,7 +26,7 @@ pub const JAVA: &[Source] = sources!(
 pub const DOTNET: &[Source] = sources!("dotnet": "Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs");
 
 /// Python 3.8 and later.
-pub const PYTHON: &[Source] = sources!("python": "agent.py");
+pub const PYTHON: &[Source] = sources!("python": "agent.py", "waits.py");
 
 /// Node 16 and later.
-pub const NODE: &[Source] = sources!("node": "agent.js");
+pub const NODE: &[Source] = sources!("node": "agent.js", "waits.js");
