@@ -7,6 +7,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -21,14 +22,19 @@ public final class Agent {
     private static final Map<String, Clock> OPEN = new HashMap<>();
     /** What `hello` names: all, or those that were asked for. */
     private static final Set<String> SERVED = new LinkedHashSet<>();
+    private static final Set<String> SERVED_WAITERS = new LinkedHashSet<>();
+    private static final Set<Waiter> WARM = new HashSet<>();
 
     private Agent() {}
 
     public static void main(String[] ids) throws Exception {
-        for (String id : ids) {
-            prepare(id);
-        }
         SERVED.addAll(ids.length == 0 ? Clocks.ALL.keySet() : Arrays.asList(ids));
+        SERVED_WAITERS.addAll(Waiter.ALL.keySet());
+        if (ids.length > 0) {
+            SERVED_WAITERS.retainAll(SERVED);
+            SERVED.removeAll(SERVED_WAITERS);
+            SERVED.forEach(Agent::prepare);
+        }
         SERVED.addAll(Arrays.asList(Clocks.REFERENCE, Clocks.FLOOR));
         BufferedReader in = new BufferedReader(
             new InputStreamReader(new FileInputStream(FileDescriptor.in), StandardCharsets.UTF_8));
@@ -63,7 +69,7 @@ public final class Agent {
         }
         Clock reference = clock(Clocks.REFERENCE);
         if ("intervals".equals(op)) {
-            return intervals(Pairs.of(timer(request), reference), request.get("work"), count(request, "repeat"));
+            return intervals(Pairs.of(timer(request), reference), amounts(request, "work"), count(request, "repeat"));
         }
         if ("batches".equals(op)) {
             long calls = number(request, "calls");
@@ -90,6 +96,22 @@ public final class Agent {
                 timer(request), clock(text(request, "reference")), text(request, "during"), count(request, "ms"));
             return "{\"timer\":" + moved[0] + ",\"reference\":" + moved[1] + '}';
         }
+        if ("waits".equals(op)) {
+            long[] lengths = amounts(request, "request_ns");
+            int repeat = count(request, "repeat");
+            several(4 * lengths.length, repeat);
+            long pause = request.containsKey("pause_ns") ? number(request, "pause_ns") : 0;
+            double late = request.get("break_ns") == null ? Double.POSITIVE_INFINITY : number(request, "break_ns");
+            return Waits.waits(waiter(request), clock(text(request, "reference")), lengths, repeat, pause, late);
+        }
+        if ("arms".equals(op)) {
+            return "{\"arms\":" + list(Waits.arms(waiter(request), clock(text(request, "reference")), count(request, "repeat"))) + '}';
+        }
+        if ("periods".equals(op)) {
+            long[] told = Waits.periods(waiter(request), clock(text(request, "reference")), number(request, "period_ns"),
+                several(2, number(request, "count")) / 2, amounts(request, "stalls"));
+            return "{\"periods\":" + lists(2, told) + '}';
+        }
         throw new IllegalArgumentException("this agent does not know `" + op + '`');
     }
 
@@ -114,10 +136,15 @@ public final class Agent {
                 missing.append(missing.length() == 0 ? "" : ",").append(missing(id, why.toString(), null));
             }
         }
+        StringBuilder waiters = new StringBuilder();
+        for (String id : SERVED_WAITERS) {
+            waiters.append(waiters.length() == 0 ? "" : ",").append(Waiter.ALL.get(id).declared());
+        }
         String name = System.getProperty("java.vm.name").startsWith("OpenJDK") ? "OpenJDK" : System.getProperty("java.vm.name");
         return "{\"protocol\":1,\"runtime\":{\"name\":" + Json.quoted(name) + ",\"version\":"
-            + Json.quoted(System.getProperty("java.version")) + "},\"timers\":[" + timers + "],\"unavailable\":[" + missing
-            + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"comparisons\",\"advance\"]}";
+            + Json.quoted(System.getProperty("java.version")) + "},\"timers\":[" + timers + "],\"waiters\":[" + waiters
+            + "],\"unavailable\":[" + missing + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"comparisons\","
+            + "\"advance\",\"waits\",\"arms\",\"periods\"]}";
     }
 
     private static String missing(String id, String reason, String remedy) {
@@ -125,15 +152,11 @@ public final class Agent {
             + ",\"remedy\":" + (remedy == null ? "null" : Json.quoted(remedy)) + '}';
     }
 
-    private static String intervals(Questions loops, Object asked, int repeat) {
-        if (!(asked instanceof List)) {
-            throw new IllegalArgumentException("the request has no list `work`");
-        }
-        List<?> work = (List<?>) asked;
-        several(work.size(), repeat);
-        long[][] rows = new long[work.size()][repeat];
+    private static String intervals(Questions loops, long[] work, int repeat) {
+        several(work.length, repeat);
+        long[][] rows = new long[work.length][repeat];
         for (int at = 0; at < rows.length; at++) {
-            loops.intervals(amount(work.get(at)), rows[at]);
+            loops.intervals(work[at], rows[at]);
         }
         StringBuilder answer = new StringBuilder("{\"intervals\":[");
         for (int at = 0; at < rows.length; at++) {
@@ -147,6 +170,18 @@ public final class Agent {
             throw new IllegalArgumentException(timer.label + " counts for one thread only");
         }
         return "{\"handoffs\":" + lists(2, Together.handoffs(timer, count)) + '}';
+    }
+
+    /** Warm, since it is when it is first asked for. */
+    private static Waiter waiter(Map<?, ?> request) throws Exception {
+        Waiter waiter = Waiter.ALL.get(text(request, "timer"));
+        if (waiter == null) {
+            throw new IllegalArgumentException("there is no timer `" + request.get("timer") + "` that waits here");
+        }
+        if (WARM.add(waiter)) {
+            Waits.warm(waiter, clock(Clocks.REFERENCE));
+        }
+        return waiter;
     }
 
     private static Clock timer(Map<?, ?> request) throws Exception {
@@ -190,6 +225,13 @@ public final class Agent {
             throw new IllegalArgumentException("at most " + MOST_VALUES + " values fit an answer");
         }
         return times * (int) count;
+    }
+
+    private static long[] amounts(Map<?, ?> request, String key) {
+        if (!(request.get(key) instanceof List)) {
+            throw new IllegalArgumentException("the request has no list `" + key + '`');
+        }
+        return ((List<?>) request.get(key)).stream().mapToLong(Agent::amount).toArray();
     }
 
     private static long amount(Object number) {

@@ -88,11 +88,19 @@ function hello(ids) {
 
 // The questions, answered with what the agent knows of clocks and numbers.
 function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
-  function waiter({ timer, op }) {
+  const warm = new Set();
+
+  // Warm, since it is when it is first asked for.
+  async function waiter({ timer, op }) {
     if (typeof timer !== 'string' || !Object.hasOwn(WAITERS, timer)) throw new Refusal(`there is no timer \`${timer}\` that waits here`);
     const found = WAITERS[timer];
     if (found.missing) throw new Refusal(found.missing);
     if (!found.ops.includes(op)) throw new Refusal(`${timer} does not answer \`${op}\``);
+    if (!warm.has(found)) {
+      warm.add(found);
+      const read = () => performance.now();
+      await (found.wait ? waitEach(found, read, [0, 1e6], 20, 0, () => false) : tick(read, 1e6, 20, [0]));
+    }
     return found;
   }
 
@@ -102,7 +110,7 @@ function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
 
   return {
     async waits(request) {
-      const [found, { ticks, ns }, read] = [waiter(request), clock(request.reference), reader(request.reference)];
+      const [found, { ticks, ns }, read] = [await waiter(request), clock(request.reference), reader(request.reference)];
       const [lengths, repeat] = [amounts(request, 'request_ns'), amount(request, 'repeat')];
       const pauseNs = request.pause_ns === undefined ? 0 : amount(request, 'pause_ns');
       const mostNs = request.break_ns === undefined || ns === null ? Infinity : amount(request, 'break_ns');
@@ -113,8 +121,8 @@ function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
       return { waits: rows.map((row) => row.map(([before, after, cpu]) => [ticks(before), ticks(after), cpu])) };
     },
 
-    arms(request) {
-      waiter(request);
+    async arms(request) {
+      await waiter(request);
       const [read, { ticks }] = [reader(request.reference), clock(request.reference)];
       const told = new Array(affordable(amount(request, 'repeat'))).fill(0n);
       for (let at = 0; at < told.length; at++) {
@@ -127,7 +135,7 @@ function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
     },
 
     async periods(request) {
-      waiter(request);
+      await waiter(request);
       const [period, stalls] = [amount(request, 'period_ns'), amounts(request, 'stalls')];
       const count = affordable(amount(request, 'count'));
       if (period === 0) throw new Refusal('a period of 0 is none');

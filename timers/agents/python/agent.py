@@ -319,8 +319,6 @@ def words(why):
 
 def main(names):
     asked_to_wait = [name for name in names if name in waits.WAITERS]
-    for name in asked_to_wait:
-        waits.waits(name, clock(REFERENCE), [0, 1], 10, 0, None)
     names = [name for name in names if name not in asked_to_wait]
     for name in names:
         for wanted in (name, FLOOR):
