@@ -16,17 +16,19 @@ static class Agent
 
     static int Main(string[] ids)
     {
-        foreach (string id in ids.Where(id => Waiter.All.All(waiter => waiter.Id != id)))
+        foreach (string id in ids)
             try
             {
-                Questions.Of(id);
+                var waiter = Waiter.All.FirstOrDefault(one => one.Id == id);
+                if (waiter != null) Waiter.Of(id, waiter.Ops[0]);
+                else Questions.Of(id);
                 Questions.Of(Entry.Floor);
             }
             catch (Exception)
             {
                 // Who asks for it will hear why.
             }
-        var served = ids.Length == 0 ? null : new HashSet<string>(ids) { Entry.Reference, Entry.Floor };
+        var served = ids.Length == 0 ? null : new HashSet<string>(ids) { Entry.Reference, Entry.Floor, Waiter.Floor };
         var input = new StreamReader(Console.OpenStandardInput(), new UTF8Encoding(false));
         var output = new StreamWriter(Console.OpenStandardOutput(), new UTF8Encoding(false));
         for (string line = input.ReadLine(); line != null; line = input.ReadLine())

@@ -25,11 +25,14 @@ abstract class Waiter
     }
 
     /// <summary>All of them. A new one is a class below and a line here.</summary>
-    public static readonly Waiter[] All = { new Sleep(), new Delay(), new Timers(), new Periodic() };
+    public static readonly Waiter[] All = { new Sleep(), new Delay(), new Timers(), new Periodic(), new Nothing() };
+
+    /// <summary>Waits for nothing: what is around a wait.</summary>
+    public const string Floor = "nothing";
 
     static readonly HashSet<string> Warm = new HashSet<string>();
 
-    /// <summary>Compiled, since it is when it is first asked for.</summary>
+    /// <summary>Compiled.</summary>
     public static Waiter Of(string id, string op)
     {
         Waiter found = All.FirstOrDefault(one => one.Id == id);
@@ -45,10 +48,9 @@ abstract class Waiter
     {
         get
         {
-            string known = "{\"id\":" + Json.Quoted(Id) + ",\"label\":" + Json.Quoted(Label)
-                + ",\"ops\":[" + string.Join(",", Ops.Select(Json.Quoted)) + "]";
-            if (Missing != null) return known + ",\"reason\":" + Json.Quoted(Missing) + "}";
-            return known + ",\"means\":\"blocks\",\"unit_ns\":1000000" + (OnLinux ? ",\"slack\":true}" : "}");
+            string known = "{\"id\":" + Json.Quoted(Id) + ",\"label\":" + Json.Quoted(Label);
+            if (Missing != null) return known + ",\"waits\":true,\"reason\":" + Json.Quoted(Missing) + "}";
+            return known + ",\"ops\":[" + string.Join(",", Ops.Select(Json.Quoted)) + "],\"means\":\"blocks\",\"unit_ns\":1000000" + (OnLinux ? ",\"slack\":true}" : "}");
         }
     }
 
@@ -75,6 +77,13 @@ abstract class Waiter
     {
         Timespec time;
         return OnLinux && Read(cpuClock, out time) == 0 ? (long)time.Seconds * 1000000000 + (long)time.Nanoseconds : -1;
+    }
+
+    sealed class Nothing : Waiter
+    {
+        public Nothing() : base(Floor, "waits for nothing", ThreadCpu, null, "waits") {}
+
+        public override void After(int ms, Action done) { done(); }
     }
 
     sealed class Sleep : Waiter

@@ -28,12 +28,15 @@ public final class Agent {
     private Agent() {}
 
     public static void main(String[] ids) throws Exception {
+        for (String id : ids) {
+            prepare(id);
+        }
         SERVED.addAll(ids.length == 0 ? Clocks.ALL.keySet() : Arrays.asList(ids));
         SERVED_WAITERS.addAll(Waiter.ALL.keySet());
         if (ids.length > 0) {
             SERVED_WAITERS.retainAll(SERVED);
             SERVED.removeAll(SERVED_WAITERS);
-            SERVED.forEach(Agent::prepare);
+            SERVED_WAITERS.add(Waiter.FLOOR);
         }
         SERVED.addAll(Arrays.asList(Clocks.REFERENCE, Clocks.FLOOR));
         BufferedReader in = new BufferedReader(
@@ -54,6 +57,10 @@ public final class Agent {
 
     private static void prepare(String id) {
         try {
+            if (Waiter.ALL.containsKey(id)) {
+                waiter(id);
+                return;
+            }
             Clock reference = clock(Clocks.REFERENCE);
             Pairs.of(clock(id), reference);
             Pairs.of(clock(Clocks.FLOOR), reference);
@@ -102,13 +109,13 @@ public final class Agent {
             several(4 * lengths.length, repeat);
             long pause = request.containsKey("pause_ns") ? number(request, "pause_ns") : 0;
             double late = request.get("break_ns") == null ? Double.POSITIVE_INFINITY : number(request, "break_ns");
-            return Waits.waits(waiter(request), clock(text(request, "reference")), lengths, repeat, pause, late);
+            return Waits.waits(waiter(text(request, "timer")), clock(text(request, "reference")), lengths, repeat, pause, late);
         }
         if ("arms".equals(op)) {
-            return "{\"arms\":" + list(Waits.arms(waiter(request), clock(text(request, "reference")), count(request, "repeat"))) + '}';
+            return "{\"arms\":" + list(Waits.arms(waiter(text(request, "timer")), clock(text(request, "reference")), count(request, "repeat"))) + '}';
         }
         if ("periods".equals(op)) {
-            long[] told = Waits.periods(waiter(request), clock(text(request, "reference")), number(request, "period_ns"),
+            long[] told = Waits.periods(waiter(text(request, "timer")), clock(text(request, "reference")), number(request, "period_ns"),
                 several(2, number(request, "count")) / 2, amounts(request, "stalls"));
             return "{\"periods\":" + lists(2, told) + '}';
         }
@@ -172,11 +179,11 @@ public final class Agent {
         return "{\"handoffs\":" + lists(2, Together.handoffs(timer, count)) + '}';
     }
 
-    /** Warm, since it is when it is first asked for. */
-    private static Waiter waiter(Map<?, ?> request) throws Exception {
-        Waiter waiter = Waiter.ALL.get(text(request, "timer"));
+    /** Warm. */
+    private static Waiter waiter(String id) throws Exception {
+        Waiter waiter = Waiter.ALL.get(id);
         if (waiter == null) {
-            throw new IllegalArgumentException("there is no timer `" + request.get("timer") + "` that waits here");
+            throw new IllegalArgumentException("there is no timer `" + id + "` that waits here");
         }
         if (WARM.add(waiter)) {
             Waits.warm(waiter, clock(Clocks.REFERENCE));

@@ -13,6 +13,9 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 abstract class Waiter {
     private static final long MS = 1_000_000;
 
+    /** Waits for nothing: what is around a wait. */
+    static final String FLOOR = "nothing";
+
     /** By id. */
     static final Map<String, Waiter> ALL = new LinkedHashMap<>();
 
@@ -21,6 +24,7 @@ abstract class Waiter {
         add(new Blocking("Thread.sleep-ns", "Thread.sleep(ms, ns)", 1, ns -> Thread.sleep(ns / MS, (int) (ns % MS))));
         add(new Blocking("parkNanos", "LockSupport.parkNanos(ns)", 1, ns -> LockSupport.parkNanos(ns)));
         add(new Scheduled());
+        add(new Blocking(FLOOR, "waits for nothing", 1, ns -> {}));
         add(new Repeated("scheduleAtFixedRate", (ns, tick) -> Pool.POOL.scheduleAtFixedRate(tick, ns, ns, NANOSECONDS)));
         add(new Repeated("scheduleWithFixedDelay", (ns, tick) -> Pool.POOL.scheduleWithFixedDelay(tick, ns, ns, NANOSECONDS)));
     }

@@ -11,7 +11,7 @@ final class Waits {
     /** The end of a pause that is computed, as sleeping ends late. */
     private static final long COMPUTED_NS = 200_000;
     /** Long enough for both compilers to see all there is. */
-    private static final long WARM_NS = 200_000_000;
+    private static final long WARM_NS = 100_000_000;
     private static final Random RANDOM = new Random();
 
     private Waits() {}

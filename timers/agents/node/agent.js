@@ -289,8 +289,8 @@ function affordable(values) {
   return values;
 }
 
-const ANSWERS = { hello, intervals, batches, readings, handoffs, comparisons, advance,
-  ...waiting.answers({ Refusal, clock, reader, amount, amounts, affordable }) };
+const { waiter, ...ofWaiters } = waiting.answers({ Refusal, clock, reader, amount, amounts, affordable });
+const ANSWERS = { hello, intervals, batches, readings, handoffs, comparisons, advance, ...ofWaiters };
 
 async function answer(line, disturbed) {
   try {
@@ -315,7 +315,7 @@ function json(value) {
 
 const wanted = process.argv.slice(2);
 const served = wanted.length === 0 ? Object.keys(CLOCKS) : [...new Set([...wanted, REFERENCE, FLOOR])];
-const waiters = Object.keys(waiting.WAITERS).filter((id) => wanted.length === 0 || wanted.includes(id));
+const waiters = Object.keys(waiting.WAITERS).filter((id) => wanted.length === 0 || wanted.includes(id) || id === waiting.FLOOR);
 for (const id of [...wanted, ...(wanted.length === 0 ? [] : [FLOOR])]) {
   if (Object.hasOwn(CLOCKS, id)) pair(id);
 }
@@ -325,6 +325,7 @@ new PerformanceObserver((list) => collections.push(...list.getEntries())).observ
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 async function serve() {
+  for (const id of waiters.filter((one) => wanted.includes(one))) await waiter(id, waiting.WAITERS[id].ops[0]).catch(() => {});
   for await (const line of readline.createInterface({ input: process.stdin })) {
     const disturbed = new Set();
     // So that a collection seldom falls into what comes.

@@ -7,6 +7,8 @@ const ONE = { ops: ['waits'], means: 'blocks', unit_ns: 1e6 };
 // The kernel's timer slack is known of Linux.
 const SLACK = process.platform === 'linux' ? { slack: true } : {};
 
+const FLOOR = 'nothing';
+
 // `wait` calls `done` after so many milliseconds. `ONE` and `SLACK` are what it is.
 const WAITERS = {
   setTimeout: { ...ONE, ...SLACK, label: 'setTimeout(f, ms)', ops: ['waits', 'arms'], wait: setTimeout },
@@ -21,6 +23,8 @@ const WAITERS = {
       const turn = () => (performance.now() < end ? setImmediate(turn) : done());
       setImmediate(turn);
     } },
+  // What is around a wait.
+  [FLOOR]: { ops: ['waits'], means: 'blocks', label: 'waits for nothing', wait: (done) => done() },
   setInterval: { ...ONE, ...SLACK, label: 'setInterval(f, ms)', ops: ['periods'] },
 };
 // The end of a pause.
@@ -80,7 +84,7 @@ function hello(ids) {
   const [waiters, unavailable] = [[], []];
   for (const id of ids) {
     const { label, ops, means, unit_ns, slack, missing } = WAITERS[id];
-    if (missing) unavailable.push({ id, label, ops, reason: missing });
+    if (missing) unavailable.push({ id, label, waits: true, reason: missing });
     else waiters.push({ id, label, ops, means, unit_ns, slack });
   }
   return { waiters, unavailable };
@@ -90,8 +94,8 @@ function hello(ids) {
 function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
   const warm = new Set();
 
-  // Warm, since it is when it is first asked for.
-  async function waiter({ timer, op }) {
+  // Warm.
+  async function waiter(timer, op) {
     if (typeof timer !== 'string' || !Object.hasOwn(WAITERS, timer)) throw new Refusal(`there is no timer \`${timer}\` that waits here`);
     const found = WAITERS[timer];
     if (found.missing) throw new Refusal(found.missing);
@@ -109,8 +113,10 @@ function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
   }
 
   return {
+    waiter,
+
     async waits(request) {
-      const [found, { ticks, ns }, read] = [await waiter(request), clock(request.reference), reader(request.reference)];
+      const [found, { ticks, ns }, read] = [await waiter(request.timer, request.op), clock(request.reference), reader(request.reference)];
       const [lengths, repeat] = [amounts(request, 'request_ns'), amount(request, 'repeat')];
       const pauseNs = request.pause_ns === undefined ? 0 : amount(request, 'pause_ns');
       const mostNs = request.break_ns === undefined || ns === null ? Infinity : amount(request, 'break_ns');
@@ -122,7 +128,7 @@ function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
     },
 
     async arms(request) {
-      await waiter(request);
+      await waiter(request.timer, request.op);
       const [read, { ticks }] = [reader(request.reference), clock(request.reference)];
       const told = new Array(affordable(amount(request, 'repeat'))).fill(0n);
       for (let at = 0; at < told.length; at++) {
@@ -135,7 +141,7 @@ function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
     },
 
     async periods(request) {
-      await waiter(request);
+      await waiter(request.timer, request.op);
       const [period, stalls] = [amount(request, 'period_ns'), amounts(request, 'stalls')];
       const count = affordable(amount(request, 'count'));
       if (period === 0) throw new Refusal('a period of 0 is none');
@@ -146,4 +152,4 @@ function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
   };
 }
 
-module.exports = { WAITERS, hello, answers };
+module.exports = { FLOOR, WAITERS, hello, answers };

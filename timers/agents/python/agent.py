@@ -320,6 +320,8 @@ def words(why):
 def main(names):
     asked_to_wait = [name for name in names if name in waits.WAITERS]
     names = [name for name in names if name not in asked_to_wait]
+    for name in asked_to_wait:
+        waits.loop(name)
     for name in names:
         for wanted in (name, FLOOR):
             try:
@@ -327,7 +329,8 @@ def main(names):
             except Exception:
                 pass  # Who asks for it will hear why.
     if names or asked_to_wait:
-        served[:], waiters[:] = dict.fromkeys([*names, REFERENCE, FLOOR]), asked_to_wait
+        served[:] = dict.fromkeys([*names, REFERENCE, FLOOR])
+        waiters[:] = dict.fromkeys([*asked_to_wait, waits.FLOOR])
     for line in sys.stdin.buffer:
         try:
             reply = answer(json.loads(line))

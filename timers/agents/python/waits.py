@@ -29,10 +29,13 @@ async def periods(period_ns, count, stalls, reference):
             compute(3.5 * period_ns)
     return told
 """
+# What is around a wait.
+FLOOR = "nothing"
 # By id: the call, what has to be there before, and the wait. Python has no periodic timers, so that loops of these stand for them.
 WAITERS = {
     "time.sleep": ("time.sleep(s)", "import time", "time.sleep(seconds)"),
     "Event.wait": ("threading.Event.wait(s)", "import threading; event = threading.Event()", "event.wait(seconds)"),
+    FLOOR: ("waits for nothing", "", "pass"),
     "asyncio.sleep": ("asyncio.sleep(s)", "import asyncio", "await asyncio.sleep(seconds)"),
 }
 OPS = ["waits", "periods"]
