@@ -35,8 +35,8 @@ FLOOR = "nothing"
 WAITERS = {
     "time.sleep": ("time.sleep(s)", "import time", "time.sleep(seconds)"),
     "Event.wait": ("threading.Event.wait(s)", "import threading; event = threading.Event()", "event.wait(seconds)"),
-    FLOOR: ("waits for nothing", "", "pass"),
     "asyncio.sleep": ("asyncio.sleep(s)", "import asyncio", "await asyncio.sleep(seconds)"),
+    FLOOR: ("waits for nothing", "", "pass"),
 }
 # The kernel's timer slack is known of Linux.
 DECLARED = {"means": "blocks", **({"slack": True} if sys.platform == "linux" else {})}
@@ -94,6 +94,8 @@ def waits(name, reference, lengths, count, pause_ns, break_ns):
 
 
 def periods(name, reference, period_ns, count, stalls):
+    if name == FLOOR:
+        raise ValueError("what waits for nothing has no period")
     if period_ns == 0:
         raise ValueError("a period of 0 is none")
     soon(period_ns * (count + 4 * len(stalls)))
