@@ -11,8 +11,11 @@ use timermeter::prober::conformance::{Verdict, check};
 use timermeter::prober::connection::Connection;
 use timermeter::prober::hosted::subject;
 use timermeter::prober::process::Command;
+use timermeter::prober::protocol::HostedWaiter;
 use timermeter::prober::runtimes::{Ready, Runtime};
+use timermeter::prober::waits::waiter;
 use timers::During;
+use timers::waits::{Wait, WaitRequest};
 
 use skipping::{not_installed, skipped};
 
@@ -145,6 +148,66 @@ fn reads_all_its_timers(ready: &Ready) {
     }
 }
 
+/// Every timer that waits answers what it offers: as many waits and wake-ups as were asked for, none of which ends before it begins.
+fn waits_with_all_its_timers(ready: &Ready) {
+    const LENGTHS: [u64; 3] = [0, 50_000, 1_200_000];
+    let named = |waiter: &HostedWaiter| format!("{}:{}", ready.prefix, waiter.id);
+    let all = start(ready, None);
+    let (reference, _) = timers(&all);
+    let hosted = all.borrow().hello().waiters.clone();
+    let answering =
+        |op: &str| hosted.iter().filter(|waiter| waiter.ops.iter().any(|offered| offered == op)).count();
+    assert!(answering("waits") > 1 && answering("periods") > 0, "{}: {hosted:?}", ready.prefix);
+    for hosted in &hosted {
+        let offers = |op: &str| hosted.ops.iter().any(|offered| offered == op);
+        // As the prober starts it, and as one of all.
+        for connection in [&start(ready, Some(&hosted.id)), &all] {
+            let mut timer = waiter(connection, &hosted.id);
+            let request = WaitRequest { lengths_ns: &LENGTHS, repeat: 4, pause_ns: 30_000, break_ns: None };
+            let waits = timer.waits(&reference, request);
+            assert_eq!(waits.is_ok(), offers("waits"), "{}: {waits:?}", named(hosted));
+            for (row, length) in waits.unwrap_or_default().iter().zip(LENGTHS) {
+                assert!(
+                    row.len() == 4 && row.iter().all(|wait| wait.after >= wait.before),
+                    "{}",
+                    named(hosted)
+                );
+                assert!(
+                    row.windows(2).all(|pair| pair[1].before >= pair[0].after),
+                    "{}: {length} ns: {row:?}",
+                    named(hosted)
+                );
+                assert!(
+                    row.iter().all(|wait| wait.cpu_ns.is_none_or(|cpu| cpu >= 0)),
+                    "{}: {row:?}",
+                    named(hosted)
+                );
+            }
+            let periods = timer.periods(&reference, 2_000_000, 9, &[2]);
+            assert_eq!(periods.is_ok(), offers("periods"), "{}: {periods:?}", named(hosted));
+            assert!(periods.unwrap_or_default().is_sorted_by_key(|tick| tick.at), "{}", named(hosted));
+            let arms = timer.arms(&reference, 5);
+            assert_eq!(arms.is_ok(), offers("arms"), "{}: {arms:?}", named(hosted));
+            assert!(arms.unwrap_or_default().iter().all(|&took| took >= 0), "{}", named(hosted));
+        }
+    }
+}
+
+/// What is later than it may be is the last of the answer.
+fn ends_with_a_late_wait(ready: &Ready) {
+    let connection = start(ready, None);
+    let (reference, _) = timers(&connection);
+    let hosted = connection.borrow().hello().waiters.clone();
+    for HostedWaiter { id, .. } in &hosted {
+        let request = WaitRequest { lengths_ns: &[0], repeat: 3, pause_ns: 0, break_ns: Some(0) };
+        // Nothing takes no time, but for a clock that stands still meanwhile.
+        let Ok(rows) = waiter(&connection, id).waits(&reference, request) else { continue };
+        let late = |wait: &Wait| wait.after > wait.before;
+        let first = rows[0].iter().position(late).map_or(3, |first| first + 1);
+        assert_eq!(rows[0].len(), first, "{}:{id}: {rows:?}", ready.prefix);
+    }
+}
+
 fn speaks_the_protocol(command: &Command) {
     for finding in check(command, PATIENCE) {
         assert!(!matches!(finding.verdict, Verdict::Fail { .. }), "{}: {finding:?}", command.name);
@@ -157,6 +220,8 @@ fn all_of(runtime: Runtime) {
         keeps_its_calls(ready);
         keeps_its_reads(ready);
         reads_all_its_timers(ready);
+        waits_with_all_its_timers(ready);
+        ends_with_a_late_wait(ready);
         speaks_the_protocol(&ready.command);
     }
 }

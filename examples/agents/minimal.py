@@ -1,10 +1,11 @@
-"""A whole agent: two clocks of Python, shown to timermeter over version 1 of the agent protocol.
+"""A whole agent: two clocks of Python and a timer that waits, shown to timermeter over version 1 of the agent protocol.
 
 timermeter probe --agent 'python3 examples/agents/minimal.py' 'cpython:*'
 """
 import json, platform, sys, time
 
 CLOCKS = {"perf_counter_ns": time.perf_counter_ns, "time_ns": time.time_ns, "null": lambda: 0}
+WAITERS = {"sleep": time.sleep}
 
 def interval(read, work):
     first = read()
@@ -19,15 +20,27 @@ def batch(read, reference, calls):
         read()
     return reference() - first
 
+def wait(sleep, reference, length):
+    cpu = time.thread_time_ns()
+    first = reference()
+    sleep(length / 1e9)
+    return [first, reference(), time.thread_time_ns() - cpu]
+
 def hello():
     runtime = {"name": platform.python_implementation(), "version": platform.python_version()}
     timers = [{"id": name, "label": f"time.{name}()", "ns_per_tick": None if name == "null" else 1.0,
                "reference": name == "perf_counter_ns"} for name in CLOCKS]
-    return {"protocol": 1, "runtime": runtime, "timers": timers, "ops": ["intervals", "batches", "readings"]}
+    waiters = [{"id": name, "label": f"time.{name}(s)", "ops": ["waits"]} for name in WAITERS]
+    ops = ["intervals", "batches", "readings", "waits"]
+    return {"protocol": 1, "runtime": runtime, "timers": timers, "ops": ops, "waiters": waiters}
 
 def answer(request):
     if request["op"] == "hello":
         return hello()
+    if request["op"] == "waits":
+        sleep, reference = WAITERS[request["timer"]], CLOCKS[request["reference"]]
+        turns = [[wait(sleep, reference, length) for length in request["request_ns"]] for _ in range(request["repeat"])]
+        return {"waits": [[turn[at] for turn in turns] for at in range(len(request["request_ns"]))]}
     read = CLOCKS[request["timer"]]
     if request["op"] == "readings":
         return {"readings": [read() for _ in range(request["count"])]}

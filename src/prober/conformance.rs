@@ -1,6 +1,7 @@
 //! Whether a program speaks the agent protocol: every question is asked, and a few that are none.
 
 mod partner;
+mod waiting;
 
 use std::time::Duration;
 
@@ -67,6 +68,7 @@ pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
     }
     examination.amounts(&reference);
     examination.optional(&hello, &reference);
+    examination.waiting(&hello, &reference);
     examination.nonsense(&reference);
     examination.end();
     examination.findings
@@ -227,14 +229,7 @@ impl Examination<'_> {
             ("a line that is no JSON", "{\"op\":".to_owned()),
             ("JSON that is no object", "[1]".to_owned()),
         ] {
-            let refused =
-                self.partner.say(&line).and_then(|answer| match serde_json::from_slice::<Refusal>(&answer) {
-                    Ok(refusal) if !refusal.error.trim().is_empty() => Ok(()),
-                    _ => Err(format!("it answered {}", quoted(&answer))),
-                });
-            let request = json!({"op":"readings","timer":id,"count":1});
-            let refused = refused.and_then(|()| self.ask::<Readings>(&request).map(|_| ()));
-            self.note(question, refused, ERROR);
+            self.refused(question, &line, id);
         }
         let two = format!(
             "{}\n{}",
@@ -251,6 +246,18 @@ impl Examination<'_> {
             }
         });
         self.note("two requests at once", answers, "answer one request with one line, in order");
+    }
+
+    /// That it refuses this, and goes on.
+    fn refused(&mut self, question: &str, line: &str, id: &str) {
+        let refused =
+            self.partner.say(line).and_then(|answer| match serde_json::from_slice::<Refusal>(&answer) {
+                Ok(refusal) if !refusal.error.trim().is_empty() => Ok(()),
+                _ => Err(format!("it answered {}", quoted(&answer))),
+            });
+        let request = json!({"op":"readings","timer":id,"count":1});
+        let refused = refused.and_then(|()| self.ask::<Readings>(&request).map(|_| ()));
+        self.note(question, refused, ERROR);
     }
 
     fn end(&mut self) {

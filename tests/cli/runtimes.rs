@@ -116,3 +116,37 @@ fn agent_check_tells_what_is_wrong() {
             .and(predicate::str::contains("pass  end of input")),
     );
 }
+
+#[test]
+fn agent_check_tells_what_waits_wrongly() {
+    let agent = tempfile::NamedTempFile::new().expect("a file");
+    let script = r#"
+hello() { echo '{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],
+    "ops":["intervals","batches","readings","waits","periods"],"waiters":[
+    {"id":"early","label":"E","ops":["waits"]},{"id":"back","label":"B","ops":["waits","arms"]},{"id":"few","label":"F","ops":["periods"]}]}' | tr -d '\n'; echo; }
+two() { echo "{\"waits\":[[$1,$1,$1,$1],[$1,$1,$1,$1]]}"; }
+while read -r request; do case "$request" in
+    *hello*) hello;;
+    *readings*'"a"'*) echo '{"readings":[1]}';;
+    *waits*'"early"'*) two '[1000000,1000001,0]';;
+    *waits*'"back"'*) two '[7,6]';;
+    *periods*'"few"'*) echo '{"periods":[[1,1],[2,-1],[3,1],[4,1],[5,1]]}';;
+    *) echo '{"error":"no"}';;
+esac; done"#;
+    std::fs::write(agent.path(), script).expect("it can be written");
+    let checked = timermeter(&["agent-check", &format!("sh {}", agent.path().display())]).code(3);
+    let contains = |text: &str| predicate::str::contains(text.to_owned());
+    checked.stdout(
+        contains("FAIL  hello: waiters: `back` answers arms, which the `ops` of the agent lacks")
+            .and(contains("pass  waits of early (4 of 4 returned before their time"))
+            .and(contains("FAIL  waits of back: 6 comes after 7, and is less"))
+            .and(contains("FAIL  arms of back: it refused: no"))
+            .and(contains("FAIL  periods of few: a wake-up stands for -1 expirations"))
+            .and(contains("FAIL  waits of a reference it does not have: it answered"))
+            .and(contains("pass  waits of a timer it does not have")),
+    );
+    let twice = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","reference":true}],"ops":[],"waiters":[{"id":"a","label":"W","ops":["waits"]}]}"#;
+    std::fs::write(agent.path(), format!("read -r x; echo '{twice}'; read -r x")).expect("it can be written");
+    let checked = timermeter(&["agent-check", &format!("sh {}", agent.path().display())]).code(3);
+    checked.stdout(contains("FAIL  hello: two timers are called `a`"));
+}

@@ -19,14 +19,14 @@ macro_rules! sources {
 /// Java 11 and later. `HighResCounter.java` needs a package that the platform does not export.
 pub const JAVA: &[Source] = sources!(
     "java": "Agent.java", "Clock.java", "Clocks.java", "HighResCounter.java", "Json.java", "Loops.java", "NotHere.java",
-    "Pairs.java", "Questions.java", "Together.java"
+    "Pairs.java", "Questions.java", "Together.java", "Waiter.java", "Waits.java"
 );
 
 /// C# 6, for Mono and for .NET.
-pub const DOTNET: &[Source] = sources!("dotnet": "Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs");
+pub const DOTNET: &[Source] = sources!("dotnet": "Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs", "Waits.cs");
 
 /// Python 3.8 and later.
-pub const PYTHON: &[Source] = sources!("python": "agent.py");
+pub const PYTHON: &[Source] = sources!("python": "agent.py", "waits.py");
 
 /// Node 16 and later.
-pub const NODE: &[Source] = sources!("node": "agent.js");
+pub const NODE: &[Source] = sources!("node": "agent.js", "waits.js");

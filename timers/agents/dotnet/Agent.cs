@@ -19,14 +19,16 @@ static class Agent
         foreach (string id in ids)
             try
             {
-                Questions.Of(id);
+                var waiter = Waiter.All.FirstOrDefault(one => one.Id == id);
+                if (waiter != null) Waiter.Of(id, waiter.Ops[0]);
+                else Questions.Of(id);
                 Questions.Of(Entry.Floor);
             }
             catch (Exception)
             {
                 // Who asks for it will hear why.
             }
-        var served = ids.Length == 0 ? null : new HashSet<string>(ids) { Entry.Reference, Entry.Floor };
+        var served = ids.Length == 0 ? null : new HashSet<string>(ids) { Entry.Reference, Entry.Floor, Waiter.Floor };
         var input = new StreamReader(Console.OpenStandardInput(), new UTF8Encoding(false));
         var output = new StreamWriter(Console.OpenStandardOutput(), new UTF8Encoding(false));
         for (string line = input.ReadLine(); line != null; line = input.ReadLine())
@@ -56,13 +58,10 @@ static class Agent
         if (op == "intervals")
         {
             var loops = Questions.Of(Text(request, "timer"));
-            var work = request.ContainsKey("work") ? request["work"] as List<object> : null;
-            if (work == null) throw new Refusal("the request has no list `work`");
-            int repeat = Count(request, "repeat");
-            if ((long)work.Count * repeat > MostValues) throw TooMany((long)work.Count * repeat);
+            long[] work = Amounts(request, "work");
+            int repeat = Several(work.Length, request, "repeat");
             long[][] rows = work.Select(_ => new long[repeat]).ToArray();
-            long[] amounts = work.Select(Amount).ToArray();
-            for (int at = 0; at < rows.Length; at++) loops.Intervals(amounts[at], rows[at]);
+            for (int at = 0; at < rows.Length; at++) loops.Intervals(work[at], rows[at]);
             string disturbed = Disturbed(collected());
             return "{\"intervals\":[" + string.Join(",", rows.Select(row => List(row))) + "]" + disturbed + "}";
         }
@@ -92,9 +91,7 @@ static class Agent
         {
             var loops = Questions.Of(Text(request, "timer"), Text(request, "reference"));
             long work = Number(request, "work");
-            int count = Count(request, "count");
-            if (3L * count > MostValues) throw TooMany(3L * count);
-            var flat = new long[3 * count];
+            var flat = new long[3 * Several(3, request, "count")];
             loops.Comparisons(work, flat);
             return "{\"comparisons\":" + Lists(3, flat) + "}";
         }
@@ -103,6 +100,21 @@ static class Agent
             var loops = Questions.Of(Text(request, "timer"), Text(request, "reference"));
             long[] moved = loops.Advance(Text(request, "during"), Count(request, "ms"));
             return "{\"timer\":" + moved[0] + ",\"reference\":" + moved[1] + "}";
+        }
+        if (op == "waits" || op == "arms" || op == "periods")
+        {
+            var waiter = Waiter.Of(Text(request, "timer"), op);
+            string timedBy = Text(request, "reference");
+            var reference = Questions.Of(timedBy);
+            if (op == "arms") return "{\"arms\":" + List(Waits.Arms(waiter, reference, Count(request, "repeat"))) + "}";
+            if (op == "periods")
+                return "{\"periods\":" + Lists(2, Waits.Periods(
+                    waiter, reference, Number(request, "period_ns"), Several(2, request, "count"), Amounts(request, "stalls"))) + "}";
+            long[] lengths = Amounts(request, "request_ns");
+            long pause = request.ContainsKey("pause_ns") ? Number(request, "pause_ns") : 0;
+            double late = request.ContainsKey("break_ns") ? Number(request, "break_ns") : double.PositiveInfinity;
+            return Waits.Countdown(
+                waiter, reference, Entry.Of(timedBy).NsPerTick, lengths, Several(4 * lengths.Length, request, "repeat"), pause, late);
         }
         throw new Refusal("this agent does not know `" + op + "`");
     }
@@ -125,8 +137,11 @@ static class Agent
         var missing = shown.Where(entry => entry.Missing != null).Select(entry =>
             "{\"id\":" + Json.Quoted(entry.Id) + ",\"label\":" + Json.Quoted(entry.Label)
             + ",\"reason\":" + Json.Quoted(entry.Missing) + "}");
-        return "{\"protocol\":1,\"runtime\":" + Runtime() + ",\"timers\":[" + string.Join(",", timers) + "],\"unavailable\":["
-            + string.Join(",", missing) + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"comparisons\",\"advance\"]}";
+        var waiters = Waiter.All.Where(waiter => served == null || served.Contains(waiter.Id)).ToArray();
+        return "{\"protocol\":1,\"runtime\":" + Runtime() + ",\"timers\":[" + string.Join(",", timers) + "],\"waiters\":["
+            + string.Join(",", waiters.Where(waiter => waiter.Missing == null).Select(waiter => waiter.Declared)) + "],\"unavailable\":["
+            + string.Join(",", missing.Concat(waiters.Where(waiter => waiter.Missing != null).Select(waiter => waiter.Declared)))
+            + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"comparisons\",\"advance\",\"waits\",\"arms\",\"periods\"]}";
     }
 
     static string Runtime()
@@ -155,14 +170,22 @@ static class Agent
 
     static int Count(Dictionary<string, object> request, string key)
     {
+        return Several(1, request, key);
+    }
+
+    /// <summary>So many, if an answer may hold so many times as many values.</summary>
+    static int Several(int times, Dictionary<string, object> request, string key)
+    {
         long count = Number(request, key);
-        if (count > MostValues) throw TooMany(count);
+        if (count > MostValues / Math.Max(times, 1)) throw new Refusal("at most " + MostValues + " values fit an answer");
         return (int)count;
     }
 
-    static Refusal TooMany(long values)
+    static long[] Amounts(Dictionary<string, object> request, string key)
     {
-        return new Refusal(values + " values are too many for one answer: at most " + MostValues);
+        var list = request.ContainsKey(key) ? request[key] as List<object> : null;
+        if (list == null) throw new Refusal("the request has no list `" + key + "`");
+        return list.Select(Amount).ToArray();
     }
 
     static long Amount(object number)

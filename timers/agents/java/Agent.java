@@ -7,6 +7,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,8 @@ public final class Agent {
     private static final Map<String, Clock> OPEN = new HashMap<>();
     /** What `hello` names: all, or those that were asked for. */
     private static final Set<String> SERVED = new LinkedHashSet<>();
+    private static final Set<String> SERVED_WAITERS = new LinkedHashSet<>();
+    private static final Set<Waiter> WARM = new HashSet<>();
 
     private Agent() {}
 
@@ -29,6 +32,12 @@ public final class Agent {
             prepare(id);
         }
         SERVED.addAll(ids.length == 0 ? Clocks.ALL.keySet() : Arrays.asList(ids));
+        SERVED_WAITERS.addAll(Waiter.ALL.keySet());
+        if (ids.length > 0) {
+            SERVED_WAITERS.retainAll(SERVED);
+            SERVED.removeAll(SERVED_WAITERS);
+            SERVED_WAITERS.add(Waiter.FLOOR);
+        }
         SERVED.addAll(Arrays.asList(Clocks.REFERENCE, Clocks.FLOOR));
         BufferedReader in = new BufferedReader(
             new InputStreamReader(new FileInputStream(FileDescriptor.in), StandardCharsets.UTF_8));
@@ -48,6 +57,10 @@ public final class Agent {
 
     private static void prepare(String id) {
         try {
+            if (Waiter.ALL.containsKey(id)) {
+                waiter(id);
+                return;
+            }
             Clock reference = clock(Clocks.REFERENCE);
             Pairs.of(clock(id), reference);
             Pairs.of(clock(Clocks.FLOOR), reference);
@@ -63,7 +76,7 @@ public final class Agent {
         }
         Clock reference = clock(Clocks.REFERENCE);
         if ("intervals".equals(op)) {
-            return intervals(Pairs.of(timer(request), reference), request.get("work"), count(request, "repeat"));
+            return intervals(Pairs.of(timer(request), reference), amounts(request, "work"), count(request, "repeat"));
         }
         if ("batches".equals(op)) {
             long calls = number(request, "calls");
@@ -90,6 +103,22 @@ public final class Agent {
                 timer(request), clock(text(request, "reference")), text(request, "during"), count(request, "ms"));
             return "{\"timer\":" + moved[0] + ",\"reference\":" + moved[1] + '}';
         }
+        if ("waits".equals(op)) {
+            long[] lengths = amounts(request, "request_ns");
+            int repeat = count(request, "repeat");
+            several(4 * lengths.length, repeat);
+            long pause = request.containsKey("pause_ns") ? number(request, "pause_ns") : 0;
+            double late = request.get("break_ns") == null ? Double.POSITIVE_INFINITY : number(request, "break_ns");
+            return Waits.waits(waiter(text(request, "timer")), clock(text(request, "reference")), lengths, repeat, pause, late);
+        }
+        if ("arms".equals(op)) {
+            return "{\"arms\":" + list(Waits.arms(waiter(text(request, "timer")), clock(text(request, "reference")), count(request, "repeat"))) + '}';
+        }
+        if ("periods".equals(op)) {
+            long[] told = Waits.periods(waiter(text(request, "timer")), clock(text(request, "reference")), number(request, "period_ns"),
+                several(2, number(request, "count")) / 2, amounts(request, "stalls"));
+            return "{\"periods\":" + lists(2, told) + '}';
+        }
         throw new IllegalArgumentException("this agent does not know `" + op + '`');
     }
 
@@ -114,10 +143,15 @@ public final class Agent {
                 missing.append(missing.length() == 0 ? "" : ",").append(missing(id, why.toString(), null));
             }
         }
+        StringBuilder waiters = new StringBuilder();
+        for (String id : SERVED_WAITERS) {
+            waiters.append(waiters.length() == 0 ? "" : ",").append(Waiter.ALL.get(id).declared());
+        }
         String name = System.getProperty("java.vm.name").startsWith("OpenJDK") ? "OpenJDK" : System.getProperty("java.vm.name");
         return "{\"protocol\":1,\"runtime\":{\"name\":" + Json.quoted(name) + ",\"version\":"
-            + Json.quoted(System.getProperty("java.version")) + "},\"timers\":[" + timers + "],\"unavailable\":[" + missing
-            + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"comparisons\",\"advance\"]}";
+            + Json.quoted(System.getProperty("java.version")) + "},\"timers\":[" + timers + "],\"waiters\":[" + waiters
+            + "],\"unavailable\":[" + missing + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"comparisons\","
+            + "\"advance\",\"waits\",\"arms\",\"periods\"]}";
     }
 
     private static String missing(String id, String reason, String remedy) {
@@ -125,15 +159,11 @@ public final class Agent {
             + ",\"remedy\":" + (remedy == null ? "null" : Json.quoted(remedy)) + '}';
     }
 
-    private static String intervals(Questions loops, Object asked, int repeat) {
-        if (!(asked instanceof List)) {
-            throw new IllegalArgumentException("the request has no list `work`");
-        }
-        List<?> work = (List<?>) asked;
-        several(work.size(), repeat);
-        long[][] rows = new long[work.size()][repeat];
+    private static String intervals(Questions loops, long[] work, int repeat) {
+        several(work.length, repeat);
+        long[][] rows = new long[work.length][repeat];
         for (int at = 0; at < rows.length; at++) {
-            loops.intervals(amount(work.get(at)), rows[at]);
+            loops.intervals(work[at], rows[at]);
         }
         StringBuilder answer = new StringBuilder("{\"intervals\":[");
         for (int at = 0; at < rows.length; at++) {
@@ -147,6 +177,18 @@ public final class Agent {
             throw new IllegalArgumentException(timer.label + " counts for one thread only");
         }
         return "{\"handoffs\":" + lists(2, Together.handoffs(timer, count)) + '}';
+    }
+
+    /** Warm. */
+    private static Waiter waiter(String id) throws Exception {
+        Waiter waiter = Waiter.ALL.get(id);
+        if (waiter == null) {
+            throw new IllegalArgumentException("there is no timer `" + id + "` that waits here");
+        }
+        if (WARM.add(waiter)) {
+            Waits.warm(waiter, clock(Clocks.REFERENCE));
+        }
+        return waiter;
     }
 
     private static Clock timer(Map<?, ?> request) throws Exception {
@@ -190,6 +232,13 @@ public final class Agent {
             throw new IllegalArgumentException("at most " + MOST_VALUES + " values fit an answer");
         }
         return times * (int) count;
+    }
+
+    private static long[] amounts(Map<?, ?> request, String key) {
+        if (!(request.get(key) instanceof List)) {
+            throw new IllegalArgumentException("the request has no list `" + key + '`');
+        }
+        return ((List<?>) request.get(key)).stream().mapToLong(Agent::amount).toArray();
     }
 
     private static long amount(Object number) {

@@ -6,9 +6,10 @@
 const { performance, PerformanceObserver } = require('perf_hooks');
 const readline = require('readline');
 const { Worker } = require('worker_threads');
+const waiting = require('./waits.js');
 
 const MOST_VALUES = 1000000;
-const OPS = ['intervals', 'batches', 'readings', 'handoffs', 'comparisons', 'advance'];
+const OPS = ['intervals', 'batches', 'readings', 'handoffs', 'comparisons', 'advance', 'waits', 'arms', 'periods'];
 const REFERENCE = 'hrtime.bigint';
 const FLOOR = 'null';
 
@@ -234,11 +235,14 @@ function busyThread() {
   return { end: () => Atomics.store(state, 1, 1) };
 }
 
+function reader(id) {
+  return new Function('performance', `return () => ${clock(id).call}`)(performance);
+}
+
 function advance(request) {
   const [timer, reference] = [request.timer, request.reference].map((id) => {
-    const { call, ticks } = clock(id);
-    const read = new Function('performance', `return () => ${call}`)(performance);
-    return () => ticks(read());
+    const read = reader(id);
+    return () => clock(id).ticks(read());
   });
   const ms = amount(request, 'ms');
   if (!['spin', 'sleep', 'other-spin'].includes(request.during)) throw new Refusal(`\`${request.during}\` is none of spin, sleep, other-spin`);
@@ -265,7 +269,12 @@ function hello(request) {
   const timers = served.filter((id) => Object.hasOwn(CLOCKS, id)).map((id) => (
     { id, label: id === FLOOR ? 'reads nothing' : CLOCKS[id].call, ns_per_tick: CLOCKS[id].ns, reference: id === REFERENCE,
       ...CLOCKS[id].is }));
-  return { protocol: 1, runtime: { name: 'Node.js', version: process.versions.node }, timers, ops: OPS };
+  return { protocol: 1, runtime: { name: 'Node.js', version: process.versions.node }, timers, ops: OPS, ...waiting.hello(waiters) };
+}
+
+function amounts(request, key) {
+  if (!Array.isArray(request[key])) throw new Refusal(`the request has no list \`${key}\``);
+  return request[key].map((_, at) => amount(request[key], at));
 }
 
 function amount(request, key) {
@@ -280,15 +289,16 @@ function affordable(values) {
   return values;
 }
 
-const ANSWERS = { hello, intervals, batches, readings, handoffs, comparisons, advance };
+const { waiter, ...ofWaiters } = waiting.answers({ Refusal, clock, reader, amount, amounts, affordable });
+const ANSWERS = { hello, intervals, batches, readings, handoffs, comparisons, advance, ...ofWaiters };
 
-function answer(line, disturbed) {
+async function answer(line, disturbed) {
   try {
     const request = JSON.parse(line);
     if (request === null || typeof request !== 'object' || !Object.hasOwn(ANSWERS, request.op)) {
       throw new Refusal(`this agent does not know \`${request && request.op}\``);
     }
-    return ANSWERS[request.op](request, disturbed);
+    return await ANSWERS[request.op](request, disturbed);
   } catch (why) {
     return { error: why instanceof Refusal ? why.message : String(why) };
   }
@@ -299,11 +309,13 @@ function json(value) {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return `[${value.map(json)}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  return `{${Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}:${json(inner)}`)}}`;
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${json(inner)}`)}}`;
 }
 
 const wanted = process.argv.slice(2);
 const served = wanted.length === 0 ? Object.keys(CLOCKS) : [...new Set([...wanted, REFERENCE, FLOOR])];
+const waiters = Object.keys(waiting.WAITERS).filter((id) => wanted.length === 0 || wanted.includes(id) || id === waiting.FLOOR);
 for (const id of [...wanted, ...(wanted.length === 0 ? [] : [FLOOR])]) {
   if (Object.hasOwn(CLOCKS, id)) pair(id);
 }
@@ -313,12 +325,13 @@ new PerformanceObserver((list) => collections.push(...list.getEntries())).observ
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 async function serve() {
+  for (const id of waiters.filter((one) => wanted.includes(one))) await waiter(id, waiting.WAITERS[id].ops[0]).catch(() => {});
   for await (const line of readline.createInterface({ input: process.stdin })) {
     const disturbed = new Set();
     // So that a collection seldom falls into what comes.
     if (globalThis.gc) globalThis.gc({ type: 'minor' });
     const start = performance.now();
-    const reply = answer(line, disturbed);
+    const reply = await answer(line, disturbed);
     const end = performance.now();
     // Collections are told a few turns of the event loop later.
     for (let turns = 0; turns < 4; turns++) await turn();

@@ -5,6 +5,7 @@ Arguments are ids of clocks that will be asked for: their loops are warm before 
 import gc
 import json
 import math
+import os
 import platform
 import sys
 import threading
@@ -12,8 +13,11 @@ import time
 from datetime import datetime
 from itertools import repeat
 
+# An isolated interpreter does not look beside the script.
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+import waits
 MOST_VALUES = 1_000_000
-OPS = ["intervals", "batches", "readings", "handoffs", "comparisons", "advance"]
+OPS = ["intervals", "batches", "readings", "handoffs", "comparisons", "advance", "waits", "periods"]
 REFERENCE = "perf_counter_ns"
 FLOOR = "null"
 
@@ -129,7 +133,7 @@ OPENERS["datetime.now"] = of_dates
 OPENERS[FLOOR] = lambda: Clock(None, "reads nothing", None, declared={})
 
 opened, loops, collections = {}, {}, [0]
-served = list(OPENERS)
+served, waiters = list(OPENERS), list(waits.WAITERS)
 
 
 def count_collection(phase, _info):
@@ -243,8 +247,8 @@ def hello(protocol):
         timers.append({"id": name, "label": shown.label, "ns_per_tick": shown.ns_per_tick,
                        "reference": name == REFERENCE, **shown.declared})
     runtime = {"name": platform.python_implementation(), "version": platform.python_version()}
-    return {"protocol": 1, "runtime": runtime, "timers": timers, "unavailable": missing,
-            "ops": OPS}
+    return {"protocol": 1, "runtime": runtime, "timers": timers, "unavailable": missing, "ops": OPS,
+            "waiters": [waits.hello(name) for name in waiters]}
 
 
 def amount(number):
@@ -266,6 +270,15 @@ def answer(request):
     if op not in OPS:
         raise ValueError(f"this agent does not know `{op}`")
     name = request["timer"]
+    if op == "waits":
+        lengths, count = [amount(length) for length in request["request_ns"]], amount(request["repeat"])
+        affordable(4 * len(lengths) * count)
+        break_ns = request.get("break_ns")
+        return waits.waits(name, clock(request["reference"]), lengths, count, amount(request.get("pause_ns", 0)),
+                           break_ns if break_ns is None else amount(break_ns))
+    if op == "periods":
+        count, stalls = affordable(amount(request["count"])), [amount(at) for at in request["stalls"]]
+        return waits.periods(name, clock(request["reference"]), amount(request["period_ns"]), count, stalls)
     asked = clock(name)
     if op == "intervals":
         work, count = [amount(units) for units in request["work"]], amount(request["repeat"])
@@ -305,14 +318,19 @@ def words(why):
 
 
 def main(names):
+    asked_to_wait = [name for name in names if name in waits.WAITERS]
+    names = [name for name in names if name not in asked_to_wait]
+    for name in asked_to_wait:
+        waits.loop(name)
     for name in names:
         for wanted in (name, FLOOR):
             try:
                 pair(wanted)
             except Exception:
                 pass  # Who asks for it will hear why.
-    if names:
+    if names or asked_to_wait:
         served[:] = dict.fromkeys([*names, REFERENCE, FLOOR])
+        waiters[:] = dict.fromkeys([*asked_to_wait, waits.FLOOR])
     for line in sys.stdin.buffer:
         try:
             reply = answer(json.loads(line))

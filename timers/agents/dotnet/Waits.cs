@@ -1,0 +1,266 @@
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+using System.IO;
+using System.Linq;
+using System.Runtime.InteropServices;
+using System.Threading;
+using System.Threading.Tasks;
+
+/// <summary>A timer method that waits.</summary>
+abstract class Waiter
+{
+    public readonly string Id, Label, Missing;
+    public readonly string[] Ops;
+    /// <summary>Of the threads that take part: of all, where the calling one does not wait itself.</summary>
+    readonly int cpuClock;
+
+    protected Waiter(string id, string label, int cpuClock, string missing, params string[] ops)
+    {
+        Id = id;
+        Label = label;
+        Missing = missing;
+        Ops = ops;
+        this.cpuClock = cpuClock;
+    }
+
+    /// <summary>All of them. A new one is a class below and a line here.</summary>
+    public static readonly Waiter[] All = { new Sleep(), new Delay(), new Timers(), new Periodic(), new Nothing() };
+
+    /// <summary>Waits for nothing: what is around a wait.</summary>
+    public const string Floor = "nothing";
+
+    static readonly HashSet<string> Warm = new HashSet<string>();
+
+    /// <summary>Compiled.</summary>
+    public static Waiter Of(string id, string op)
+    {
+        Waiter found = All.FirstOrDefault(one => one.Id == id);
+        if (found == null) throw new Refusal("there is no timer `" + id + "` that waits here");
+        if (found.Missing != null) throw new Refusal(found.Label + ": " + found.Missing);
+        if (!found.Ops.Contains(op)) throw new Refusal(found.Label + " does not answer `" + op + "`");
+        if (Warm.Add(id)) Waits.WarmUp(found);
+        return found;
+    }
+
+    /// <summary>As a member of `waiters`, or of `unavailable`, in the answer to hello.</summary>
+    public string Declared
+    {
+        get
+        {
+            string known = "{\"id\":" + Json.Quoted(Id) + ",\"label\":" + Json.Quoted(Label);
+            if (Missing != null) return known + ",\"waits\":true,\"reason\":" + Json.Quoted(Missing) + "}";
+            return known + ",\"ops\":[" + string.Join(",", Ops.Select(Json.Quoted)) + "],\"means\":\"blocks\",\"unit_ns\":1000000" + (OnLinux ? ",\"slack\":true}" : "}");
+        }
+    }
+
+    /// <summary>Calls `done` once so many milliseconds have passed, perhaps from another thread.</summary>
+    public virtual void After(int ms, Action done) { throw new NotSupportedException(); }
+
+    /// <summary>Arms and cancels.</summary>
+    public virtual void Arm() { throw new NotSupportedException(); }
+
+    /// <summary>Calls `tick` again and again, until it returns false.</summary>
+    public virtual void Every(int ms, Func<bool> tick) { throw new NotSupportedException(); }
+
+    protected const int ProcessCpu = 2, ThreadCpu = 3;
+    public static readonly bool OnLinux = File.Exists("/proc/self/stat");
+
+    [StructLayout(LayoutKind.Sequential)]
+    struct Timespec { public IntPtr Seconds, Nanoseconds; }
+
+    [DllImport("libc", EntryPoint = "clock_gettime")]
+    static extern int Read(int clock, out Timespec time);
+
+    /// <summary>CPU time in nanoseconds; negative where it is not told. What .NET tells of it are ticks of 10 ms.</summary>
+    public long Cpu()
+    {
+        Timespec time;
+        return OnLinux && Read(cpuClock, out time) == 0 ? (long)time.Seconds * 1000000000 + (long)time.Nanoseconds : -1;
+    }
+
+    sealed class Nothing : Waiter
+    {
+        public Nothing() : base(Floor, "waits for nothing", ThreadCpu, null, "waits") {}
+
+        public override void After(int ms, Action done) { done(); }
+    }
+
+    sealed class Sleep : Waiter
+    {
+        public Sleep() : base("Thread.Sleep", "Thread.Sleep(ms)", ThreadCpu, null, "waits") {}
+
+        public override void After(int ms, Action done)
+        {
+            Thread.Sleep(ms);
+            done();
+        }
+    }
+
+    sealed class Delay : Waiter
+    {
+        public Delay() : base("Task.Delay", "await Task.Delay(ms)", ProcessCpu, null, "waits") {}
+
+        public override async void After(int ms, Action done)
+        {
+            await Task.Delay(ms);
+            done();
+        }
+    }
+
+    sealed class Timers : Waiter
+    {
+        readonly Timer timer;
+        Action called;
+
+        public Timers() : base("Timer", "System.Threading.Timer(f, ms)", ProcessCpu, null, "waits", "arms", "periods")
+        {
+            timer = new Timer(_ => called());
+        }
+
+        public override void After(int ms, Action done)
+        {
+            called = done;
+            timer.Change(ms, Timeout.Infinite);
+        }
+
+        public override void Arm()
+        {
+            timer.Change(Waits.LongestMs, Timeout.Infinite);
+            timer.Change(Timeout.Infinite, Timeout.Infinite);
+        }
+
+        public override void Every(int ms, Func<bool> tick)
+        {
+            // One of its own, since a last tick may still come after it was stopped.
+            Timer ticking = null;
+            ticking = new Timer(_ => { if (!tick()) ticking.Dispose(); });
+            ticking.Change(ms, ms);
+        }
+    }
+
+    sealed class Periodic : Waiter
+    {
+#if NET6_0_OR_GREATER
+        public Periodic() : base("PeriodicTimer", "await PeriodicTimer.WaitForNextTickAsync()", ProcessCpu, null, "periods") {}
+
+        public override async void Every(int ms, Func<bool> tick)
+        {
+            using (var timer = new PeriodicTimer(TimeSpan.FromMilliseconds(ms)))
+                do await timer.WaitForNextTickAsync();
+                while (tick());
+        }
+#else
+        public Periodic() : base("PeriodicTimer", "await PeriodicTimer.WaitForNextTickAsync()", ProcessCpu, "this runtime does not have it; .NET 6 and later do", "periods") {}
+#endif
+    }
+}
+
+/// <summary>The questions to timers that wait.</summary>
+static class Waits
+{
+    public const int LongestMs = 3600000;
+    const long Ms = 1000000;
+    /// <summary>The end of a pause that is computed, as sleeping ends late.</summary>
+    const double ComputedNs = 200000;
+    static readonly Random Random = new Random();
+
+    public static void WarmUp(Waiter waiter)
+    {
+        var reference = Questions.Of(Entry.Reference);
+        if (waiter.Ops.Contains("waits")) Countdown(waiter, reference, double.NaN, new long[] { 0, 1 }, 20, 0, double.PositiveInfinity);
+        if (waiter.Ops.Contains("arms")) Arms(waiter, reference, 20);
+        if (waiter.Ops.Contains("periods")) Periods(waiter, reference, Ms, 20, new long[] { 0 });
+    }
+
+    /// <summary>A row of waits for each length. One later than `breakNs` is the last.</summary>
+    public static string Countdown(Waiter waiter, Questions reference, double nsPerTick, long[] lengths, int repeat, long pauseNs, double breakNs)
+    {
+        Soon(repeat * lengths.Sum(length => (double)length + pauseNs));
+        var rows = lengths.Select(_ => new List<string>()).ToArray();
+        var over = new AutoResetEvent(false);
+        long after = 0, cpu = 0;
+        Action done = () =>
+        {
+            after = reference.Read();
+            cpu = waiter.Cpu();
+            over.Set();
+        };
+        for (int at = 0; at < repeat * lengths.Length; at++)
+        {
+            int row = at % lengths.Length;
+            Pause(Random.NextDouble() * pauseNs);
+            int ms = RoundedUp(lengths[row]);
+            long start = waiter.Cpu(), before = reference.Read();
+            waiter.After(ms, done);
+            over.WaitOne();
+            rows[row].Add("[" + before + "," + after + (start < 0 ? "" : "," + (cpu - start)) + "]");
+            if ((after - before) * nsPerTick - lengths[row] > breakNs) break;
+        }
+        return "{\"waits\":[" + string.Join(",", rows.Select(row => "[" + string.Join(",", row) + "]")) + "]}";
+    }
+
+    public static long[] Arms(Waiter waiter, Questions reference, int repeat)
+    {
+        var told = new long[repeat];
+        for (int at = 0; at < repeat; at++)
+        {
+            long before = reference.Read();
+            waiter.Arm();
+            told[at] = reference.Read() - before;
+        }
+        return told;
+    }
+
+    /// <summary>The reference at each tick, and for how many it stands, one after the other.</summary>
+    public static long[] Periods(Waiter waiter, Questions reference, long periodNs, int count, long[] stalls)
+    {
+        if (periodNs == 0) throw new Refusal("a period of 0 is none");
+        Soon(periodNs * (count + 4.0 * stalls.Length));
+        var told = new long[2 * count];
+        if (count == 0) return told;
+        var stalled = new HashSet<long>(stalls);
+        var over = new ManualResetEvent(false);
+        int ticks = 0;
+        waiter.Every(RoundedUp(periodNs), () =>
+        {
+            int at;
+            // A timer that ticks while the last tick is not over calls from another thread.
+            lock (told)
+            {
+                if (ticks == count) return false;
+                at = ticks++;
+                told[2 * at] = reference.Read();
+                told[2 * at + 1] = 1;
+            }
+            if (at == count - 1) over.Set();
+            else if (stalled.Contains(at)) Compute(3.5 * periodNs);
+            return at < count - 1;
+        });
+        over.WaitOne();
+        return told;
+    }
+
+    static int RoundedUp(long ns)
+    {
+        return (int)((ns + Ms - 1) / Ms);
+    }
+
+    static void Pause(double ns)
+    {
+        long start = Stopwatch.GetTimestamp();
+        if (ns > ComputedNs) Thread.Sleep((int)((ns - ComputedNs) / Ms));
+        Compute(ns - (Stopwatch.GetTimestamp() - start) * (1e9 / Stopwatch.Frequency));
+    }
+
+    static void Compute(double ns)
+    {
+        long end = Stopwatch.GetTimestamp() + (long)(ns / 1e9 * Stopwatch.Frequency);
+        while (Stopwatch.GetTimestamp() < end) {}
+    }
+
+    static void Soon(double ns)
+    {
+        if (ns > LongestMs * (double)Ms) throw new Refusal((long)(ns / 1e9) + " s are too many: at most " + LongestMs / 1000);
+    }
+}

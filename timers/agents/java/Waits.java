@@ -1,0 +1,144 @@
+import java.util.Arrays;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.stream.Collectors;
+
+/** The questions to timers that wait. */
+final class Waits {
+    private static final long LONGEST_NS = 3_600_000_000_000L;
+    /** The end of a pause that is computed, as sleeping ends late. */
+    private static final long COMPUTED_NS = 200_000;
+    /** Long enough for both compilers to see all there is. */
+    private static final long WARM_NS = 100_000_000;
+    private static final Random RANDOM = new Random();
+
+    private Waits() {}
+
+    /** What one wait sees. */
+    private static final class Watch implements Runnable {
+        private final Waiter waiter;
+        private final Clock reference;
+        private final Semaphore over = new Semaphore(0);
+        long before;
+        long after;
+        long cpu;
+
+        Watch(Waiter waiter, Clock reference) {
+            this.waiter = waiter;
+            this.reference = reference;
+        }
+
+        void once(long ns) throws InterruptedException {
+            long start = waiter.cpu();
+            before = reference.read();
+            waiter.after(ns, this);
+            over.acquire();
+            cpu -= start;
+        }
+
+        @Override public void run() {
+            after = reference.read();
+            cpu = waiter.cpu();
+            over.release();
+        }
+    }
+
+    /** Waits of no length, or short periods, until the compilers have seen enough of them. */
+    static void warm(Waiter waiter, Clock reference) throws InterruptedException {
+        if (waiter.ops.contains("periods")) {
+            periods(waiter, reference, WARM_NS / 2_000, 2_000, new long[] {0});
+            return;
+        }
+        Watch watch = new Watch(waiter, reference);
+        for (long end = System.nanoTime() + WARM_NS; System.nanoTime() < end;) {
+            watch.once(0);
+        }
+        if (waiter.ops.contains("arms")) {
+            arms(waiter, reference, 2_000);
+        }
+    }
+
+    /** A row of JSON for each length. A wait later than `breakNs` is the last one. */
+    static String waits(Waiter waiter, Clock reference, long[] lengths, int repeat, long pauseNs, double breakNs) throws InterruptedException {
+        double all = 0;
+        for (long length : lengths) {
+            all += (double) length + pauseNs;
+        }
+        soon(all * repeat);
+        Watch watch = new Watch(waiter, reference);
+        StringBuilder[] rows = new StringBuilder[lengths.length];
+        for (int row = 0; row < rows.length; row++) {
+            rows[row] = new StringBuilder();
+        }
+        boolean late = false;
+        for (int at = 0; at < repeat * lengths.length && !late; at++) {
+            int row = at % lengths.length;
+            pause((long) (RANDOM.nextDouble() * pauseNs));
+            watch.once(lengths[row]);
+            rows[row].append(at < lengths.length ? "" : ",").append('[').append(watch.before).append(',').append(watch.after)
+                .append(waiter.cpu() < 0 ? "" : "," + watch.cpu).append(']');
+            late = (watch.after - watch.before) * reference.nsPerTick - lengths[row] > breakNs;
+        }
+        return "{\"waits\":[" + (rows.length == 0 ? "" : "[" + String.join("],[", rows) + "]") + "]}";
+    }
+
+    static long[] arms(Waiter waiter, Clock reference, int repeat) {
+        long[] told = new long[repeat];
+        for (int at = 0; at < repeat; at++) {
+            long before = reference.read();
+            waiter.arm();
+            told[at] = reference.read() - before;
+        }
+        return told;
+    }
+
+    /** The reference at each tick, and for how many it stands, one after the other. */
+    static long[] periods(Waiter waiter, Clock reference, long periodNs, int count, long[] stalls) throws InterruptedException {
+        if (periodNs == 0) {
+            throw new IllegalArgumentException("a period of 0 is none");
+        }
+        soon((double) periodNs * (count + 4.0 * stalls.length));
+        Set<Long> stalled = Arrays.stream(stalls).boxed().collect(Collectors.toSet());
+        long[] told = new long[2 * count];
+        Semaphore over = new Semaphore(count == 0 ? 1 : 0);
+        int[] ticks = {0};
+        Future<?> repeated = waiter.every(periodNs, () -> {
+            int at = ticks[0]++;
+            if (at < count) {
+                told[2 * at] = reference.read();
+                told[2 * at + 1] = 1;
+                if (at == count - 1) {
+                    over.release();
+                } else if (stalled.contains((long) at)) {
+                    compute((long) (3.5 * periodNs));
+                }
+            }
+        });
+        over.acquire();
+        repeated.cancel(false);
+        return told;
+    }
+
+    private static void pause(long ns) throws InterruptedException {
+        long end = System.nanoTime() + ns;
+        if (ns > COMPUTED_NS) {
+            Thread.sleep((ns - COMPUTED_NS) / 1_000_000);
+        }
+        compute(end - System.nanoTime());
+    }
+
+    private static void compute(long ns) {
+        long end = System.nanoTime() + ns;
+        while (System.nanoTime() < end) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void soon(double ns) {
+        if (ns > LONGEST_NS) {
+            throw new IllegalArgumentException((long) (ns / 1e9) + " s are too many: at most " + LONGEST_NS / 1_000_000_000);
+        }
+    }
+}
