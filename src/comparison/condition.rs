@@ -3,6 +3,7 @@
 //! ```text
 //! condition = field [ "[" glob "]" ] operator number [ unit ]
 //! field     = "quality" | "cost" | "accuracy" | "spread" | "lost" | "trust"
+//!           | "granularity" | "floor" | "lateness" | "p99" | "cpu" | "rate"    (of timers that wait)
 //! operator  = "<" | "<=" | ">" | ">="
 //! unit      = "points" (quality) | "%" | "ns" | "us" | "ms" | "s" (cost, accuracy: one of them has to be given)
 //! ```
@@ -104,7 +105,9 @@ fn read_field(name: &str) -> Result<Field, BadCondition> {
             }
         }
     }
-    bad(format!("`{name}` is no field; there are quality, cost, accuracy, spread, lost and trust"))
+    bad(format!(
+        "`{name}` is no field; there are quality, cost, accuracy, spread, lost and trust, and of timers that wait granularity, floor, lateness, p99, cpu and rate"
+    ))
 }
 
 /// The number, and whether it is in percent.
@@ -117,16 +120,6 @@ fn read_limit(text: &str, field: Field) -> Result<(f64, bool), BadCondition> {
     };
     let times = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
     match field {
-        Field::Figure(Quantity::Cost | Quantity::Accuracy) => {
-            if unit == "%" {
-                return Ok((number, true));
-            }
-            match times.iter().find(|(name, _)| *name == unit) {
-                Some((_, ns)) => Ok((number * ns, false)),
-                None if unit.is_empty() => bad(format!("`{text}` has no unit; give % or ns")),
-                None => bad(format!("`{unit}` is no unit of time")),
-            }
-        }
         Field::Figure(Quantity::Quality) if matches!(unit, "" | "points" | "pp") => Ok((number, false)),
         Field::Figure(Quantity::Spread) | Field::Lost | Field::Trust if unit.is_empty() => {
             Ok((number, false))
@@ -135,6 +128,15 @@ fn read_limit(text: &str, field: Field) -> Result<(f64, bool), BadCondition> {
             bad(format!("`{unit}` is no unit of Quality; it changes by points"))
         }
         Field::Figure(Quantity::Spread) => bad(format!("`{unit}` is no unit of the spread; it is a share")),
+        Field::Figure(Quantity::Rate) if matches!(unit, "" | "ppm") => Ok((number, false)),
+        Field::Figure(Quantity::Rate) => bad(format!("`{unit}` is no unit of a rate; it is in ppm")),
+        // All others are times.
+        Field::Figure(_) if unit == "%" => Ok((number, true)),
+        Field::Figure(_) => match times.iter().find(|(name, _)| *name == unit) {
+            Some((_, ns)) => Ok((number * ns, false)),
+            None if unit.is_empty() => bad(format!("`{text}` has no unit; give % or ns")),
+            None => bad(format!("`{unit}` is no unit of time")),
+        },
         Field::Lost => bad(format!("`{unit}`: timers that were lost have no unit")),
         Field::Trust => bad(format!("`{unit}`: questions of trust have no unit")),
     }

@@ -9,6 +9,7 @@ mod platform;
 mod rows;
 mod terminal;
 mod trust;
+mod waits;
 
 use std::collections::HashMap;
 
@@ -46,6 +47,19 @@ pub enum Quantity {
     Accuracy,
     /// A share.
     Spread,
+    /// Of a timer that waits, in nanoseconds: the step of its lengths or wake-ups.
+    Granularity,
+    /// Of a timer that waits, in nanoseconds: its shortest wait.
+    Floor,
+    /// Of a timer that waits, in nanoseconds: its median lateness.
+    Lateness,
+    /// Of a timer that waits, in nanoseconds: the 99th percentile of its lateness.
+    #[serde(rename = "p99")]
+    Tail,
+    /// Of a timer that waits, in nanoseconds: CPU time a wait.
+    Cpu,
+    /// Of a periodic timer, in ppm: by how much its period is too long.
+    Rate,
 }
 
 /// What became of a figure.
@@ -148,8 +162,15 @@ impl Comparison {
         let still: HashMap<&str, ()> = new.timers.iter().map(|row| (row.id.as_str(), ())).collect();
         let gone = old.timers.iter().filter(|row| !still.contains_key(row.id.as_str()));
         one_sided.extend(gone.filter_map(|row| fate(Some(row), None)));
+        let waited = waits::compared([&old.waits, &new.waits], [&old.periods, &new.periods]);
+        common |= waited.common;
+        figures.extend(waited.figures);
+        one_sided.extend(waited.one_sided);
         if !common {
-            return Err(NothingInCommon { old: old.timers.len(), new: new.timers.len() });
+            let count =
+                |report: &Report<F, V>| report.timers.len() + report.waits.len() + report.periods.len();
+            let [old, new] = [count(old), count(new)];
+            return Err(NothingInCommon { old, new });
         }
         Ok(Self { platform: platform::changes(old, new), figures, one_sided, answers })
     }
@@ -167,8 +188,19 @@ impl Comparison {
 }
 
 impl Quantity {
-    /// All of them, Quality first.
-    pub const ALL: [Self; 4] = [Self::Quality, Self::Cost, Self::Accuracy, Self::Spread];
+    /// All of them, Quality first, those of timers that wait last.
+    pub const ALL: [Self; 10] = [
+        Self::Quality,
+        Self::Cost,
+        Self::Accuracy,
+        Self::Spread,
+        Self::Granularity,
+        Self::Floor,
+        Self::Lateness,
+        Self::Tail,
+        Self::Cpu,
+        Self::Rate,
+    ];
 
     /// Its name.
     #[must_use]
@@ -178,6 +210,12 @@ impl Quantity {
             Self::Cost => "cost",
             Self::Accuracy => "accuracy",
             Self::Spread => "spread",
+            Self::Granularity => "granularity",
+            Self::Floor => "floor",
+            Self::Lateness => "lateness",
+            Self::Tail => "p99",
+            Self::Cpu => "cpu",
+            Self::Rate => "rate",
         }
     }
 
@@ -197,15 +235,25 @@ impl Quantity {
                 (accuracy.ns, lower(accuracy.low_ns), upper(accuracy.high_ns))
             }
             Self::Spread => (row.spread, row.spread_low, row.spread_high),
+            Self::Granularity | Self::Floor | Self::Lateness | Self::Tail | Self::Cpu | Self::Rate => {
+                return None;
+            }
         };
         Figure::new(value?, low, high)
     }
 
     fn compared<F, V>(self, old: &TimerRow<F, V>, new: &TimerRow<F, V>) -> Option<Compared> {
         let difference = Difference::between(self.of(old)?, self.of(new)?, self.is_relative());
+        let single_process = [old, new].into_iter().any(is_of_single_process);
+        Some(self.judged(new.id.to_string(), difference, single_process))
+    }
+
+    /// Whether a difference is more than noise, and in which direction.
+    fn judged(self, timer: String, difference: Difference, single_process: bool) -> Compared {
         let better = match self {
             Self::Quality | Self::Spread => difference.absolute > 0.0,
-            Self::Cost | Self::Accuracy => difference.absolute < 0.0,
+            Self::Rate => difference.new.value.abs() < difference.old.value.abs(),
+            _ => difference.absolute < 0.0,
         };
         let matters = difference.absolute.abs() >= self.smallest() * difference.old.value.abs();
         let verdict = match difference.is_more_than_noise() {
@@ -214,29 +262,21 @@ impl Quantity {
             Some(true) if matters => Verdict::Worse,
             Some(_) => Verdict::Noise,
         };
-        let single_process = [old, new].into_iter().any(is_of_single_process);
-        Some(Compared {
-            timer: new.id.to_string(),
-            quantity: self,
-            difference,
-            verdict,
-            matters,
-            single_process,
-        })
+        Compared { timer, quantity: self, difference, verdict, matters, single_process }
     }
 
     /// The smallest difference that matters, as a share of the old figure.
     fn smallest(self) -> f64 {
         match self {
             Self::Quality => SMALLEST_QUALITY,
-            Self::Cost | Self::Accuracy => SMALLEST,
-            Self::Spread => 0.0,
+            Self::Spread | Self::Rate => 0.0,
+            _ => SMALLEST,
         }
     }
 
     /// Whether its differences are told in percent too.
     fn is_relative(self) -> bool {
-        matches!(self, Self::Cost | Self::Accuracy)
+        !matches!(self, Self::Quality | Self::Spread | Self::Rate)
     }
 }
 

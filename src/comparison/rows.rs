@@ -44,7 +44,8 @@ pub(super) fn figures(shown: &[&Compared]) -> Table<'static> {
         let figure = |value: f64| match compared.quantity {
             Quantity::Quality => format!("{value:.2} %"),
             Quantity::Spread => format!("{value:.3}"),
-            Quantity::Cost | Quantity::Accuracy => time(Some(value)),
+            Quantity::Rate => format!("{} ppm", significant(value, 3)),
+            _ => time(Some(value)),
         };
         table.push(vec![
             compared.timer.as_str().into(),
@@ -84,7 +85,8 @@ fn change(compared: &Compared) -> String {
     let (value, interval, decimals, unit) = match compared.quantity {
         Quantity::Quality => (difference.absolute, difference.interval, 2, " points"),
         Quantity::Spread => (difference.absolute, difference.interval, 3, ""),
-        Quantity::Cost | Quantity::Accuracy => match difference.percent {
+        Quantity::Rate => (difference.absolute, difference.interval, 1, " ppm"),
+        _ => match difference.percent {
             Some(percent) => (percent, difference.percent_interval, 1, " %"),
             None => return format!("{} ns", significant(difference.absolute, 4)),
         },

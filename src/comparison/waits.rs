@@ -1,0 +1,146 @@
+//! What changed of timers that wait: at each length and under the same conditions.
+
+use super::{Compared, Difference, Fate, Figure, OneSided, Quantity};
+use crate::model::{Granularity, Known, PeriodRow, Status, WaitConditions, WaitRow};
+use crate::report::waits::{in_short, short};
+
+/// Figures and one-sided rows of timers that wait, and whether any is in both.
+pub(super) struct Waited {
+    pub figures: Vec<Compared>,
+    pub one_sided: Vec<OneSided>,
+    pub common: bool,
+}
+
+/// A row as it is compared.
+struct Row<'a> {
+    id: &'a str,
+    conditions: &'a WaitConditions,
+    /// The period, where it has one.
+    period_ns: Option<u64>,
+    status: Status,
+    reason: Option<&'a str>,
+    /// Each figure, at what length, if at any.
+    figures: Vec<(Quantity, Option<u64>, Known)>,
+}
+
+impl<'a> Row<'a> {
+    fn of_wait(row: &'a WaitRow) -> Self {
+        let mut figures = Vec::new();
+        let mut add = |quantity, length, known: Option<Known>| {
+            figures.extend(known.map(|known| (quantity, length, known)))
+        };
+        if let Some(found) = &row.figures {
+            let step =
+                found.steps.iter().flat_map(|steps| [steps.rounding, steps.grid]).find_map(|granularity| {
+                    if let Some(Granularity::Step(known)) = granularity { Some(known) } else { None }
+                });
+            add(Quantity::Granularity, None, step);
+            add(Quantity::Floor, None, found.floor_ns);
+            for late in found.lateness.iter().filter(|late| late.request_ns > 1) {
+                let length = Some(late.request_ns);
+                add(Quantity::Lateness, length, late.p50_ns);
+                add(Quantity::Tail, length, late.p99_ns);
+                add(Quantity::Cpu, length, late.cpu_ns);
+            }
+        }
+        let reason = row.reason.as_deref();
+        Self {
+            id: &row.id,
+            conditions: &row.conditions,
+            period_ns: None,
+            status: row.status,
+            reason,
+            figures,
+        }
+    }
+
+    fn of_period(row: &'a PeriodRow) -> Self {
+        let mut figures = Vec::new();
+        let mut add =
+            |quantity, known: Option<Known>| figures.extend(known.map(|known| (quantity, None, known)));
+        if let Some(found) = &row.figures {
+            add(Quantity::Rate, found.rate_error_ppm);
+            add(Quantity::Lateness, found.lateness_p50_ns);
+            add(Quantity::Tail, found.lateness_p99_ns);
+        }
+        let (reason, period_ns) = (row.reason.as_deref(), Some(row.period_ns));
+        Self { id: &row.id, conditions: &row.conditions, period_ns, status: row.status, reason, figures }
+    }
+
+    /// The same timer under the same conditions. On which CPU it waited does not matter where each report has one only.
+    fn is(&self, other: &Self, cpus_matter: bool) -> bool {
+        let strip = |conditions: &WaitConditions| WaitConditions {
+            cpu: conditions.cpu.filter(|_| cpus_matter),
+            ..conditions.clone()
+        };
+        (self.id, self.period_ns) == (other.id, other.period_ns)
+            && strip(self.conditions) == strip(other.conditions)
+    }
+
+    fn name(&self, among: &[&WaitConditions]) -> String {
+        let every = self.period_ns.map_or_else(String::new, |ns| format!(" every {}", short(ns as f64)));
+        match in_short(self.conditions, among, false) {
+            same if same.is_empty() => format!("{}{every}", self.id),
+            own => format!("{}{every} ({own})", self.id),
+        }
+    }
+}
+
+/// Compares the timers that wait.
+pub(super) fn compared(
+    [old_waits, new_waits]: [&[WaitRow]; 2],
+    [old_periods, new_periods]: [&[PeriodRow]; 2],
+) -> Waited {
+    let (old, new) = (rows_of(old_waits, old_periods), rows_of(new_waits, new_periods));
+    let several = |rows: &[Row]| rows.iter().any(|row| row.conditions.cpu != rows[0].conditions.cpu);
+    let cpus_matter = several(&old) || several(&new);
+    let among: Vec<&WaitConditions> = new.iter().map(|row| row.conditions).collect();
+    let mut waited = Waited { figures: Vec::new(), one_sided: Vec::new(), common: false };
+    for row in &new {
+        let before = old.iter().find(|before| before.is(row, cpus_matter));
+        waited.common |= before.is_some();
+        let name = row.name(&among);
+        waited.one_sided.extend(fate(before, Some(row), &name));
+        for (quantity, length, known) in &row.figures {
+            let same = before.and_then(|before| {
+                before.figures.iter().find(|(other, at, _)| (other, at) == (quantity, length))
+            });
+            let Some((_, _, earlier)) = same else { continue };
+            let at = length.map_or_else(String::new, |ns| format!(" at {}", short(ns as f64)));
+            let timer = format!("{name}{at}");
+            let both = figure(earlier).zip(figure(known));
+            waited.figures.extend(both.map(|(old, new)| {
+                quantity.judged(
+                    timer,
+                    Difference::between(old, new, quantity.is_relative()),
+                    earlier.low.is_none(),
+                )
+            }));
+        }
+    }
+    let among: Vec<&WaitConditions> = old.iter().map(|row| row.conditions).collect();
+    for row in old.iter().filter(|row| !new.iter().any(|still| still.is(row, cpus_matter))) {
+        waited.one_sided.extend(fate(Some(row), None, &row.name(&among)));
+    }
+    waited
+}
+
+fn rows_of<'a>(waits: &'a [WaitRow], periods: &'a [PeriodRow]) -> Vec<Row<'a>> {
+    waits.iter().map(Row::of_wait).chain(periods.iter().map(Row::of_period)).collect()
+}
+
+fn figure(known: &Known) -> Option<Figure> {
+    Figure::new(known.value, known.low, known.high)
+}
+
+fn fate(old: Option<&Row>, new: Option<&Row>, name: &str) -> Option<OneSided> {
+    let has_figures = |row: &Row| row.status == Status::Ok;
+    let (row, fate) = match (old, new) {
+        (Some(old), Some(new)) if has_figures(old) && !has_figures(new) => (new, Fate::Lost),
+        (Some(old), Some(new)) if !has_figures(old) && has_figures(new) => (old, Fate::Gained),
+        (Some(old), None) => (old, Fate::Gone),
+        (None, Some(new)) => (new, Fate::Added),
+        _ => return None,
+    };
+    Some(OneSided { timer: name.into(), fate, reason: row.reason.map(str::to_owned) })
+}
