@@ -134,7 +134,7 @@ fn watch<R: Timer>(countdown: &mut dyn Countdown, reference: &R, meters: &Meters
 /// What the kernel counts of the calling thread.
 struct Meters {
     cpu: Option<(ThreadCputime, f64)>,
-    /// Of one that blocks. Of one that computes it says nothing about the wait: the delay precedes the end or overlaps with it.
+    /// Of one that blocks. Where it computes, a delay before the time has come does not make the wait longer.
     delay: Option<RunDelay>,
 }
 
@@ -142,7 +142,7 @@ impl Meters {
     fn of_this_thread(means: Means) -> Self {
         Self {
             cpu: ThreadCputime::open().ok().zip(ThreadCputime::ns_per_tick()),
-            delay: if means == Means::Spins { None } else { RunDelay::of_this_thread() },
+            delay: if means == Means::Blocks { RunDelay::of_this_thread() } else { None },
         }
     }
 
