@@ -138,6 +138,7 @@ impl<T: Timer> Native<T> {
 }
 
 /// Has a loop compiled for each reference, and run with the one of that id.
+#[inline(never)]
 pub(crate) fn by_reference<V: Visitor>(id: &str, visitor: V) -> Answer<V::Output> {
     Ok(with_reference!(id, |reference| visitor.visit(reference)))
 }

@@ -73,7 +73,7 @@ pub struct Wait {
     pub after: i64,
     /// CPU time of the calling thread from before to after, in nanoseconds, what reading it costs included.
     pub cpu_ns: Option<i64>,
-    /// How long the thread was ready to run meanwhile and did not get a CPU, in nanoseconds.
+    /// How long the thread was ready to run meanwhile and did not get a CPU, in nanoseconds; of one that only blocks.
     pub run_delay_ns: Option<i64>,
 }
 

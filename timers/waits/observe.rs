@@ -15,7 +15,7 @@ use crate::clocks::ThreadCputime;
 use crate::native::{by_reference, rate_of, spin};
 use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
-use crate::{Timer, Visitor};
+use crate::{Ticks, Timer, Visitor};
 
 /// A method that is watched.
 pub(crate) struct Observed<T: 'static> {
@@ -118,27 +118,23 @@ impl Visitor for Waits<'_> {
 /// One wait between two reads of the reference.
 #[inline(never)]
 fn watch<R: Timer>(countdown: &mut dyn Countdown, reference: &R, meters: &Meters, asked: u64) -> Wait {
-    let (delay, cpu) = (meters.run_delay_ns(), meters.cpu_ns());
+    let (delay, cpu) = (meters.run_delay_ns(), meters.cpu());
     let before = reference.read();
     countdown.wait(asked);
     let after = reference.read();
-    let (cpu_later, delay_later) = (meters.cpu_ns(), meters.run_delay_ns());
+    let (cpu_later, delay_later) = (meters.cpu(), meters.run_delay_ns());
     Wait {
         before: reference.ticks(before).0 as i64,
         after: reference.ticks(after).0 as i64,
-        cpu_ns: grown(cpu, cpu_later),
-        run_delay_ns: grown(delay, delay_later),
+        cpu_ns: meters.nanoseconds(cpu, cpu_later),
+        run_delay_ns: delay.zip(delay_later).map(|(before, after)| after.wrapping_sub(before) as i64),
     }
-}
-
-fn grown(before: Option<u64>, after: Option<u64>) -> Option<i64> {
-    Some(after?.wrapping_sub(before?) as i64)
 }
 
 /// What the kernel counts of the calling thread.
 struct Meters {
     cpu: Option<(ThreadCputime, f64)>,
-    /// Of one that blocks. Of one that computes it says nothing about the wait: the delay precedes the end or overlaps with it.
+    /// Of one that blocks. Where it computes, a delay before the time has come does not make the wait longer.
     delay: Option<RunDelay>,
 }
 
@@ -146,13 +142,18 @@ impl Meters {
     fn of_this_thread(means: Means) -> Self {
         Self {
             cpu: ThreadCputime::open().ok().zip(ThreadCputime::ns_per_tick()),
-            delay: if means == Means::Spins { None } else { RunDelay::of_this_thread() },
+            delay: if means == Means::Blocks { RunDelay::of_this_thread() } else { None },
         }
     }
 
-    fn cpu_ns(&self) -> Option<u64> {
-        let (clock, unit) = self.cpu.as_ref()?;
-        Some((clock.ticks(clock.read()).0 as f64 * unit) as u64)
+    fn cpu(&self) -> Option<Ticks> {
+        let (clock, _) = self.cpu.as_ref()?;
+        Some(clock.ticks(clock.read()))
+    }
+
+    fn nanoseconds(&self, before: Option<Ticks>, after: Option<Ticks>) -> Option<i64> {
+        let (_, unit) = self.cpu.as_ref()?;
+        Some((after?.since(before?) as f64 * unit) as i64)
     }
 
     fn run_delay_ns(&self) -> Option<u64> {
