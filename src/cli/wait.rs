@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use timers::os::Policy;
 
-use super::{AgentSpec, KeepArgs, PickArgs, RuntimeArgs, RuntimeName, values};
+use super::{AgentSpec, InspectArgs, KeepArgs, PickArgs, RuntimeArgs, RuntimeName, values};
 use crate::model::{BackgroundLoad, Nanos};
 use crate::platform::frequency::CyclesFrom;
 use crate::quantity;
@@ -63,7 +63,7 @@ pub struct PeriodArgs {
 }
 
 /// What `wait` and `period` have in common.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct WaitingArgs {
     /// Ids or globs of timers, as in '*nanosleep*' or 'java:*'; all of them when none is given
     #[arg(value_name = "TIMER")]
@@ -149,40 +149,40 @@ impl WaitArgs {
     /// What `pick` measures to choose: one length, often enough to tell of such a share.
     #[must_use]
     pub fn for_choice(pick: &PickArgs, every_ns: u64, share: f64) -> Self {
+        let named = pick.runtime.iter().filter_map(|name| RuntimeName::from_str(name, true).ok());
+        let hosted = !pick.agents.is_empty() || pick.runtime.is_some();
         Self {
             durations: vec![Lengths(vec![every_ns])],
+            // With none missed Wilson's bound of so many is above the share.
+            at_least: Some((4.0 / (1.0 - share)).clamp(100.0, 20_000.0) as u32),
+            ..Self::quickly(WaitingArgs {
+                timers: if hosted { vec!["*:*".into()] } else { Vec::new() },
+                agents: pick.agents.clone(),
+                runtimes: RuntimeArgs { names: named.collect() },
+                ..WaitingArgs::default()
+            })
+        }
+    }
+
+    /// What `inspect` measures.
+    #[must_use]
+    pub fn for_inspection(inspect: &InspectArgs) -> Self {
+        Self::quickly(WaitingArgs {
+            timers: inspect.timers.clone(),
+            agents: inspect.agents.clone(),
+            cpu: inspect.cpu.map(Cpus::One),
+            ..WaitingArgs::default()
+        })
+    }
+
+    fn quickly(common: WaitingArgs) -> Self {
+        Self {
+            durations: Vec::new(),
             span: None,
             histogram: None,
             break_at: None,
-            // With none missed Wilson's bound of so many is above the share.
-            at_least: Some((4.0 / (1.0 - share)).clamp(100.0, 20_000.0) as u32),
-            common: WaitingArgs {
-                timers: if pick.agents.is_empty() && pick.runtime.is_none() {
-                    Vec::new()
-                } else {
-                    vec!["*:*".into()]
-                },
-                quick: true,
-                thorough: false,
-                agents: pick.agents.clone(),
-                runtimes: RuntimeArgs {
-                    names: pick
-                        .runtime
-                        .iter()
-                        .filter_map(|name| RuntimeName::from_str(name, true).ok())
-                        .collect(),
-                },
-                slack: Vec::new(),
-                policy: Vec::new(),
-                load: Vec::new(),
-                cpu: None,
-                cycles: CyclesFrom::Effective,
-                format: Format::Table,
-                keep: KeepArgs::default(),
-                seed: None,
-                timeout: None,
-                quiet: false,
-            },
+            at_least: None,
+            common: WaitingArgs { quick: true, ..common },
         }
     }
 }

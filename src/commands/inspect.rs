@@ -5,10 +5,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::{CommandError, failed, probe, terminal_style};
-use crate::cli::{InspectArgs, KeepArgs, ProbeArgs};
+use super::{CommandError, failed, probe, terminal_style, wait};
+use crate::cli::{InspectArgs, KeepArgs, ProbeArgs, WaitArgs};
 use crate::input::{self, LONGEST_TRACE};
-use crate::model::{Report, Status, TimerRow};
+use crate::model::{Report, Status, TimerRow, WaitConditions, WaitRow, Warning};
 use crate::platform::frequency::CyclesFrom;
 use crate::recording::{Recording, is_packed};
 use crate::report::facts::facts_of_timer;
@@ -16,6 +16,7 @@ use crate::report::machine::{facts_of, name};
 use crate::report::plot::Plot;
 use crate::report::plot::svg::standalone;
 use crate::report::terminal::{Detail, listed, machine};
+use crate::report::waits::{facts_of_waits, in_short};
 use crate::report::{Format, WholeFile};
 use crate::selection::select;
 use crate::table::Style;
@@ -33,9 +34,11 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let svg = args.svg.as_deref().map(folder).transpose()?;
     let report = match &args.from {
         Some(path) => read(path)?,
+        None if args.timers.iter().any(|name| timers::waits::find(name).is_some()) => wait_now(args)?,
         None => probe_now(args)?,
     };
-    let ids: Vec<&str> = report.timers.iter().map(|row| row.id.as_str()).collect();
+    let read = report.timers.iter().map(|row| row.id.as_str());
+    let ids: Vec<&str> = read.chain(report.waits.iter().map(|row| row.id.as_str())).collect();
     let wanted = select(&args.timers, &ids).map_err(|error| {
         CommandError::Usage(match &args.from {
             Some(path) => format!("'{}': {}", path.display(), error.among(&ids)),
@@ -43,10 +46,16 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         })
     })?;
     let rows: Vec<&TimerRow> = report.timers.iter().filter(|row| wanted.contains(&row.id.as_str())).collect();
+    let waits: Vec<&WaitRow> = report.waits.iter().filter(|row| wanted.contains(&row.id.as_str())).collect();
     let mut written = Vec::new();
     if let Some(folder) = &svg {
+        let (machine, among) = (name(&report), conditions(&waits));
         for row in &rows {
-            written.extend(write_figures(row, &name(&report), folder)?);
+            written.extend(write_figures(&row.id, Plot::all_of(row), &machine, folder)?);
+        }
+        for row in &waits {
+            let id = named(row, &among);
+            written.extend(write_figures(&id, Plot::all_of_waits(row), &machine, folder)?);
         }
     }
     let mut style = terminal_style();
@@ -55,12 +64,30 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     for row in &rows {
         describe(&mut text, row, style);
     }
+    let among = conditions(&waits);
+    for row in &waits {
+        describe_waits(&mut text, row, &named(row, &among), style);
+    }
     text += &machine(&facts_of(&report), style);
     for path in written {
         text += &format!("# written: {}\n", path.display());
     }
     output.write_all(text.as_bytes())?;
-    Ok(rows.iter().all(|row| row.status == Status::Ok || !args.timers.contains(&row.id)))
+    let ended =
+        rows.iter().map(|row| (row.status, &row.id)).chain(waits.iter().map(|row| (row.status, &row.id)));
+    Ok(ended.into_iter().all(|(status, id)| status == Status::Ok || !args.timers.contains(id)))
+}
+
+fn conditions<'a>(rows: &[&'a WaitRow]) -> Vec<&'a WaitConditions> {
+    rows.iter().map(|row| &row.conditions).collect()
+}
+
+/// Its id, with the conditions by which it differs from others.
+fn named(row: &WaitRow, among: &[&WaitConditions]) -> String {
+    match in_short(&row.conditions, among, false) {
+        same if same.is_empty() => row.id.clone(),
+        own => format!("{} ({own})", row.id),
+    }
 }
 
 /// A report, or the report of a trace: what the file is tells its first bytes.
@@ -105,6 +132,12 @@ fn probe_now(args: &InspectArgs) -> Result<Report, CommandError> {
     recording.report().map_err(failed)
 }
 
+/// Characterises timers that wait.
+fn wait_now(args: &InspectArgs) -> Result<Report, CommandError> {
+    let (recording, _) = wait::record(&WaitArgs::for_inspection(args))?;
+    recording.report().map_err(failed)
+}
+
 /// The folder for the figures, made where it is missing.
 fn folder(path: &Path) -> Result<PathBuf, CommandError> {
     fs::create_dir_all(path).map_err(|error| {
@@ -113,11 +146,16 @@ fn folder(path: &Path) -> Result<PathBuf, CommandError> {
     Ok(path.to_owned())
 }
 
-fn write_figures(row: &TimerRow, machine: &str, folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
+fn write_figures(
+    id: &str,
+    plots: Vec<Plot>,
+    machine: &str,
+    folder: &Path,
+) -> Result<Vec<PathBuf>, CommandError> {
     let mut written = Vec::new();
-    for plot in Plot::all_of(row) {
-        let path = folder.join(format!("{}-{}.svg", file_name(&row.id), plot.name));
-        let title = format!("{} of {} on {machine}", plot.title, clipped(&row.id, LONGEST));
+    for plot in plots {
+        let path = folder.join(format!("{}-{}.svg", file_name(id), plot.name));
+        let title = format!("{} of {} on {machine}", plot.title, clipped(id, LONGEST));
         let text = standalone(&plot.svg().map_err(failed)?, &title);
         let file = WholeFile::prepare(&path).map_err(failed)?;
         file.commit(text.as_bytes()).map_err(failed)?;
@@ -148,7 +186,6 @@ const BOLD: &str = "1";
 const YELLOW: &str = "33";
 
 fn describe(out: &mut String, row: &TimerRow, style: Style) {
-    let width = usize::from(style.width.unwrap_or(WIDEST));
     *out += &style.paint(BOLD, &clipped(&row.id, 200));
     *out += &format!("  {}\n\n", clipped(&row.label, 200));
     *out += &listed("", &facts_of_timer(row), style);
@@ -160,14 +197,26 @@ fn describe(out: &mut String, row: &TimerRow, style: Style) {
             "\nNothing was observed of it.\n"
         };
     }
+    explain(out, plots, &row.warnings, style);
+}
+
+fn describe_waits(out: &mut String, row: &WaitRow, id: &str, style: Style) {
+    *out += &style.paint(BOLD, &clipped(id, 200));
+    *out += &format!("  {}\n\n", clipped(&row.label, 200));
+    *out += &listed("", &facts_of_waits(row), style);
+    explain(out, Plot::all_of_waits(row), &row.warnings, style);
+}
+
+fn explain(out: &mut String, plots: Vec<Plot>, warnings: &[Warning], style: Style) {
+    let width = usize::from(style.width.unwrap_or(WIDEST));
     for plot in plots {
         out.push('\n');
         *out += &plot.terminal(width);
     }
-    if !row.warnings.is_empty() {
+    if !warnings.is_empty() {
         *out += &format!("\n{}\n", style.paint(YELLOW, "caveats"));
     }
-    for warning in &row.warnings {
+    for warning in warnings {
         let [code, message, advice] =
             [&warning.code, &warning.message, &warning.advice].map(|text| clipped(text, LONGEST));
         hang(out, "  ", "    ", &format!("{code}: {message}"), width);

@@ -4,6 +4,7 @@
 pub mod ranking;
 pub mod svg;
 pub mod terminal;
+mod waits;
 
 use crate::model::{AccuracyKind, CostHistogram, IntervalHistogram, Staircase, TimerRow};
 use crate::text::numbers::{share, time};
@@ -41,6 +42,20 @@ pub struct Axis {
     pub from: f64,
     /// Its upper end, above the lower one.
     pub to: f64,
+    /// What its numbers stand for.
+    pub scale: Scale,
+}
+
+/// What the numbers of an axis stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// Themselves, in the unit that the label names.
+    #[default]
+    Linear,
+    /// The logarithm to base 10 of nanoseconds.
+    LogTime,
+    /// The logarithm to base 10 of a share.
+    LogShare,
 }
 
 /// Observations.
@@ -160,8 +175,9 @@ fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
             label: format!("work between the reads ({unit_across})"),
             from: 0.0,
             to: (longest / nanoseconds).max(1.0),
+            scale: Scale::Linear,
         },
-        up: Axis { label: format!("interval ({unit_up})"), from: least * a_tick, to },
+        up: Axis { label: format!("interval ({unit_up})"), from: least * a_tick, to, scale: Scale::Linear },
         data: Data::Points(points),
         levels,
         median: None,
@@ -187,8 +203,13 @@ fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Option<Plot> {
             step_sentence(row, &levels),
             outside(figure.below, figure.above)
         ),
-        across: Axis { label: format!("interval ({unit})"), from, to },
-        up: Axis { label: "intervals".to_owned(), from: 0.0, to: (highest as f64 * 1.05).max(1.0) },
+        across: Axis { label: format!("interval ({unit})"), from, to, scale: Scale::Linear },
+        up: Axis {
+            label: "intervals".to_owned(),
+            from: 0.0,
+            to: (highest as f64 * 1.05).max(1.0),
+            scale: Scale::Linear,
+        },
         data: Data::Bars { first: from, width: width * a_tick, blank: 0.0, counts: figure.counts.clone() },
         levels,
         median: None,
@@ -232,8 +253,18 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Option<Plot> {
             "{counted} single invocations of all processes, {}{within}{outside}",
             seen.sentence()
         ),
-        across: Axis { label: format!("cost ({unit})"), from: from / length, to: to / length },
-        up: Axis { label: "invocations".to_owned(), from: 0.0, to: (highest as f64 * 1.05).max(1.0) },
+        across: Axis {
+            label: format!("cost ({unit})"),
+            from: from / length,
+            to: to / length,
+            scale: Scale::Linear,
+        },
+        up: Axis {
+            label: "invocations".to_owned(),
+            from: 0.0,
+            to: (highest as f64 * 1.05).max(1.0),
+            scale: Scale::Linear,
+        },
         data: Data::Bars {
             first: figure.first_ns / length,
             width: figure.width_ns / length,

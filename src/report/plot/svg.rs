@@ -10,8 +10,9 @@ use plotters::element::{Circle, PathElement, Rectangle};
 use plotters::prelude::Cartesian2d;
 use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle};
 
-use super::{Axis, Data, Plot};
+use super::{Axis, Data, Plot, Scale};
 use crate::table::escape_html;
+use crate::text::numbers::{significant, time, trimmed};
 use crate::text::plain;
 
 /// Points, and bars. The page knows these colours (`templates/page.css`).
@@ -140,6 +141,11 @@ fn lines<'a>(
 
 /// A number on an axis, with as many digits as tell neighbours apart.
 pub(super) fn written(value: f64, axis: &Axis) -> String {
+    match axis.scale {
+        Scale::Linear => {}
+        Scale::LogTime => return trimmed(&time(Some(10_f64.powf(value)))),
+        Scale::LogShare => return format!("{} %", significant(100.0 * 10_f64.powf(value), 2)),
+    }
     let range = axis.to - axis.from;
     let decimals = (2.0 - range.log10().floor()).clamp(0.0, 9.0) as usize;
     let text = format!("{value:.decimals$}");

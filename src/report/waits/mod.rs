@@ -1,10 +1,12 @@
 //! Timers that wait, as tables: what the terminal, the Markdown page and the spreadsheet share.
 
 mod csv;
+mod facts;
 mod ranking;
 mod tables;
 
 pub use csv::{periods as periods_csv, waits as waits_csv};
+pub use facts::{facts_of_period, facts_of_waits};
 pub use ranking::{Ranked, Ranking, Tail};
 
 use super::sections::Notes;

@@ -1,0 +1,130 @@
+//! Everything about one timer that waits, as facts with names.
+
+use super::{in_short, short};
+use crate::model::{Granularity, Known, MissedPolicy, PeriodRow, WaitConditions, WaitFigures, WaitRow};
+use crate::report::Fact;
+use crate::text::numbers::{count, significant, time};
+
+/// A timer that waits.
+#[must_use]
+pub fn facts_of_waits(row: &WaitRow) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let mut tell = |name: &'static str, value: Option<String>| facts.extend(value.map(|value| (name, value)));
+    tell("conditions", Some(all(&row.conditions)));
+    tell("status", (row.reason.is_some()).then(|| row.status.name().to_owned()));
+    tell("reason", row.reason.clone());
+    tell("remedy", row.remedy.clone());
+    let Some(figures) = &row.figures else { return facts };
+    tell("granularity", Some(granularity(figures)));
+    tell("floor", figures.floor_ns.map(timed));
+    tell("a wait of 0", figures.zero_ns.map(timed));
+    tell(
+        "in proportion",
+        figures
+            .proportional_ppm
+            .map(|known| with_interval(known, |ppm| format!("{} ppm", significant(ppm, 3)))),
+    );
+    tell(
+        "CPU over length",
+        figures.cpu_slope.map(|known| {
+            with_interval(known, |share| format!("{} % of the wait", significant(100.0 * share, 3)))
+        }),
+    );
+    tell("arm and cancel", figures.arm_cancel_ns.map(timed));
+    for late in figures.lateness.iter().filter(|late| late.request_ns > 1) {
+        let mut told = late.p50_ns.map_or_else(String::new, |p50| format!("median {}", timed(p50)));
+        for (name, known) in [("p90", late.p90_ns), ("p99", late.p99_ns), ("p99.9", late.p999_ns)] {
+            told += &known.map_or_else(String::new, |known| format!(", {name} {}", time(Some(known.value))));
+        }
+        told += &format!(", at most {} in {} waits", time(Some(late.max_ns)), count(Some(late.waits as f64)));
+        told += &late
+            .timers_part_ns
+            .map_or_else(String::new, |part| format!("; the timer's part {}", time(Some(part.value))));
+        told += &late.cpu_ns.map_or_else(String::new, |cpu| format!("; {} of CPU", time(Some(cpu.value))));
+        if late.early > 0.0 {
+            told += &format!(
+                "; {} % early, by up to {}",
+                significant(100.0 * late.early, 3),
+                time(Some(late.earliest_ns))
+            );
+        }
+        tell("lateness", Some(format!("at {}: {told}", short(late.request_ns as f64))));
+    }
+    tell(
+        "observed",
+        Some(format!("{} waits in {} processes", count(Some(figures.waits as f64)), figures.processes)),
+    );
+    facts
+}
+
+/// A periodic timer.
+#[must_use]
+pub fn facts_of_period(row: &PeriodRow) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let mut tell = |name: &'static str, value: Option<String>| facts.extend(value.map(|value| (name, value)));
+    tell("period", Some(short(row.period_ns as f64)));
+    tell("conditions", Some(all(&row.conditions)));
+    tell("reason", row.reason.clone());
+    tell("remedy", row.remedy.clone());
+    let Some(figures) = &row.figures else { return facts };
+    tell(
+        "rate error",
+        figures
+            .rate_error_ppm
+            .map(|known| with_interval(known, |ppm| format!("{} ppm", significant(ppm, 3)))),
+    );
+    tell("jitter", figures.jitter_p50_ns.map(timed));
+    tell("jitter, p99", figures.jitter_p99_ns.map(timed));
+    tell("late to its grid", figures.lateness_p50_ns.map(timed));
+    tell("late to its grid, p99", figures.lateness_p99_ns.map(timed));
+    tell("missed", Some(format!("{}, of which it reports {}", figures.missed, figures.missed_reported)));
+    let policy = figures.policy.map(|policy| match policy {
+        MissedPolicy::Burst => "makes up for what was missed, one after the other",
+        MissedPolicy::Skip => "leaves out what was missed",
+        MissedPolicy::Delay => "goes on a period later: its grid moves",
+    });
+    tell("after a stall", policy.map(str::to_owned));
+    tell(
+        "observed",
+        Some(format!(
+            "{} wake-ups, {} stalls, {} processes",
+            figures.wakeups, figures.stalls, figures.processes
+        )),
+    );
+    facts
+}
+
+/// All conditions in words.
+fn all(conditions: &WaitConditions) -> String {
+    in_short(conditions, &[], true)
+}
+
+fn with_interval(known: Known, written: impl Fn(f64) -> String) -> String {
+    match known.low.zip(known.high) {
+        Some((low, high)) => format!("{} [{}, {}]", written(known.value), written(low), written(high)),
+        None => written(known.value),
+    }
+}
+
+fn timed(known: Known) -> String {
+    with_interval(known, |ns| time(Some(ns)))
+}
+
+/// How finely waits can be asked for, at each scale.
+fn granularity(figures: &WaitFigures) -> String {
+    let told = |kind: &str, granularity: Option<Granularity>| match granularity {
+        Some(Granularity::Step(known)) => format!("{kind} {}", timed(known)),
+        Some(Granularity::AtMost(ns)) => format!("{kind} ≤ {}", short(ns)),
+        None => format!("{kind} unknown"),
+    };
+    let scales = figures.steps.iter().map(|steps| {
+        format!(
+            "up to {}: {}, {}",
+            short(steps.up_to_ns as f64),
+            told("requests rounded to", steps.rounding),
+            told("wake-ups on a grid of", steps.grid)
+        )
+    });
+    let all: Vec<String> = scales.collect();
+    if all.is_empty() { "unknown".into() } else { all.join("; ") }
+}
