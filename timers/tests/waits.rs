@@ -1,7 +1,8 @@
 //! What timers that wait may be asked for: invariants, never magnitudes.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
 
 use timers::Fault;
 use timers::waits::{
@@ -220,4 +221,25 @@ fn the_timer_of_the_process_is_held_by_one() {
         drop(held);
         assert!((setitimer.open)().is_ok());
     }
+}
+
+/// Its signal goes to the process: to a thread that would be ended by it, unless something is done about that.
+#[test]
+fn the_timer_of_the_process_serves_the_thread_that_waits() {
+    let _alone = alone();
+    let (done, wait_for_it) = mpsc::channel::<()>();
+    let wait_for_it = Mutex::new(wait_for_it);
+    let linger = || drop(wait_for_it.lock().map(|end| end.recv()));
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(linger);
+        }
+        if let Ok(mut timer) = (find("setitimer").expect("known").open)() {
+            // One more, which knows nothing of it yet.
+            scope.spawn(linger);
+            let rows = timer.waits(REFERENCE, request(&[100_000], 10)).expect("waits are given");
+            assert!(rows[0].len() == 10 && rows[0].iter().all(|wait| took(wait) >= 100_000), "{rows:?}");
+        }
+        drop(done);
+    });
 }
