@@ -72,11 +72,26 @@ abstract class Waiter
     [DllImport("libc", EntryPoint = "clock_gettime")]
     static extern int Read(int clock, out Timespec time);
 
-    /// <summary>CPU time in nanoseconds; negative where it is not told. What .NET tells of it are ticks of 10 ms.</summary>
+    static readonly bool TellsCpu = OnLinux && CanRead();
+
+    static bool CanRead()
+    {
+        try
+        {
+            Timespec time;
+            return Read(ProcessCpu, out time) == 0;
+        }
+        catch (Exception)
+        {
+            return false;
+        }
+    }
+
+    /// <summary>CPU time in nanoseconds; negative where it is not told. What .NET itself tells of it are ticks of 10 ms.</summary>
     public long Cpu()
     {
         Timespec time;
-        return OnLinux && Read(cpuClock, out time) == 0 ? (long)time.Seconds * 1000000000 + (long)time.Nanoseconds : -1;
+        return TellsCpu && Read(cpuClock, out time) == 0 ? (long)time.Seconds * 1000000000 + (long)time.Nanoseconds : -1;
     }
 
     sealed class Nothing : Waiter
