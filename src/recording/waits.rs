@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::{periods, waits};
+use crate::analysis::periods;
 use crate::model::{Means, PeriodRow, Status, WaitConditions, WaitRow};
+use crate::scoring;
 use crate::trace::{PeriodTrace, WaitTrace};
 
 /// Why a timer that waits has no figures.
@@ -65,7 +66,7 @@ impl ObservedWaits {
             status,
             reason,
             remedy,
-            figures: self.outcome.as_ref().ok().map(|trace| waits::figures(trace, hertz)),
+            figures: self.outcome.as_ref().ok().map(|trace| scoring::of_waits(trace, hertz)),
             warnings: Vec::new(),
         }
     }
