@@ -5,9 +5,10 @@ use crate::analysis::core_frequency::Following;
 use crate::analysis::interval::over_processes;
 use crate::analysis::profile::{Profile, one_more, profile};
 use crate::analysis::shape::Kind;
-use crate::model::{Estimate, Hertz, Nanos};
+use crate::analysis::waits;
+use crate::model::{Cycles, Estimate, Hertz, Lateness, Nanos, WaitFigures};
 use crate::quality::quality;
-use crate::trace::{Run, Trace};
+use crate::trace::{Run, Trace, WaitTrace};
 
 /// Quality in [0, 1]. `frequency`, in hertz, turns time into cycles. `None` without accuracy, cost or spread.
 #[must_use]
@@ -30,6 +31,17 @@ pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
     let interval =
         Estimate { value, low: interval.low.min(value), high: interval.high.max(value), ..interval };
     Some(interval.widened(&instead).within(0.0, 1.0))
+}
+
+/// What was found out of a timer that waits, Formula (1) for each length included. `hertz` turns time into cycles.
+#[must_use]
+pub fn of_waits(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
+    let mut figures = waits::figures(trace, hertz);
+    let of = |row: &Lateness| {
+        quality(Nanos(row.accuracy_ns).cycles(Hertz(hertz?)), Cycles(row.cpu_cycles?), row.spread?)
+    };
+    figures.lateness.iter_mut().for_each(|row| row.quality = of(row));
+    figures
 }
 
 /// What has to be known of a timer to see how far its processes agree, while further ones come in.

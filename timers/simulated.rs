@@ -7,6 +7,7 @@
 //! that may change its frequency, and what interrupts them all. [`World::share`] gives the subjects that live in it.
 
 mod model;
+mod waits;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,6 +18,7 @@ use rand::{RngExt, SeedableRng};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 
 pub use model::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates};
+pub use waits::{Delays, Missed, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 
 /// Which of the subjects of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@ pub mod order;
 pub mod periods;
 pub mod plot_data;
 pub mod profile;
+pub mod quantiles;
 pub mod rate;
 pub mod resolution;
 pub mod shape;

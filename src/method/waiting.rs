@@ -334,6 +334,7 @@ mod tests {
             earliest_ns: 0.0,
             cpu_ns: None,
             cpu_cycles: None,
+            accuracy_ns: 0.0,
             spread: None,
             quality: None,
             histogram: LatenessHistogram { bins },

@@ -122,7 +122,9 @@ pub struct Lateness {
     pub cpu_ns: Option<Known>,
     /// The same in cycles.
     pub cpu_cycles: Option<f64>,
-    /// Share of waits within ±1 accuracy of the median observed length, where accuracy is the median of |observed − asked|.
+    /// Accuracy: the median of |observed − asked|, in nanoseconds.
+    pub accuracy_ns: f64,
+    /// Share of waits within ±1 accuracy of the median observed length.
     pub spread: Option<f64>,
     /// Formula (1) with accuracy := median of |observed − asked|, cost := cycles a wait, and that spread, in [0, 1]; not to be ranked
     /// with clocks.

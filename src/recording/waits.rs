@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::{periods, waits};
+use crate::analysis::periods;
 use crate::model::{Granularity, Means, PeriodRow, Status, WaitConditions, WaitFigures, WaitRow, Warning};
+use crate::scoring;
 use crate::text::numbers::{significant, time, trimmed};
 use crate::trace::{PeriodTrace, WaitTrace};
 
@@ -57,7 +58,7 @@ impl ObservedWaits {
     #[must_use]
     pub fn row(&self, hertz: Option<f64>) -> WaitRow {
         let (status, reason, remedy) = ended(&self.outcome);
-        let figures = self.outcome.as_ref().ok().map(|trace| waits::figures(trace, hertz));
+        let figures = self.outcome.as_ref().ok().map(|trace| scoring::of_waits(trace, hertz));
         WaitRow {
             id: self.id.clone(),
             label: self.label.clone(),

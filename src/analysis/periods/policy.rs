@@ -1,0 +1,89 @@
+//! What a periodic timer does with the expirations that its thread was too busy for, told by where it goes on after a stall: a
+//! burst makes up for all of them; who skips is behind by whole periods; who delays, by the stall.
+
+use std::ops::Range;
+
+use super::grid::Ticking;
+use crate::analysis::statistics::median;
+use crate::model::MissedPolicy;
+
+/// How many periods a stall is long.
+const STALL: f64 = 3.5;
+/// Farther than this many periods from what a policy expects, it is another one.
+const NEAR: f64 = 0.25;
+/// The share of stalls that have to agree.
+const AGREED: f64 = 0.6;
+/// How many times what single stalls are off by the policies have to lie apart, for the stalls to decide: of this many at least two
+/// standard errors of a few stalls.
+const APART: f64 = 4.0;
+/// Wake-ups after which a grid is looked for behind a stall, and so how many deviations have come together where each begins with the
+/// one before.
+const WALKED: f64 = 10.0;
+/// A standard deviation over a median deviation, of a normal law.
+const NORMAL: f64 = 1.4826;
+/// How often the deviations of two intervals in a row have opposite signs, more than the same ones: on a grid a third, as a late
+/// wake-up makes one longer and the next shorter; where each begins with the last one, none.
+const ON_A_GRID: f64 = 1.0 / 6.0;
+
+/// The policy that most stalls agree on. `None` without stalls, and where they do not agree.
+pub(super) fn agreed_policy(runs: &[Ticking]) -> Option<MissedPolicy> {
+    let behind: Vec<(f64, f64)> = runs.iter().flat_map(behind).collect();
+    let share = |hold: &dyn Fn(f64) -> bool| {
+        behind.iter().filter(|(behind, _)| hold(*behind)).count() as f64 / behind.len().max(1) as f64
+    };
+    if share(&|behind| behind.abs() < 2.0 * NEAR) > AGREED {
+        return Some(MissedPolicy::Burst);
+    }
+    // Where deviations add up, or where the stall is a whole number of typical periods, as of a loop that is a seventh slow, the two
+    // look alike.
+    let stall = median(&behind.iter().map(|(_, stall)| *stall).collect::<Vec<_>>())?;
+    let fraction = |behind: f64| behind - behind.round();
+    let apart = fraction(stall).abs();
+    if apart < APART * deviation(runs)? * (WALKED / behind.len() as f64).sqrt() {
+        return Some(if keeps_its_grid(runs) { MissedPolicy::Skip } else { MissedPolicy::Delay });
+    }
+    let skips = share(&|behind| fraction(behind).abs() < apart / 2.0);
+    if skips > AGREED {
+        return Some(MissedPolicy::Skip);
+    }
+    (1.0 - skips > AGREED).then_some(MissedPolicy::Delay)
+}
+
+/// What intervals deviate by, in typical periods.
+fn deviation(runs: &[Ticking]) -> Option<f64> {
+    let of = |run: &Ticking| -> Vec<f64> {
+        let off = |next: usize| run.interval(next) / run.typical - run.expirations[next];
+        run.ordinary().map(|next| off(next).abs()).collect()
+    };
+    Some(NORMAL * median(&runs.iter().flat_map(of).collect::<Vec<_>>())?)
+}
+
+/// By how many typical periods wake-ups lie behind after each stall, and how many of these it was long.
+fn behind(run: &Ticking) -> Vec<(f64, f64)> {
+    let number: Vec<f64> = (0..run.at.len()).map(|at| at as f64).collect();
+    let segments = run.segments();
+    let of = |two: &[Range<usize>]| {
+        let moved = run.moved(&number, two[0].clone(), two[1].clone())?;
+        Some((moved / run.typical, STALL * run.asked / run.typical))
+    };
+    segments.windows(2).filter_map(of).collect()
+}
+
+/// Whether wake-ups keep to a grid: whether a long interval is followed by a short one more often than by another long one.
+pub(super) fn keeps_its_grid(runs: &[Ticking]) -> bool {
+    let (mut opposite, mut same) = (0.0, 0.0);
+    for run in runs {
+        let ordinary: Vec<usize> = run.ordinary().collect();
+        for two in ordinary.windows(2).filter(|two| two[1] == two[0] + 1) {
+            let [first, second] =
+                [two[0], two[1]].map(|next| run.interval(next) - run.expirations[next] * run.typical);
+            if first * second < 0.0 {
+                opposite += 1.0;
+            } else if first * second > 0.0 {
+                same += 1.0;
+            }
+        }
+    }
+    // Without any deviation there is none to pass on.
+    opposite + same == 0.0 || (opposite - same) / (opposite + same) > ON_A_GRID
+}

@@ -1,0 +1,104 @@
+use proptest::prelude::*;
+use timers::simulated::{Delays, Missed, TickModel, VirtualTicks};
+use timers::waits::WaitSubject;
+
+use super::*;
+use crate::trace::Reference;
+
+const PERIOD: u64 = 1_000_000;
+
+fn reference() -> Reference {
+    Reference { ns_per_tick: 1.0, step: 1.0, ..Reference::default() }
+}
+
+/// What is found of a timer in three processes of 400 wake-ups, and the points it missed: counted ones and all.
+fn found(model: &TickModel, period_ns: u64, seed: u64) -> (PeriodFigures, [u64; 2]) {
+    let mut trace = PeriodTrace { reference: reference(), period_ns, runs: Vec::new() };
+    let mut missed = [0, 0];
+    for process in 0..3 {
+        let mut ticks = VirtualTicks::new(model, seed * 100 + process);
+        let stalls = vec![130, 200, 270];
+        let wakeups = ticks.periods("reference", period_ns, 400, &stalls).unwrap();
+        let wakeups = wakeups.iter().map(|wakeup| (wakeup.at, wakeup.expirations)).collect();
+        trace.runs.push(PeriodRun { wakeups, stalls });
+        let [reported, real] = ticks.missed();
+        missed = [missed[0] + reported, missed[1] + real];
+    }
+    (figures(&trace), missed)
+}
+
+fn model(missed: Missed, deviation: f64) -> TickModel {
+    let delays = Delays { median: 40_000.0, deviation, tail: None };
+    TickModel { name: String::new(), missed, ppm: 7.0, delays, lost: 0.0 }
+}
+
+#[test]
+fn policies_and_missed_expirations_are_exact() {
+    let skips = |at_once, counted| Missed::Skip { at_once, counted };
+    let policies = [
+        (Missed::Burst, MissedPolicy::Burst),
+        (skips(true, true), MissedPolicy::Skip),
+        (skips(true, false), MissedPolicy::Skip),
+        (skips(false, true), MissedPolicy::Skip),
+        (skips(false, false), MissedPolicy::Skip),
+        (Missed::Delay, MissedPolicy::Delay),
+        (Missed::Relative, MissedPolicy::Delay),
+    ];
+    for (missed, policy) in policies {
+        for (seed, deviation) in [(1, 0.1), (2, 0.5), (3, 1.2)] {
+            let lost = if policy == MissedPolicy::Delay { 0.0 } else { 0.01 };
+            let model = TickModel { lost, ..model(missed, deviation) };
+            let (found, truth) = found(&model, PERIOD, seed);
+            assert_eq!(found.policy, Some(policy), "{model:?} {found:?}");
+            assert_eq!([found.missed_reported, found.missed], truth, "{model:?} {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_loop_that_is_slow_by_a_seventh_delays() {
+    for late in [0.05, 0.1, 0.14, 1.0 / 6.0] {
+        let mut model = model(Missed::Relative, 0.3);
+        model.delays.median = late * PERIOD as f64;
+        let (found, _) = found(&model, PERIOD, 4);
+        assert_eq!(found.policy, Some(MissedPolicy::Delay), "{late}");
+        let rate = found.rate_error_ppm.unwrap().value;
+        assert!((rate / (late * 1e6) - 1.0).abs() < 0.1, "{late}: {rate} ppm");
+    }
+}
+
+#[test]
+fn lost_ticks_are_no_drift() {
+    let model = TickModel { lost: 0.005, ..model(Missed::Skip { at_once: true, counted: false }, 0.1) };
+    let (found, truth) = found(&model, PERIOD, 5);
+    assert!(truth[1] > 0);
+    let rate = found.rate_error_ppm.unwrap().value;
+    assert!((rate - 7.0).abs() < 10.0, "{rate} ppm");
+}
+
+#[test]
+fn what_never_ticked_has_no_figures() {
+    assert_eq!(figures(&PeriodTrace::default()), PeriodFigures::default());
+    let stuck = PeriodRun { wakeups: vec![(5, 1); 20], stalls: vec![3] };
+    let trace = PeriodTrace { reference: reference(), period_ns: PERIOD, runs: vec![stuck] };
+    let found = figures(&trace);
+    assert_eq!((found.wakeups, found.expirations, found.policy, found.rate_error_ppm), (20, 20, None, None));
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics(
+        wakeups in prop::collection::vec((any::<i64>(), any::<u64>()), 0..40),
+        stalls in prop::collection::vec(any::<u32>(), 0..4),
+        near in prop::collection::vec(0_u32..40, 0..4),
+        period_ns in any::<u64>(),
+        ns_per_tick in any::<f64>(),
+    ) {
+        let reference = Reference { ns_per_tick, ..reference() };
+        let runs = vec![
+            PeriodRun { wakeups: wakeups.clone(), stalls },
+            PeriodRun { wakeups, stalls: near },
+        ];
+        let _ = figures(&PeriodTrace { reference, period_ns, runs });
+    }
+}

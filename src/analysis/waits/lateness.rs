@@ -1,0 +1,134 @@
+//! How late waits of one length were, and what they took of the CPU.
+
+use std::collections::BTreeMap;
+
+use super::{SHORTEST, late_ns, observed_ns};
+use crate::analysis::quantiles::{agreed, agreed_median, agreed_quantile};
+use crate::analysis::statistics::median;
+use crate::model::{Known, Lateness, LatenessHistogram};
+use crate::trace::{Wait, WaitRun, WaitTrace};
+
+/// Waits from which a quantile is told: five, and of the 90th percentile as in the median of ten, lie beyond it.
+const FOR_P90: usize = 50;
+const FOR_P99: usize = 500;
+const FOR_P999: usize = 5_000;
+/// Bins of the histogram a decade.
+const BINS: f64 = 20.0;
+
+/// A row for each length but those that tell the floor. Long waits, which were made beside others, tell what nothing else does.
+pub(super) fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
+    let lengths = by_length(trace, |run| &run.lengths);
+    let mut all = by_length(trace, |run| &run.long);
+    all.extend(lengths);
+    all.retain(|&request, _| request > SHORTEST);
+    all.iter().map(|(&request, waits)| Row { trace, waits }.told(request, hertz)).collect()
+}
+
+/// Waits of each length, a list for each process.
+fn by_length<'a>(
+    trace: &'a WaitTrace,
+    of: impl Fn(&'a WaitRun) -> &'a Vec<Wait>,
+) -> BTreeMap<u64, Vec<Vec<&'a Wait>>> {
+    let mut lengths = BTreeMap::<u64, Vec<Vec<&Wait>>>::new();
+    for (index, run) in trace.runs.iter().enumerate() {
+        for wait in of(run) {
+            let processes =
+                lengths.entry(wait.request_ns).or_insert_with(|| vec![Vec::new(); trace.runs.len()]);
+            processes[index].push(wait);
+        }
+    }
+    lengths
+}
+
+/// Waits of one length, a list for each process of the trace.
+struct Row<'a> {
+    trace: &'a WaitTrace,
+    waits: &'a [Vec<&'a Wait>],
+}
+
+impl Row<'_> {
+    fn told(&self, request_ns: u64, hertz: Option<f64>) -> Lateness {
+        let reference = &self.trace.reference;
+        let late = self.each(|wait| Some(late_ns(wait, reference)));
+        let all = late.concat();
+        let early: Vec<f64> =
+            all.iter().copied().filter(|late| *late < -self.uncertainty(request_ns)).collect();
+        let cpu_ns = self.cpu();
+        let accuracy_ns = median(&all.iter().map(|late| late.abs()).collect::<Vec<_>>()).unwrap_or(0.0);
+        Lateness {
+            request_ns,
+            waits: all.len() as u64,
+            p50_ns: agreed_median(&late),
+            p90_ns: agreed_quantile(&late, 0.9, FOR_P90),
+            p99_ns: agreed_quantile(&late, 0.99, FOR_P99),
+            p999_ns: agreed_quantile(&late, 0.999, FOR_P999),
+            max_ns: all.iter().copied().reduce(f64::max).unwrap_or(0.0),
+            timers_part_ns: self.timers_part(),
+            early: early.len() as f64 / all.len().max(1) as f64,
+            earliest_ns: -early.iter().copied().fold(0.0, f64::min),
+            cpu_cycles: cpu_ns.zip(hertz).map(|(cpu, hertz)| cpu.value.max(0.0) * hertz * 1e-9),
+            cpu_ns,
+            accuracy_ns,
+            spread: self.spread(accuracy_ns),
+            quality: None,
+            histogram: histogram(&all),
+        }
+    }
+
+    /// Something of each wait that has it, a list for each process.
+    fn each(&self, of: impl Fn(&Wait) -> Option<f64>) -> Vec<Vec<f64>> {
+        self.waits.iter().map(|waits| waits.iter().filter_map(|wait| of(wait)).collect()).collect()
+    }
+
+    /// What the clock that saw it can be off by, in nanoseconds: its step, what reading it takes, its rate.
+    fn uncertainty(&self, request_ns: u64) -> f64 {
+        let reference = &self.trace.reference;
+        let brackets: Vec<f64> = self
+            .trace
+            .runs
+            .iter()
+            .flat_map(|run| &run.empty)
+            .map(|wait| observed_ns(wait, reference))
+            .collect();
+        let sum = reference.uncertainty_ns()
+            + median(&brackets).unwrap_or(0.0).max(0.0)
+            + reference.rate_uncertainty * request_ns as f64;
+        if sum.is_finite() { sum.max(0.0) } else { 0.0 }
+    }
+
+    /// Median lateness less the time that the thread was ready to run and had no CPU. Where it spins that time may be long over
+    /// before the deadline.
+    fn timers_part(&self) -> Option<Known> {
+        let reference = &self.trace.reference;
+        let part = |wait: &Wait| Some(late_ns(wait, reference) - wait.run_delay_ns? as f64);
+        self.trace.blocks.then(|| agreed_median(&self.each(part)))?
+    }
+
+    /// CPU time of a wait less that of the loop that waits for nothing, in nanoseconds.
+    fn cpu(&self) -> Option<Known> {
+        let cpu = |waits: &mut dyn Iterator<Item = &Wait>| {
+            median(&waits.filter_map(|wait| wait.cpu_ns).map(|ns| ns as f64).collect::<Vec<_>>())
+        };
+        let each = self.waits.iter().zip(&self.trace.runs).filter_map(|(waits, run)| {
+            Some(cpu(&mut waits.iter().copied())? - cpu(&mut run.empty.iter()).unwrap_or(0.0))
+        });
+        agreed(&each.collect::<Vec<_>>())
+    }
+
+    /// Share of waits within ±1 accuracy of the median observed length.
+    fn spread(&self, accuracy_ns: f64) -> Option<f64> {
+        let late = self.each(|wait| Some(late_ns(wait, &self.trace.reference))).concat();
+        let middle = median(&late)?;
+        let within = late.iter().filter(|late| (**late - middle).abs() <= accuracy_ns).count();
+        Some(within as f64 / late.len() as f64)
+    }
+}
+
+fn histogram(late: &[f64]) -> LatenessHistogram {
+    let mut histogram = LatenessHistogram::default();
+    for late in late {
+        let bin = if *late < 1.0 { 0 } else { (BINS * late.log10()).floor() as u32 + 1 };
+        *histogram.bins.entry(bin).or_default() += 1;
+    }
+    histogram
+}

@@ -1,0 +1,157 @@
+//! Lengths or instants that lie on a lattice, give or take noise: the step and what it is known to.
+
+use std::f64::consts::TAU;
+use std::ops::RangeInclusive;
+
+use crate::analysis::statistics::{median, quantile, sorted};
+
+/// Concentration of the phases from which a lattice is believed: noise of a tenth of a step leaves so much.
+pub(super) const CONCENTRATED: f64 = 0.8;
+/// Values spread over so many steps, at least, tell the step: three levels are two steps apart.
+const LEVELS: f64 = 1.8;
+/// The share of values at either end without which they have to be.
+pub(super) const ENDS: f64 = 0.05;
+/// Frequencies looked at for each that values so far apart tell from its neighbour.
+const OVERSAMPLING: f64 = 8.0;
+/// What the concentration may lie below its peak at the nearest of these.
+const BESIDE: f64 = 0.95;
+/// Frequencies that are looked at, at most: shorter steps are not found.
+const FREQUENCIES: usize = 20_000;
+/// Values farther off than so many times the deviation that their median tells are left out of the line.
+const OUTLYING: f64 = 3.0;
+/// A standard deviation over a median deviation, of a normal law.
+const NORMAL: f64 = 1.4826;
+
+/// A lattice that explains the values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Lattice {
+    /// Its step.
+    pub step: f64,
+    /// Standard error of the step.
+    pub error: f64,
+    /// How well phases agree, from 0 to 1.
+    pub concentration: f64,
+}
+
+/// How well the phases of values agree with a step, those of each cluster among themselves, from 0 to 1.
+pub(super) fn concentration(clusters: &[Vec<f64>], step: f64) -> f64 {
+    let sums: f64 = clusters.iter().map(|values| resultant(values, step).0).sum();
+    sums / clusters.iter().map(Vec::len).sum::<usize>().max(1) as f64
+}
+
+/// Length and angle of the sum of unit vectors, the angle as a share of a turn.
+fn resultant(values: &[f64], step: f64) -> (f64, f64) {
+    let (mut sine, mut cosine) = (0.0, 0.0);
+    for value in values {
+        let (s, c) = (TAU * (value / step).fract()).sin_cos();
+        (sine, cosine) = (sine + s, cosine + c);
+    }
+    (f64::hypot(sine, cosine), f64::atan2(sine, cosine) / TAU)
+}
+
+/// How far values lie off their lattice, those of each cluster off its own.
+pub(super) fn residuals(clusters: &[Vec<f64>], step: f64) -> Vec<f64> {
+    let of = |values: &Vec<f64>| {
+        let phase = resultant(values, step).1;
+        values
+            .iter()
+            .map(|value| value / step - phase)
+            .map(|turns| (turns - turns.round()) * step)
+            .collect::<Vec<_>>()
+    };
+    clusters.iter().flat_map(of).collect()
+}
+
+/// How far apart values of one cluster lie at most.
+fn span(clusters: &[Vec<f64>]) -> f64 {
+    clusters.iter().map(|values| spread(&sorted(values), 0.0)).fold(0.0, f64::max)
+}
+
+/// How far apart sorted values lie but for this share at either end.
+pub(super) fn spread(sorted: &[f64], but: f64) -> f64 {
+    quantile(sorted, 1.0 - but).unwrap_or(0.0) - quantile(sorted, but).unwrap_or(0.0)
+}
+
+/// The largest step within the range whose concentration is a peak of at least `least`. Where the step is as long as that the phases
+/// turn once in a range of frequencies, the peak is as wide: the end of the range is none.
+pub(super) fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: f64) -> Option<f64> {
+    let span = span(clusters);
+    let longest = steps.end().min(spread(&sorted(&clusters.concat()), ENDS) / LEVELS);
+    if !(longest > *steps.start() && *steps.start() > 0.0 && longest.is_finite()) {
+        return None;
+    }
+    let stride = 1.0 / (OVERSAMPLING * span);
+    let count = (((1.0 / steps.start() - 1.0 / longest) / stride) as usize).min(FREQUENCIES);
+    let at = |number: usize| concentration(clusters, 1.0 / (1.0 / longest + (number as f64 - 1.0) * stride));
+    let (mut before, mut here) = (at(0), at(1));
+    for number in 1..=count {
+        let after = at(number + 1);
+        if here >= before && here > after && here >= BESIDE * least {
+            let (step, height) = climbed(clusters, 1.0 / longest + (number as f64 - 1.0) * stride, stride);
+            if height >= least {
+                return Some(step);
+            }
+        }
+        (before, here) = (here, after);
+    }
+    None
+}
+
+/// The step at the top of the peak around a frequency, and its height.
+fn climbed(clusters: &[Vec<f64>], frequency: f64, mut stride: f64) -> (f64, f64) {
+    let (mut best, mut height) = (frequency, concentration(clusters, 1.0 / frequency));
+    for _ in 0..12 {
+        stride /= 2.0;
+        for candidate in [best - stride, best + stride] {
+            let there = concentration(clusters, 1.0 / candidate);
+            if there > height {
+                (best, height) = (candidate, there);
+            }
+        }
+    }
+    (1.0 / best, height)
+}
+
+/// The line through values over their numbers on the lattice, each cluster with a beginning of its own. `None` where that does not
+/// tell a step.
+pub(super) fn fitted(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
+    let mut step = near;
+    let mut found = None;
+    for _ in 0..3 {
+        let mut points = Vec::new();
+        for values in clusters {
+            let phase = resultant(values, step).1 * step;
+            let number = |value: f64| ((value - phase) / step).round();
+            points.push(values.iter().map(|&value| (number(value), value - phase)).collect::<Vec<_>>());
+        }
+        let off = |step: f64, &(number, value): &(f64, f64)| value - number * step;
+        let deviations: Vec<f64> = points.iter().flatten().map(|point| off(step, point).abs()).collect();
+        // A hundred-thousandth, so that values without noise are not left out for how numbers are rounded.
+        let reach = OUTLYING * NORMAL * median(&deviations)? + 1e-5 * step;
+        let (mut squares, mut products, mut values, mut count) = (0.0, 0.0, 0.0, 0.0);
+        for points in &mut points {
+            points.retain(|point| off(step, point).abs() <= reach);
+            let size = points.len().max(1) as f64;
+            let (numbers, sum) =
+                points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
+            for (number, value) in points.iter() {
+                let (number, value) = (number - numbers / size, value - sum / size);
+                (squares, products, values) =
+                    (squares + number * number, products + number * value, values + value * value);
+            }
+            count += points.len() as f64 - 1.0;
+        }
+        let slope = products / squares;
+        if !(slope.is_finite() && slope > 0.0 && count > 1.0) {
+            return found;
+        }
+        let variance = (values - slope * products).max(0.0) / (count - 1.0);
+        step = slope;
+        found = Some(Lattice {
+            step,
+            error: (variance / squares).sqrt(),
+            concentration: concentration(clusters, step),
+        });
+    }
+    found
+}

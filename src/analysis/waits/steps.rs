@@ -1,0 +1,214 @@
+//! Granularity. Requests may be rounded: lengths observed then lie on a lattice. And wake-ups may lie on a grid of absolute time.
+//! Over either, latenesses are spread evenly, which says how long the step is about; a lattice has to be found there.
+
+use super::lattice::{CONCENTRATED, ENDS, Lattice, concentration, fitted, largest, residuals, spread};
+use super::{finite, late_ns, observed_ns};
+use crate::analysis::interval::Z;
+use crate::analysis::statistics::{median, quantile, sorted};
+use crate::model::{Granularity, Known, Steps};
+use crate::trace::{Reference, Wait, WaitTrace};
+
+/// Requests of one scale end within this factor of each other.
+const A_SCALE: f64 = 1.5;
+/// Waits of one scale that tell a step or a bound.
+const FEWEST: usize = 16;
+/// The share of the latest waits, which are left out: outliers hide a lattice.
+const LATEST: f64 = 0.15;
+/// How many times the distance from the 5th percentile of lateness to its median a step is at most. Evenly spread latenesses show
+/// 0.45 of it.
+const BOUND: f64 = 4.0;
+/// And at least: noise and outliers make that distance longer.
+const SHORTEST: f64 = 1.0;
+/// Steps of the reference that a step has to be longer than: the reference is a lattice as well.
+const OF_REFERENCE: f64 = 4.0;
+/// Concentration of phases up to which they are taken for any phases.
+const ANY_PHASE: f64 = 0.5;
+/// Where waits did not begin at any phase: how many times closer to its lattice the one kind has to lie than the other.
+const CLOSER: f64 = 3.0;
+/// Waits that a grid is first looked for in, one by one; then in twice as many, as long as they agree.
+const A_FEW: usize = 4;
+/// The share of intervals between wake-ups that are looked at: the longest are those between questions.
+const INTERVALS: f64 = 0.9;
+
+/// Granularity at each scale of lengths, from short to long ones.
+pub(super) fn steps(trace: &WaitTrace) -> Vec<Steps> {
+    let scans: Vec<&[Wait]> = trace
+        .runs
+        .iter()
+        .flat_map(|run| &run.scans)
+        .map(Vec::as_slice)
+        .filter(|scan| !scan.is_empty())
+        .collect();
+    let mut scales: Vec<(u64, Vec<&[Wait]>)> = Vec::new();
+    for scan in scans {
+        let ends = |scan: &[Wait]| {
+            let requests = scan.iter().map(|wait| wait.request_ns);
+            (requests.clone().min().unwrap_or(0), requests.max().unwrap_or(0))
+        };
+        let (from, to) = ends(scan);
+        let alike = |(up_to, scans): &&mut (u64, Vec<&[Wait]>)| {
+            let ratio = (*up_to).max(to) as f64 / (*up_to).min(to).max(1) as f64;
+            ratio <= A_SCALE && (from > to / 2) == (ends(scans[0]).0 > *up_to / 2)
+        };
+        match scales.iter_mut().find(alike) {
+            Some((up_to, scans)) => {
+                *up_to = to.max(*up_to);
+                scans.push(scan);
+            }
+            None => scales.push((to, vec![scan])),
+        }
+    }
+    scales.sort_by_key(|(up_to, _)| *up_to);
+    let several = trace.runs.len() > 1;
+    scales
+        .into_iter()
+        .map(|(up_to_ns, scans)| Scale::of(&scans, &trace.reference).told(up_to_ns, several))
+        .collect()
+}
+
+/// Waits of one scale but the latest, a list for each scan, all in nanoseconds.
+struct Scale<'a> {
+    reference: &'a Reference,
+    waits: usize,
+    /// From the 5th percentile of lateness to its median.
+    width: f64,
+    requests: Vec<f64>,
+    observed: Vec<Vec<f64>>,
+    /// Wake-ups, since the first wait of the scan began.
+    wakeups: Vec<Vec<f64>>,
+    /// From the wake-up before to the beginning.
+    pauses: Vec<f64>,
+    /// From the wake-up before to when it should have been over.
+    due: Vec<f64>,
+}
+
+impl<'a> Scale<'a> {
+    fn of(scans: &[&[Wait]], reference: &'a Reference) -> Self {
+        let late: Vec<Vec<f64>> = scans
+            .iter()
+            .map(|scan| {
+                let late: Vec<f64> = scan.iter().map(|wait| late_ns(wait, reference)).collect();
+                let middle = median(&late).unwrap_or(0.0);
+                late.iter().map(|late| late - middle).collect()
+            })
+            .collect();
+        let all = sorted(&late.concat());
+        let [low, middle, latest] =
+            [0.05, 0.5, 1.0 - LATEST].map(|share| quantile(&all, share).unwrap_or(0.0));
+        let mut scale = Self {
+            reference,
+            waits: all.len(),
+            width: middle - low,
+            requests: Vec::new(),
+            observed: Vec::new(),
+            wakeups: Vec::new(),
+            pauses: Vec::new(),
+            due: Vec::new(),
+        };
+        let ns = |ticks: i64| finite(ticks as f64 * reference.ns_per_tick);
+        for (scan, late) in scans.iter().zip(&late) {
+            let kept: Vec<&Wait> =
+                scan.iter().zip(late).filter(|(_, late)| **late <= latest).map(|(wait, _)| wait).collect();
+            let pauses = scan.windows(2).map(|two| ns(two[1].before.wrapping_sub(two[0].after)));
+            scale
+                .due
+                .extend(pauses.clone().zip(&scan[1..]).map(|(pause, wait)| pause + wait.request_ns as f64));
+            scale.pauses.extend(pauses);
+            scale.requests.extend(kept.iter().map(|wait| wait.request_ns as f64));
+            scale.observed.push(kept.iter().map(|wait| observed_ns(wait, reference)).collect());
+            scale.wakeups.push(kept.iter().map(|wait| ns(wait.after.wrapping_sub(scan[0].before))).collect());
+        }
+        scale
+    }
+
+    fn told(&self, up_to_ns: u64, several: bool) -> Steps {
+        if self.waits < FEWEST {
+            return Steps { up_to_ns, rounding: None, grid: None };
+        }
+        let (mut rounding, mut grid) = (self.rounding(), self.grid(self.width));
+        // What is longer than one of the two hides it, where it is known, it can be taken off.
+        let rest = rounding.map_or(self.width, |found| self.beside(found.step));
+        if grid.is_none() && rounding.is_some() {
+            grid = self.grid(rest);
+        }
+        let mut both = false;
+        if let (Some(of_lengths), Some(of_instants)) = (rounding, grid)
+            && !any_phase(&self.pauses, of_lengths.step.max(of_instants.step))
+        {
+            let [off, instants_off] = [of_lengths, of_instants].map(|found| 1.0 - found.concentration);
+            both = true;
+            rounding = rounding.filter(|_| CLOSER * off < instants_off);
+            grid = grid.filter(|_| CLOSER * instants_off < off);
+        }
+        let told = |found: Option<Lattice>, width: f64, span: f64| match found {
+            Some(found) => Some(self.step(found, several)),
+            // Requests that are not spread over a step do not show it.
+            None => Some(BOUND * width)
+                .filter(|bound| !both && *bound <= span)
+                .map(|bound| Granularity::AtMost(bound.max(OF_REFERENCE * self.reference.uncertainty_ns()))),
+        };
+        let [requests, due] = [&self.requests, &self.due].map(|of| spread(&sorted(of), ENDS));
+        Steps { up_to_ns, rounding: told(rounding, self.width, requests), grid: told(grid, rest, due) }
+    }
+
+    fn step(&self, found: Lattice, several: bool) -> Granularity {
+        let half = f64::hypot(Z * found.error, self.reference.rate_uncertainty * found.step);
+        let end = |end: f64| several.then_some(end);
+        Granularity::Step(Known {
+            value: found.step,
+            low: end(found.step - half),
+            high: end(found.step + half),
+        })
+    }
+
+    /// The steps that spread latenesses so widely.
+    fn candidates(&self, width: f64) -> std::ops::RangeInclusive<f64> {
+        (SHORTEST * width).max(OF_REFERENCE * self.reference.uncertainty_ns()).max(f64::MIN_POSITIVE)
+            ..=BOUND * width
+    }
+
+    /// The lattice of lengths.
+    fn rounding(&self) -> Option<Lattice> {
+        let step = largest(&self.observed, self.candidates(self.width), CONCENTRATED)?;
+        let found = fitted(&self.observed, step).filter(|found| found.concentration >= CONCENTRATED)?;
+        any_phase(&self.requests, found.step).then_some(found)
+    }
+
+    /// The grid of instants: first of intervals between wake-ups, then of more and more wake-ups together.
+    fn grid(&self, width: f64) -> Option<Lattice> {
+        let intervals: Vec<f64> =
+            self.wakeups.iter().flat_map(|wakeups| wakeups.windows(2).map(|two| two[1] - two[0])).collect();
+        let longest = quantile(&sorted(&intervals), INTERVALS)?;
+        let intervals = vec![intervals.into_iter().filter(|interval| *interval <= longest).collect()];
+        // What an interval is off by is what two wake-ups are off by.
+        let mut step = largest(&intervals, self.candidates(width), CONCENTRATED * CONCENTRATED)?;
+        let (mut found, mut size) = (None, A_FEW);
+        let most = self.wakeups.iter().map(Vec::len).max()?;
+        loop {
+            let chunks: Vec<Vec<f64>> =
+                self.wakeups.iter().flat_map(|wakeups| wakeups.chunks(size)).map(<[f64]>::to_vec).collect();
+            let fit = fitted(&chunks, step).filter(|fit| fit.concentration >= CONCENTRATED);
+            let Some(fit) = fit else { break };
+            step = fit.step;
+            if size >= FEWEST / 2 || size >= most {
+                found = Some(fit);
+            }
+            if size >= most {
+                break;
+            }
+            size *= 2;
+        }
+        found.filter(|found| any_phase(&self.due, found.step))
+    }
+
+    /// How widely latenesses are spread by what is not rounding to this step.
+    fn beside(&self, step: f64) -> f64 {
+        let off = sorted(&residuals(&self.observed, step));
+        quantile(&off, 0.5).unwrap_or(0.0) - quantile(&off, 0.05).unwrap_or(0.0)
+    }
+}
+
+/// Whether something came at any phase of a step: only then does it matter that something else did not.
+fn any_phase(values: &[f64], step: f64) -> bool {
+    concentration(&[values.to_vec()], step) <= ANY_PHASE
+}
