@@ -39,7 +39,7 @@ pub use keep::KeepArgs;
 pub use report::{FiguresWanted, PublishArgs, ReportArgs};
 pub use runtimes::{RuntimeArgs, RuntimeName};
 pub use table::TableArgs;
-pub use wait::{Cpus, PeriodArgs, Slack, WaitArgs, WaitingArgs};
+pub use wait::{Cpus, Lengths, PeriodArgs, Slack, WaitArgs, WaitingArgs};
 
 const PROBE_EXAMPLES: &str = "\
 Examples:

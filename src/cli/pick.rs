@@ -30,7 +30,7 @@ pub struct PickArgs {
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true, required_unless_present = "every")]
     pub error: Option<f64>,
     /// Instead of a clock: the method to wait with so often, as in 1ms
-    #[arg(long, value_name = "TIME", value_parser = super::wait::period, allow_hyphen_values = true, requires = "within",
+    #[arg(long, value_name = "TIME", value_parser = super::values::period, allow_hyphen_values = true, requires = "within",
           conflicts_with_all = ["duration", "error", "rate", "needs", "settable"])]
     pub every: Option<u64>,
     /// By how much a wait may be off

@@ -91,6 +91,13 @@ pub(super) fn whole_seconds(text: &str) -> Result<u64, String> {
     seconds(text).map(|seconds| seconds.ceil() as u64)
 }
 
+/// A period, in nanoseconds.
+pub(super) fn period(text: &str) -> Result<u64, String> {
+    const RANGE: RangeInclusive<f64> = 1e3..=6e10;
+    let ns = quantity::time(text).map_err(|error| error.to_string())?.0;
+    if RANGE.contains(&ns) { Ok(ns.round() as u64) } else { Err("give a period from 1us to 60s".into()) }
+}
+
 /// Seconds that a trial may take, rounded up.
 pub(super) fn limit(text: &str) -> Result<u64, String> {
     whole_time(text, (1e9, "seconds"), 1..=86_400)

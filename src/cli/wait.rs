@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use timers::os::Policy;
 
-use super::{AgentSpec, InspectArgs, KeepArgs, PickArgs, RuntimeArgs, RuntimeName, values};
+use super::{AgentSpec, KeepArgs, RuntimeArgs, values};
 use crate::model::{BackgroundLoad, Nanos};
 use crate::platform::frequency::CyclesFrom;
 use crate::quantity;
@@ -55,7 +55,7 @@ pub struct WaitArgs {
 #[derive(Clone, Debug, Args)]
 pub struct PeriodArgs {
     /// The period, as in 1ms
-    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = period, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = values::period, allow_hyphen_values = true)]
     pub every: u64,
     /// What both have.
     #[command(flatten)]
@@ -146,36 +146,9 @@ pub enum LoadName {
 }
 
 impl WaitArgs {
-    /// What `pick` measures to choose: one length, often enough to tell of such a share.
+    /// A first look at what is named, at the usual lengths.
     #[must_use]
-    pub fn for_choice(pick: &PickArgs, every_ns: u64, share: f64) -> Self {
-        let named = pick.runtime.iter().filter_map(|name| RuntimeName::from_str(name, true).ok());
-        let hosted = !pick.agents.is_empty() || pick.runtime.is_some();
-        Self {
-            durations: vec![Lengths(vec![every_ns])],
-            // With none missed Wilson's bound of so many is above the share.
-            at_least: Some((4.0 / (1.0 - share)).clamp(100.0, 20_000.0) as u32),
-            ..Self::quickly(WaitingArgs {
-                timers: if hosted { vec!["*:*".into()] } else { Vec::new() },
-                agents: pick.agents.clone(),
-                runtimes: RuntimeArgs { names: named.collect() },
-                ..WaitingArgs::default()
-            })
-        }
-    }
-
-    /// What `inspect` measures.
-    #[must_use]
-    pub fn for_inspection(inspect: &InspectArgs) -> Self {
-        Self::quickly(WaitingArgs {
-            timers: inspect.timers.clone(),
-            agents: inspect.agents.clone(),
-            cpu: inspect.cpu.map(Cpus::One),
-            ..WaitingArgs::default()
-        })
-    }
-
-    fn quickly(common: WaitingArgs) -> Self {
+    pub fn first_look(common: WaitingArgs) -> Self {
         Self {
             durations: Vec::new(),
             span: None,
@@ -199,8 +172,6 @@ impl From<LoadName> for BackgroundLoad {
 
 /// The longest wait and period, a minute, in nanoseconds.
 const LONGEST_NS: f64 = 6e10;
-/// The shortest period, in nanoseconds.
-const SHORTEST_PERIOD_NS: f64 = 1e3;
 
 /// One length, or a range by decades with both its ends.
 fn lengths(text: &str) -> Result<Lengths, String> {
@@ -220,15 +191,6 @@ fn lengths(text: &str) -> Result<Lengths, String> {
         std::iter::successors(Some(from), |ns| ns.checked_mul(10)).take_while(|ns| *ns < to).collect();
     all.push(to);
     Ok(Lengths(all))
-}
-
-pub(super) fn period(text: &str) -> Result<u64, String> {
-    let Nanos(ns) = quantity::time(text).map_err(|error| error.to_string())?;
-    if (SHORTEST_PERIOD_NS..=LONGEST_NS).contains(&ns) {
-        Ok(ns.round() as u64)
-    } else {
-        Err("give a period from 1us to 60s".into())
-    }
 }
 
 fn slack(text: &str) -> Result<Slack, String> {
@@ -285,6 +247,6 @@ mod tests {
         assert!(["5s", "x", "-1ns"].iter().all(|text| slack(text).is_err()));
         assert!(["fifo:0", "fifo:100", "other:1", "idle", ""].iter().all(|text| policy(text).is_err()));
         assert!(["-1", "every"].iter().all(|text| cpus(text).is_err()));
-        assert!(["0s", "999ns", "61s", "1"].iter().all(|text| period(text).is_err()));
+        assert!(["0s", "999ns", "61s", "1"].iter().all(|text| values::period(text).is_err()));
     }
 }

@@ -6,9 +6,11 @@ use crate::prober::campaign::{Host, Settings, Subject};
 use crate::scratch::ScratchFolder;
 
 use super::CommandError;
-pub(super) use offers::command;
-use offers::{Offer, Offers};
+use offer::Offer;
+pub(super) use offer::command;
+use offers::Offers;
 
+mod offer;
 mod offers;
 mod runtimes;
 pub mod waiters;

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::{CommandError, failed, probe, terminal_style, wait};
-use crate::cli::{InspectArgs, KeepArgs, ProbeArgs, WaitArgs};
+use crate::cli::{Cpus, InspectArgs, KeepArgs, ProbeArgs, WaitArgs, WaitingArgs};
 use crate::input::{self, LONGEST_TRACE};
 use crate::model::{Report, Status, TimerRow, WaitConditions, WaitRow, Warning};
 use crate::platform::frequency::CyclesFrom;
@@ -134,7 +134,13 @@ fn probe_now(args: &InspectArgs) -> Result<Report, CommandError> {
 
 /// Characterises timers that wait.
 fn wait_now(args: &InspectArgs) -> Result<Report, CommandError> {
-    let (recording, _) = wait::record(&WaitArgs::for_inspection(args))?;
+    let wanted = WaitArgs::first_look(WaitingArgs {
+        timers: args.timers.clone(),
+        agents: args.agents.clone(),
+        cpu: args.cpu.map(Cpus::One),
+        ..WaitingArgs::default()
+    });
+    let (recording, _) = wait::record(&wanted)?;
     recording.report().map_err(failed)
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::{CommandError, failed, terminal_style, wait};
 use clap::ValueEnum;
 
-use crate::cli::{PickArgs, RuntimeName, ShortFormat, WaitArgs};
+use crate::cli::{Lengths, PickArgs, RuntimeArgs, RuntimeName, ShortFormat, WaitArgs, WaitingArgs};
 use crate::method::waiting::{Punctuality, WaitChoice, Waiter, choose};
 use crate::model::Report;
 use crate::report::terminal::listed;
@@ -25,16 +25,7 @@ pub fn run(args: &PickArgs, every_ns: f64, output: &mut dyn Write) -> Result<boo
     let report = match &args.from {
         Some(path) => Report::read(path).map_err(failed)?,
         None => {
-            if let Some(name) =
-                args.runtime.as_deref().filter(|name| RuntimeName::from_str(name, true).is_err())
-            {
-                return Err(CommandError::Usage(format!(
-                    "--runtime `{}`: this program brings no host for it along, only for java, dotnet, python and node; give a \
-                     report of `timermeter wait --agent …` with --from",
-                    clipped(name, 40)
-                )));
-            }
-            let measured = WaitArgs::for_choice(args, every_ns as u64, asked.share);
+            let measured = to_be_measured(args, every_ns as u64, asked.share)?;
             wait::record(&measured)?.0.report().map_err(failed)?
         }
     };
@@ -45,6 +36,30 @@ pub fn run(args: &PickArgs, every_ns: f64, output: &mut dyn Write) -> Result<boo
     }
     output.flush()?;
     Ok(choice.picked.is_some())
+}
+
+/// One length, often enough to tell of such a share.
+fn to_be_measured(pick: &PickArgs, every_ns: u64, share: f64) -> Result<WaitArgs, CommandError> {
+    let runtime = pick.runtime.as_deref().filter(|name| *name != "native" && pick.agents.is_empty());
+    let named = runtime.map(|name| RuntimeName::from_str(name, true)).transpose().map_err(|_| {
+        CommandError::Usage(
+            "--runtime: this program brings hosts along for java, dotnet, python and node only; give a report of `timermeter \
+             wait --agent …` with --from"
+                .into(),
+        )
+    })?;
+    let hosted = !pick.agents.is_empty() || named.is_some();
+    Ok(WaitArgs {
+        durations: vec![Lengths(vec![every_ns])],
+        // With none missed Wilson's bound of so many is above the share.
+        at_least: Some((4.0 / (1.0 - share)).clamp(100.0, 20_000.0) as u32),
+        ..WaitArgs::first_look(WaitingArgs {
+            timers: if hosted { vec!["*:*".into()] } else { Vec::new() },
+            agents: pick.agents.clone(),
+            runtimes: RuntimeArgs { names: named.into_iter().collect() },
+            ..WaitingArgs::default()
+        })
+    })
 }
 
 fn page(choice: &WaitChoice, style: Style) -> String {

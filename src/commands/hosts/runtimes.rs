@@ -2,7 +2,7 @@
 
 use timers::Fault;
 
-use super::offers::{Offer, offer, unreachable_agent};
+use super::offer::{Offer, offer, unreachable_agent};
 use crate::cli::RuntimeArgs;
 use crate::commands::CommandError;
 use crate::model::{Status, TimerRow};

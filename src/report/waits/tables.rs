@@ -206,8 +206,8 @@ pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
         Column::right("late p50", Notation::Time),
         Column::right("late p99", Notation::Time),
         Column::right("max", Notation::Time),
-        Column::right("missed", Notation::Count),
-        Column::right("reported", Notation::Count),
+        Column::right("missed", Notation::Fixed(0)),
+        Column::right("reported", Notation::Fixed(0)),
         Column::left("stall"),
         Column::left("see"),
     ]);
