@@ -367,9 +367,9 @@ pub struct Missing {
     /// What the user can do about it, if anything.
     #[serde(default)]
     pub remedy: Option<String>,
-    /// Whether it is one that waits.
-    #[serde(default)]
-    pub waits: bool,
+    /// Which of the questions to timers that wait it would answer; none of them if it is a clock.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_too_many")]
+    pub ops: Vec<String>,
 }
 
 impl Missing {
@@ -381,7 +381,7 @@ impl Missing {
             label: entry.info.label.into(),
             reason: why.reason,
             remedy: why.remedy,
-            waits: true,
+            ops: HostedWaiter::native(entry).ops,
         }
     }
 }

@@ -141,7 +141,7 @@ impl Host {
                         label,
                         reason: why.reason,
                         remedy: why.remedy,
-                        waits: false,
+                        ops: Vec::new(),
                     });
                 }
             }

@@ -41,7 +41,7 @@ pub(super) fn offer(
         hello.waiters.iter().filter(|waiter| waiter.id != timers::waits::FLOOR_ID).cloned().collect();
     let not_hosted = |missing: &&Missing| !hosted.iter().any(|timer| timer.id == missing.id);
     let (missing_waiters, unavailable): (Vec<_>, Vec<_>) =
-        hello.unavailable.iter().cloned().partition(|missing| missing.waits);
+        hello.unavailable.iter().cloned().partition(|missing| !missing.ops.is_empty());
     let rows = unavailable.iter().filter(not_hosted).map(|missing| {
         let mut row = TimerRow::unmeasured(&missing.id, &missing.label, &runtime, Status::Unavailable);
         row.reason = Some(missing.reason.clone());

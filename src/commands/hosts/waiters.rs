@@ -62,13 +62,10 @@ pub fn gather(
     settings: &Settings,
 ) -> Result<Waiters, CommandError> {
     let mut offers = Offers::of(agents, runtimes, settings)?;
-    let answers = |waiter: &HostedWaiter| op.is_none_or(|op| waiter.ops.iter().any(|offered| offered == op));
+    let answers = |ops: &[String]| op.is_none_or(|op| ops.iter().any(|offered| offered == op));
     for offer in &mut offers.all {
-        offer.host.waiters.retain(answers);
-        // What this program lacks here is known to answer or not.
-        offer.missing_waiters.retain(|missing| {
-            timers::waits::find(&missing.id).is_none_or(|entry| answers(&HostedWaiter::native(&entry)))
-        });
+        offer.host.waiters.retain(|waiter| answers(&waiter.ops));
+        offer.missing_waiters.retain(|missing| answers(&missing.ops));
     }
     let ids = offers.all.iter().flat_map(|offer| {
         let hosted = offer.host.waiters.iter().map(|waiter| &waiter.id);

@@ -48,9 +48,10 @@ abstract class Waiter
     {
         get
         {
-            string known = "{\"id\":" + Json.Quoted(Id) + ",\"label\":" + Json.Quoted(Label);
-            if (Missing != null) return known + ",\"waits\":true,\"reason\":" + Json.Quoted(Missing) + "}";
-            return known + ",\"ops\":[" + string.Join(",", Ops.Select(Json.Quoted)) + "],\"means\":\"blocks\",\"unit_ns\":1000000" + (OnLinux ? ",\"slack\":true}" : "}");
+            string known = "{\"id\":" + Json.Quoted(Id) + ",\"label\":" + Json.Quoted(Label)
+                + ",\"ops\":[" + string.Join(",", Ops.Select(Json.Quoted)) + "]";
+            if (Missing != null) return known + ",\"reason\":" + Json.Quoted(Missing) + "}";
+            return known + ",\"means\":\"blocks\",\"unit_ns\":1000000" + (OnLinux ? ",\"slack\":true}" : "}");
         }
     }
 

@@ -84,7 +84,7 @@ function hello(ids) {
   const [waiters, unavailable] = [[], []];
   for (const id of ids) {
     const { label, ops, means, unit_ns, slack, missing } = WAITERS[id];
-    if (missing) unavailable.push({ id, label, waits: true, reason: missing });
+    if (missing) unavailable.push({ id, label, ops, reason: missing });
     else waiters.push({ id, label, ops, means, unit_ns, slack });
   }
   return { waiters, unavailable };
