@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
+use indexmap::IndexMap;
+
 use super::{quality_colour, view};
-use crate::model::{Report, Status};
+use crate::model::{Report, Status, WaitConditions};
 use crate::report::machine::name;
+use crate::report::waits::{Ranked, Ranking, in_short};
 use crate::text::clipped;
-use crate::text::numbers::percent;
+use crate::text::numbers::{percent, time};
 
 const LONGEST: usize = 300;
 
@@ -19,6 +22,8 @@ pub(super) struct Brief {
     /// Its page.
     pub href: Option<String>,
     timers: Vec<(String, Verdict)>,
+    /// Median lateness of waits of about a millisecond, in nanoseconds.
+    waits: Vec<(String, f64)>,
 }
 
 struct Verdict {
@@ -36,11 +41,34 @@ impl Brief {
             let quality = row.quality.filter(|quality| quality.is_finite()).map(|quality| quality as f32);
             (clipped(&row.id, LONGEST), Verdict { status: row.status, quality, reason })
         });
-        Self { name: name(report), about: view::about(report), href, timers: timers.collect() }
+        let waits = Ranking::of(report).into_iter().flat_map(|ranking| {
+            let among: Vec<&WaitConditions> =
+                ranking.rows.iter().map(|ranked| &ranked.row.conditions).collect();
+            let late = |ranked: &Ranked| {
+                let median = ranked.lateness?.p50_ns?.value;
+                let conditions = in_short(&ranked.row.conditions, &among, false);
+                let named = if conditions.is_empty() {
+                    ranked.row.id.clone()
+                } else {
+                    format!("{} ({conditions})", ranked.row.id)
+                };
+                Some((clipped(&named, LONGEST), median)).filter(|(_, median)| median.is_finite())
+            };
+            ranking.rows.iter().filter_map(late).collect::<Vec<_>>()
+        });
+        let waits = waits.collect();
+        Self { name: name(report), about: view::about(report), href, timers: timers.collect(), waits }
     }
 }
 
 pub(super) struct Matrix {
+    /// Leads its anchors.
+    pub key: &'static str,
+    pub title: &'static str,
+    pub caption: &'static str,
+    pub note: &'static str,
+    /// Whether smaller figures are better.
+    pub ascending: bool,
     pub columns: Vec<Column>,
     pub rows: Vec<Row>,
     pub pages: Option<Pages>,
@@ -74,8 +102,16 @@ pub(super) struct Pages {
 }
 
 impl Matrix {
+    /// Of timers that are read, and of those that wait; the latter alone where nothing else is in the reports.
+    pub fn all_of(reports: &[Brief], pages: Option<Pages>) -> Vec<Self> {
+        let waits = Self::of_waits(reports);
+        let read = reports.iter().any(|report| !report.timers.is_empty()) || waits.is_none();
+        let first = (read || pages.is_some()).then(|| Self::of(reports, pages));
+        first.into_iter().chain(waits).collect()
+    }
+
     /// Timers in the order of their mean Quality, best first; those without one last.
-    pub fn of(reports: &[Brief], pages: Option<Pages>) -> Self {
+    fn of(reports: &[Brief], pages: Option<Pages>) -> Self {
         let blank = Cell { class: "none", text: String::new(), sort: String::new(), says: String::new() };
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut rows: Vec<(Row, f64, u32)> = Vec::new();
@@ -94,13 +130,55 @@ impl Matrix {
         }
         let mean = |row: &(Row, f64, u32)| if row.2 == 0 { -1.0 } else { row.1 / f64::from(row.2) };
         rows.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
-        let column = |report: &Brief| Column {
-            name: report.name.clone(),
-            about: report.about.clone(),
-            href: report.href.clone(),
+        Self {
+            key: "matrix",
+            title: "Quality by timer and platform",
+            caption: "Quality in percent, a row a timer, a column a platform.",
+            note: "n/a: the machine does not let it be read · ?: its step could not be determined · ✕: it failed · blank: not in that \
+                   report.",
+            ascending: false,
+            columns: reports.iter().map(Column::of).collect(),
+            rows: rows.into_iter().map(|(row, ..)| row).collect(),
+            pages,
+        }
+    }
+
+    /// Timers that wait, the least late first. `None` where no report has any.
+    fn of_waits(reports: &[Brief]) -> Option<Self> {
+        let mut lateness: IndexMap<&str, Vec<Option<f64>>> = IndexMap::new();
+        for (column, report) in reports.iter().enumerate() {
+            for (id, late) in &report.waits {
+                lateness.entry(id).or_insert_with(|| vec![None; reports.len()])[column] = Some(*late);
+            }
+        }
+        let least = |row: &[Option<f64>]| row.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+        lateness.sort_by(|_, a, _, b| least(a).total_cmp(&least(b)));
+        let cell = |late: Option<f64>| Cell {
+            class: "none",
+            text: late.map_or_else(String::new, |late| time(Some(late))),
+            sort: late.map_or_else(String::new, |late| late.to_string()),
+            says: String::new(),
         };
-        let rows = rows.into_iter().map(|(row, ..)| row).collect();
-        Self { columns: reports.iter().map(column).collect(), rows, pages }
+        let rows: Vec<Row> = lateness
+            .into_iter()
+            .map(|(id, row)| Row { id: id.to_owned(), cells: row.into_iter().map(cell).collect() })
+            .collect();
+        (!rows.is_empty()).then(|| Self {
+            key: "waits",
+            title: "Lateness of waits by timer and platform",
+            caption: "Median lateness of waits of 1 ms, or of the length nearest to it, a row a timer, a column a platform.",
+            note: "Observed less asked, at the median; the pages of the reports have the rest. Blank: not in that report.",
+            ascending: true,
+            columns: reports.iter().map(Column::of).collect(),
+            rows,
+            pages: None,
+        })
+    }
+}
+
+impl Column {
+    fn of(report: &Brief) -> Self {
+        Self { name: report.name.clone(), about: report.about.clone(), href: report.href.clone() }
     }
 }
 

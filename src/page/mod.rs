@@ -2,9 +2,11 @@
 //! here and escaped by the templates (`templates/`).
 
 mod matrix;
+mod parts;
 mod quality_colour;
 pub mod site;
 mod view;
+mod waiters;
 
 use askama::Template;
 
@@ -34,7 +36,8 @@ struct Page<'a> {
     style: String,
     script: &'a str,
     home: Option<String>,
-    matrix: Option<Matrix>,
+    /// Of several reports: Quality, and lateness.
+    matrices: Vec<Matrix>,
     reports: Vec<ReportView>,
     list: Vec<Entry>,
     left_out: &'a [String],
@@ -143,8 +146,8 @@ pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, PageErr
             (format!("Timers of {} reports", several.len()), lead.to_owned())
         }
     };
-    let matrix = (reports.len() > 1).then(|| Matrix::of(&briefs, None));
-    Ok(Page { matrix, reports: views, left_out, ..Page::new(title, lead) }.render()?)
+    let matrices = if reports.len() > 1 { Matrix::all_of(&briefs, None) } else { Vec::new() };
+    Ok(Page { matrices, reports: views, left_out, ..Page::new(title, lead) }.render()?)
 }
 
 impl Page<'_> {
@@ -156,7 +159,7 @@ impl Page<'_> {
             style: include_str!("../../templates/page.css").to_owned() + &quality_colour::style(),
             script: include_str!("../../templates/page.js"),
             home: None,
-            matrix: None,
+            matrices: Vec::new(),
             reports: Vec::new(),
             list: Vec::new(),
             left_out: &[],

@@ -290,7 +290,7 @@ fn write_index(briefs: &[Brief], left_out: &[String], site: &Path) -> Result<(),
             about: brief.about.clone(),
         };
         let page = Page {
-            matrix: Some(Matrix::of(briefs_here, pages)),
+            matrices: Matrix::all_of(briefs_here, pages),
             list: briefs_here.iter().map(entry).collect(),
             left_out: if at == 0 { left_out } else { &[] },
             ..Page::new(

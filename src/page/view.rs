@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use super::parts::{FigureView, LONGEST, LONGEST_NAME, anchor, plain_warning};
+use super::waiters::{SectionView, WaiterView};
 use super::{Figures, quality_colour};
 use crate::model::{Answers, ProvenanceKind, Report, Status, TimerRow, Warning};
 use crate::report::facts::facts_of_timer;
@@ -9,12 +11,9 @@ use crate::report::machine::{facts_of, name};
 use crate::report::plot::Plot;
 use crate::report::plot::ranking::{self, Ranking};
 use crate::report::plot::svg::{DrawError, marks};
-use crate::report::{Fact, ranks, written_rank};
+use crate::report::{Fact, ranks, waits, written_rank};
+use crate::text::clipped;
 use crate::text::numbers::{NOTHING, accuracy, count, percent, plus_minus, share, time};
-use crate::text::{clipped, plain};
-
-const LONGEST: usize = 600;
-const LONGEST_NAME: usize = 200;
 
 pub(super) struct ReportView {
     /// Leads all anchors of this report.
@@ -27,6 +26,10 @@ pub(super) struct ReportView {
     /// All timers at a glance.
     pub ranking: Option<RankingView>,
     pub timers: Vec<TimerView>,
+    /// Tables of timers that wait.
+    pub sections: Vec<SectionView>,
+    /// Timers that wait, one by one.
+    pub waiters: Vec<WaiterView>,
 }
 
 /// Cost over step of all timers.
@@ -62,14 +65,6 @@ pub(super) struct Cell {
     pub width: &'static str,
 }
 
-pub(super) struct FigureView {
-    pub title: &'static str,
-    pub across: String,
-    pub up: String,
-    pub caption: String,
-    pub marks: String,
-}
-
 /// What tells reports of one machine apart.
 pub(super) fn about(report: &Report) -> String {
     let date = report.created.split('T').next().unwrap_or_default();
@@ -82,6 +77,13 @@ pub(super) fn about(report: &Report) -> String {
 
 /// How many timers, and how they ended.
 pub(super) fn summary(report: &Report) -> String {
+    if !waits::is_read(report) {
+        let (waits, ticks) = (report.waits.len(), report.periods.len());
+        let told = [(waits, "timers that wait"), (ticks, "periodic timers")]
+            .into_iter()
+            .filter(|(count, _)| *count > 0);
+        return told.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ") + ".";
+    }
     let count = |status: Status| report.timers.iter().filter(|row| row.status == status).count();
     let mut text = match report.timers.len() {
         1 => "1 timer".to_owned(),
@@ -131,6 +133,8 @@ impl ReportView {
             warnings: report.warnings.iter().map(plain_warning).collect(),
             ranking: RankingView::of(report)?,
             timers: timers?,
+            sections: waits::for_page(report).into_iter().map(SectionView::of).collect(),
+            waiters: WaiterView::all_of(report, key, figures, &mut taken)?,
         })
     }
 }
@@ -178,49 +182,6 @@ impl RankingView {
     }
 }
 
-impl FigureView {
-    fn of(plot: Plot) -> Result<Self, DrawError> {
-        let marks = plot.svg_marks()?;
-        let Plot { title, caption, across, up, .. } = plot;
-        Ok(Self { title, across: across.label, up: up.label, caption, marks })
-    }
-}
-
 fn sorted_by(figure: Option<f64>) -> String {
     figure.filter(|figure| figure.is_finite()).map_or_else(String::new, |figure| figure.to_string())
-}
-
-/// A name for a place in the page: the id as far as it is fit for that, made unique.
-fn anchor(key: &str, id: &str, taken: &mut HashSet<String>) -> String {
-    let fit = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':') { c } else { '-' };
-    let name: String = id.chars().take(80).map(fit).collect();
-    let mut anchor = format!("{key}-{name}");
-    let mut number = 2;
-    while !taken.insert(anchor.clone()) {
-        anchor = format!("{key}-{name}-{number}");
-        number += 1;
-    }
-    anchor
-}
-
-fn plain_warning(warning: &Warning) -> Warning {
-    Warning {
-        code: plain(&warning.code),
-        message: clipped(&warning.message, LONGEST),
-        advice: clipped(&warning.advice, LONGEST),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::anchor;
-    use std::collections::HashSet;
-
-    #[test]
-    fn anchors_are_plain_and_unique() {
-        let mut taken = HashSet::new();
-        let ids = ["java:nanoTime", "a b", "a\"b", "<script>", "a-b"];
-        let anchors = ids.map(|id| anchor("r0", id, &mut taken));
-        assert_eq!(anchors, ["r0-java:nanoTime", "r0-a-b", "r0-a-b-2", "r0--script-", "r0-a-b-3"]);
-    }
 }

@@ -16,16 +16,25 @@ use crate::text::hang;
 use crate::text::numbers::time;
 
 /// A table with what has to be said of it.
-pub(super) struct Section {
-    title: String,
-    caption: String,
-    /// The same table with fewer and fewer columns.
-    tables: Vec<Table<'static>>,
+pub struct Section {
+    /// What it is of.
+    pub title: String,
+    /// What has to be said of it.
+    pub caption: String,
+    /// The table, then the same with fewer and fewer columns; none where there are no figures.
+    pub tables: Vec<Table<'static>>,
 }
 
 /// Whether a report is of timers that are read, or of none.
-pub(super) fn is_read(report: &Report) -> bool {
+#[must_use]
+pub fn is_read(report: &Report) -> bool {
     !report.timers.is_empty() || (report.waits.is_empty() && report.periods.is_empty())
+}
+
+/// The tables of timers that wait, for pages, where notes stand with the timers.
+#[must_use]
+pub fn for_page(report: &Report) -> Vec<Section> {
+    sections(report, &Notes(Vec::new()))
 }
 
 /// The tables of timers that wait.

@@ -1,0 +1,108 @@
+//! What a page shows of timers that wait.
+
+use std::collections::HashSet;
+
+use super::Figures;
+use super::parts::{FigureView, LONGEST_NAME, anchor, plain_warning};
+use crate::model::{Report, WaitConditions, Warning};
+use crate::report::Fact;
+use crate::report::plot::Plot;
+use crate::report::plot::svg::DrawError;
+use crate::report::waits::{Section, facts_of_period, facts_of_waits, in_short};
+use crate::table::Cell;
+use crate::text::clipped;
+
+/// A table, as text that is ready to be escaped.
+pub(super) struct SectionView {
+    pub title: String,
+    pub caption: String,
+    /// Each with whether it is aligned right.
+    pub headings: Vec<(&'static str, bool)>,
+    pub rows: Vec<Vec<CellView>>,
+}
+
+/// A cell, and what it sorts by; nothing where nothing was determined.
+pub(super) struct CellView {
+    pub text: String,
+    pub sort: String,
+    pub right: bool,
+}
+
+/// A timer that waits, with everything that is known of it.
+pub(super) struct WaiterView {
+    pub anchor: String,
+    pub id: String,
+    pub label: String,
+    pub runtime: String,
+    pub status: &'static str,
+    pub facts: Vec<Fact>,
+    pub warnings: Vec<Warning>,
+    pub figures: Vec<FigureView>,
+}
+
+impl SectionView {
+    pub fn of(section: Section) -> Self {
+        let Section { title, caption, tables } = section;
+        let (mut headings, mut rows) = (Vec::new(), Vec::new());
+        if let Some(table) = tables.first() {
+            // Notes stand with the timers.
+            let columns = || table.columns.iter().filter(|column| column.heading != "see");
+            headings = columns().map(|column| (column.heading, column.right)).collect();
+            let cell = |(column, cell): (&crate::table::Column, &Cell)| CellView {
+                text: clipped(&column.shown(cell), LONGEST_NAME),
+                sort: match cell {
+                    Cell::Number(figure) | Cell::AtMost(figure) => figure.to_string(),
+                    Cell::Text(text) => clipped(text, LONGEST_NAME),
+                    Cell::Nothing => String::new(),
+                },
+                right: column.right,
+            };
+            rows = table.rows.iter().map(|row| columns().zip(row.iter()).map(cell).collect()).collect();
+        }
+        Self { title, caption, headings, rows }
+    }
+}
+
+impl WaiterView {
+    pub fn all_of(
+        report: &Report,
+        key: &str,
+        figures: Figures,
+        taken: &mut HashSet<String>,
+    ) -> Result<Vec<Self>, DrawError> {
+        let waits: Vec<&WaitConditions> = report.waits.iter().map(|row| &row.conditions).collect();
+        let ticks: Vec<&WaitConditions> = report.periods.iter().map(|row| &row.conditions).collect();
+        let named = |id: &str, own: &WaitConditions, among: &[&WaitConditions]| {
+            let id = clipped(id, LONGEST_NAME);
+            match in_short(own, among, false) {
+                same if same.is_empty() => id,
+                own => format!("{id} ({})", clipped(&own, LONGEST_NAME)),
+            }
+        };
+        let mut all = Vec::with_capacity(report.waits.len() + report.periods.len());
+        for row in &report.waits {
+            let plots = if figures == Figures::Drawn { Plot::all_of_waits(row) } else { Vec::new() };
+            all.push(Self {
+                anchor: anchor(key, &row.id, taken),
+                id: named(&row.id, &row.conditions, &waits),
+                label: clipped(&row.label, LONGEST_NAME),
+                runtime: clipped(&row.runtime, LONGEST_NAME),
+                status: row.status.name(),
+                facts: facts_of_waits(row),
+                warnings: row.warnings.iter().map(plain_warning).collect(),
+                figures: plots.into_iter().map(FigureView::of).collect::<Result<_, _>>()?,
+            });
+        }
+        all.extend(report.periods.iter().map(|row| Self {
+            anchor: anchor(key, &row.id, taken),
+            id: named(&row.id, &row.conditions, &ticks),
+            label: clipped(&row.label, LONGEST_NAME),
+            runtime: clipped(&row.runtime, LONGEST_NAME),
+            status: row.status.name(),
+            facts: facts_of_period(row),
+            warnings: row.warnings.iter().map(plain_warning).collect(),
+            figures: Vec::new(),
+        }));
+        Ok(all)
+    }
+}
