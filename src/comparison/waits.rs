@@ -80,7 +80,7 @@ impl<'a> Row<'a> {
     fn name(&self, among: &[&WaitConditions]) -> String {
         let every = self.period_ns.map_or_else(String::new, |ns| format!(" every {}", short(ns as f64)));
         match in_short(self.conditions, among, false) {
-            same if same.is_empty() => format!("{}{every}", self.id),
+            same if same.is_empty() || !among.contains(&self.conditions) => format!("{}{every}", self.id),
             own => format!("{}{every} ({own})", self.id),
         }
     }
@@ -94,7 +94,7 @@ pub(super) fn compared(
     let (old, new) = (rows_of(old_waits, old_periods), rows_of(new_waits, new_periods));
     let several = |rows: &[Row]| rows.iter().any(|row| row.conditions.cpu != rows[0].conditions.cpu);
     let cpus_matter = several(&old) || several(&new);
-    let among: Vec<&WaitConditions> = new.iter().map(|row| row.conditions).collect();
+    let among = measured(&new);
     let mut waited = Waited { figures: Vec::new(), one_sided: Vec::new(), common: false };
     for row in &new {
         let before = old.iter().find(|before| before.is(row, cpus_matter));
@@ -118,11 +118,16 @@ pub(super) fn compared(
             }));
         }
     }
-    let among: Vec<&WaitConditions> = old.iter().map(|row| row.conditions).collect();
+    let among = measured(&old);
     for row in old.iter().filter(|row| !new.iter().any(|still| still.is(row, cpus_matter))) {
         waited.one_sided.extend(fate(Some(row), None, &row.name(&among)));
     }
     waited
+}
+
+/// The conditions of those that have figures: others have none.
+fn measured<'a>(rows: &[Row<'a>]) -> Vec<&'a WaitConditions> {
+    rows.iter().filter(|row| row.status == Status::Ok).map(|row| row.conditions).collect()
 }
 
 fn rows_of<'a>(waits: &'a [WaitRow], periods: &'a [PeriodRow]) -> Vec<Row<'a>> {

@@ -145,6 +145,7 @@ impl Matrix {
 
     /// Timers that wait, the least late first. `None` where no report has any.
     fn of_waits(reports: &[Brief]) -> Option<Self> {
+        let reports: Vec<&Brief> = reports.iter().filter(|report| !report.waits.is_empty()).collect();
         let mut lateness: IndexMap<&str, Vec<Option<f64>>> = IndexMap::new();
         for (column, report) in reports.iter().enumerate() {
             for (id, late) in &report.waits {
@@ -169,7 +170,7 @@ impl Matrix {
             caption: "Median lateness of waits of 1 ms, or of the length nearest to it, a row a timer, a column a platform.",
             note: "Observed less asked, at the median; the pages of the reports have the rest. Blank: not in that report.",
             ascending: true,
-            columns: reports.iter().map(Column::of).collect(),
+            columns: reports.into_iter().map(Column::of).collect(),
             rows,
             pages: None,
         })

@@ -70,12 +70,14 @@ impl WaiterView {
         figures: Figures,
         taken: &mut HashSet<String>,
     ) -> Result<Vec<Self>, DrawError> {
-        let waits: Vec<&WaitConditions> = report.waits.iter().map(|row| &row.conditions).collect();
-        let ticks: Vec<&WaitConditions> = report.periods.iter().map(|row| &row.conditions).collect();
+        // Those that cannot be asked have no conditions.
+        let waits = report.waits.iter().filter(|row| row.figures.is_some()).map(|row| &row.conditions);
+        let ticks = report.periods.iter().filter(|row| row.figures.is_some()).map(|row| &row.conditions);
+        let (waits, ticks): (Vec<&WaitConditions>, Vec<&WaitConditions>) = (waits.collect(), ticks.collect());
         let named = |id: &str, own: &WaitConditions, among: &[&WaitConditions]| {
             let id = clipped(id, LONGEST_NAME);
             match in_short(own, among, false) {
-                same if same.is_empty() => id,
+                same if same.is_empty() || !among.contains(&own) => id,
                 own => format!("{id} ({})", clipped(&own, LONGEST_NAME)),
             }
         };

@@ -143,7 +143,11 @@ fn lines<'a>(
 pub(super) fn written(value: f64, axis: &Axis) -> String {
     match axis.scale {
         Scale::Linear => {}
-        Scale::LogTime => return trimmed(&time(Some(10_f64.powf(value)))),
+        Scale::LogTime => {
+            // Two digits: between decades stand thirds of them.
+            let unit = 10_f64.powf(value.floor() - 1.0);
+            return trimmed(&time(Some((10_f64.powf(value) / unit).round() * unit)));
+        }
         Scale::LogShare => return format!("{} %", significant(100.0 * 10_f64.powf(value), 2)),
     }
     let range = axis.to - axis.from;

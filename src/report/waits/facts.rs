@@ -3,7 +3,7 @@
 use super::{in_short, short};
 use crate::model::{Granularity, Known, MissedPolicy, PeriodRow, WaitConditions, WaitFigures, WaitRow};
 use crate::report::Fact;
-use crate::text::numbers::{count, significant, time};
+use crate::text::numbers::{significant, time};
 
 /// A timer that waits.
 #[must_use]
@@ -36,7 +36,7 @@ pub fn facts_of_waits(row: &WaitRow) -> Vec<Fact> {
         for (name, known) in [("p90", late.p90_ns), ("p99", late.p99_ns), ("p99.9", late.p999_ns)] {
             told += &known.map_or_else(String::new, |known| format!(", {name} {}", time(Some(known.value))));
         }
-        told += &format!(", at most {} in {} waits", time(Some(late.max_ns)), count(Some(late.waits as f64)));
+        told += &format!(", at most {} in {} waits", time(Some(late.max_ns)), late.waits);
         told += &late
             .timers_part_ns
             .map_or_else(String::new, |part| format!("; the timer's part {}", time(Some(part.value))));
@@ -50,10 +50,7 @@ pub fn facts_of_waits(row: &WaitRow) -> Vec<Fact> {
         }
         tell("lateness", Some(format!("at {}: {told}", short(late.request_ns as f64))));
     }
-    tell(
-        "observed",
-        Some(format!("{} waits in {} processes", count(Some(figures.waits as f64)), figures.processes)),
-    );
+    tell("observed", Some(format!("{} waits in {} processes", figures.waits, figures.processes)));
     facts
 }
 
