@@ -2,9 +2,9 @@
 
 use clap::Parser;
 
-use super::{CommandError, failed, probe, tell};
+use super::{CommandError, failed, period, probe, tell, wait};
 use crate::cli::{AgentSpec, Cli, Command};
-use crate::model::{BriefReport, ProvenanceKind, Report};
+use crate::model::{BackgroundLoad, BriefReport, ProvenanceKind, Report, WaitConditions};
 use crate::prober::sampling::Plan;
 use crate::report::{json, parse};
 
@@ -30,12 +30,20 @@ pub fn again(report: &BriefReport) -> Result<BriefReport, CommandError> {
     if report.provenance.kind == ProvenanceKind::Published {
         return Err(failed("a report of published figures cannot be probed again: name the new report"));
     }
-    if let Some(other) = report.timers.iter().find(|row| row.runtime != "native") {
+    let runtimes = report.timers.iter().map(|row| (&row.id, &row.runtime));
+    let runtimes = runtimes.chain(report.waits.iter().map(|row| (&row.id, &row.runtime)));
+    let mut runtimes = runtimes.chain(report.periods.iter().map(|row| (&row.id, &row.runtime)));
+    if let Some((id, _)) = runtimes.find(|(_, runtime)| *runtime != "native") {
         return Err(failed(format!(
-            "the report holds clocks of another runtime ({}), which is not started here: probe them as you did then, with \
+            "the report holds timers of another runtime ({}), which is not started here: measure them as you did then, with \
              --output new.json or --baseline, and name that as the new report",
-            crate::text::clipped(&other.id, 60)
+            crate::text::clipped(id, 60)
         )));
+    }
+    if report.timers.is_empty() && !(report.waits.is_empty() && report.periods.is_empty()) {
+        tell(&"measuring this machine, to compare it with that report; name a new report to compare two");
+        let report = waited(report)?;
+        return parse(&json::dense(&report), "this machine now").map_err(failed);
     }
     // What this build lacks is lost, and `compare` says so.
     let known = report.timers.iter().filter(|row| timers::find(&row.id).is_some());
@@ -52,6 +60,65 @@ pub fn again(report: &BriefReport) -> Result<BriefReport, CommandError> {
     tell(&"probing this machine, to compare it with that report; name a new report to compare two");
     let report = probed(flags, &timers, &[])?;
     parse(&json::dense(&report), "this machine now").map_err(failed)
+}
+
+/// Lets the timers of a report wait or tick again: in its profile, under the conditions that are in it.
+fn waited(report: &BriefReport) -> Result<Report, CommandError> {
+    let rows: Vec<(&str, &WaitConditions)> = match report.periods.as_slice() {
+        [] => report.waits.iter().map(|row| (row.id.as_str(), &row.conditions)).collect(),
+        periods => periods.iter().map(|row| (row.id.as_str(), &row.conditions)).collect(),
+    };
+    // What could not be asked has no conditions.
+    let asked: Vec<&WaitConditions> = rows
+        .iter()
+        .map(|(_, conditions)| *conditions)
+        .filter(|conditions| !conditions.policy.is_empty())
+        .collect();
+    let own_slack = timers::os::scheduling::timer_slack().ok();
+    let slack = |conditions: &WaitConditions| match conditions.slack_ns {
+        Some(ns) if Some(ns) != own_slack => format!("{ns}ns"),
+        _ => "default".to_owned(),
+    };
+    let load = |conditions: &WaitConditions| match conditions.load {
+        BackgroundLoad::None => "none".to_owned(),
+        BackgroundLoad::SameCpu => "same-cpu".to_owned(),
+        BackgroundLoad::OtherCpu => "other-cpu".to_owned(),
+    };
+    let each = |of: &dyn Fn(&WaitConditions) -> String| {
+        let mut all: Vec<String> = asked.iter().map(|conditions| of(conditions)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    let mut words = vec!["timermeter".to_owned()];
+    match report.periods.first() {
+        None => words.push("wait".into()),
+        Some(row) => words.extend(["period".into(), "--every".into(), format!("{}ns", row.period_ns)]),
+    }
+    if matches!(report.settings.profile.as_str(), "quick" | "thorough") {
+        words.push(format!("--{}", report.settings.profile));
+    }
+    for (flag, values) in
+        [("--slack", each(&slack)), ("--policy", each(&|c| c.policy.clone())), ("--load", each(&load))]
+    {
+        words.extend([flag.to_owned(), values.join(",")]);
+    }
+    if each(&|conditions| format!("{:?}", conditions.cpu)).len() > 1 {
+        words.extend(["--cpu".into(), "all".into()]);
+    }
+    words.push("--".into());
+    let mut ids: Vec<&str> =
+        rows.iter().map(|(id, _)| *id).filter(|id| timers::waits::find(id).is_some()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    words.extend(ids.into_iter().map(str::to_owned));
+    let parsed = Cli::try_parse_from(words).map_err(|error| CommandError::Usage(error.to_string()))?;
+    let recording = match &parsed.command {
+        Command::Wait(args) => wait::record(args)?.0,
+        Command::Period(args) => period::record(args)?.0,
+        _ => return Err(CommandError::Failed("the timers could not be measured".into())),
+    };
+    recording.report().map_err(failed)
 }
 
 fn probed(flags: Vec<String>, timers: &[String], agents: &[AgentSpec]) -> Result<Report, CommandError> {

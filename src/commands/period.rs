@@ -19,6 +19,24 @@ use crate::trace::PeriodTrace;
 pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let common = &args.common;
     let mut files = Files::prepare(&common.keep)?;
+    let (recording, settled) = record(args)?;
+    files.write_trace(&recording)?;
+    let report = recording.report().map_err(super::failed)?;
+    files.write(&report, common.quiet)?;
+    if !common.keep.trace.as_deref().is_some_and(is_standard) {
+        show(&report, common.format, crate::report::terminal::Detail::default(), output)?;
+    }
+    let unsettled =
+        report.periods.iter().any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
+    Ok(settled && !unsettled)
+}
+
+/// Measures. Returns what was observed, and whether nothing was missing by name.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandError> {
+    let common = &args.common;
     let mut campaign = Campaign::<PeriodTrace>::begin(common, "periods")?;
     let bar = campaign.progress(common.quiet);
     let progress = |what: &str| {
@@ -33,15 +51,7 @@ pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     let settings = campaign.described(common.cpu);
     let periods = observed(&mut campaign, args.every);
     let recording = Recording { periods, ..campaign.frame.end(None, settings, Vec::new(), Vec::new()) };
-    files.write_trace(&recording)?;
-    let report = recording.report().map_err(super::failed)?;
-    files.write(&report, common.quiet)?;
-    if !common.keep.trace.as_deref().is_some_and(is_standard) {
-        show(&report, common.format, crate::report::terminal::Detail::default(), output)?;
-    }
-    let unsettled =
-        report.periods.iter().any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
-    Ok(settled && !unsettled)
+    Ok((recording, settled))
 }
 
 fn observed(campaign: &mut Campaign<PeriodTrace>, period_ns: u64) -> Vec<ObservedPeriods> {
