@@ -71,7 +71,7 @@ fn parts(conditions: &WaitConditions) -> [String; 4] {
     };
     [
         conditions.slack_ns.map_or_else(|| "no slack".into(), |ns| format!("slack {}", short(ns as f64))),
-        conditions.policy.clone(),
+        format!("policy {}", conditions.policy),
         load.into(),
         conditions.cpu.map_or_else(|| "any CPU".into(), |cpu| format!("CPU {cpu}")),
     ]

@@ -22,16 +22,6 @@ pub const MONOTONIC_RUNS_IN_SUSPEND: bool = false;
 pub struct Libc;
 
 impl Route for Libc {
-    #[inline(always)]
-    fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
-        // SAFETY: the pointer is valid for a timespec.
-        c_long::from(unsafe { libc::clock_gettime(clock, time.as_mut_ptr()) })
-    }
-
-    fn error(_status: c_long) -> io::Error {
-        io::Error::last_os_error()
-    }
-
     fn permitted(clock: clockid_t) -> Result<(), Unavailable> {
         match clock {
             // Of these the vDSO only copies what the timer interrupt left; or it makes the system call.

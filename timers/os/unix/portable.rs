@@ -15,16 +15,6 @@ pub const ABSENT: clockid_t = clockid_t::MAX;
 pub struct Libc;
 
 impl Route for Libc {
-    #[inline(always)]
-    fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
-        // SAFETY: the pointer is valid for a timespec.
-        c_long::from(unsafe { libc::clock_gettime(clock, time.as_mut_ptr()) })
-    }
-
-    fn error(_status: c_long) -> io::Error {
-        io::Error::last_os_error()
-    }
-
     fn permitted(clock: clockid_t) -> Result<(), Unavailable> {
         if clock == ABSENT { Err(Unavailable::elsewhere("this system has no such clock")) } else { Ok(()) }
     }
