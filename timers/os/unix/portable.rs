@@ -3,9 +3,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-use libc::c_long;
-
-use super::clocks::{Route, clockid_t, timespec};
+use super::clocks::{Route, clockid_t};
 use crate::Unavailable;
 
 /// The number of no clock.
