@@ -32,17 +32,16 @@ impl Recording {
         let mut text = String::from("# Histogram: lateness in us, then waits, a column each:\n");
         for (column, (observed, _)) in observed.iter().enumerate() {
             let (id, conditions) = (crate::text::plain(&observed.id), &observed.conditions);
-            let _ = writeln!(
-                text,
-                "# {column}: {id}, slack {:?} ns, {}, CPU {:?}",
-                conditions.slack_ns, conditions.policy, conditions.cpu
-            );
+            let slack = conditions.slack_ns.map_or_else(|| "no slack".into(), |ns| format!("slack {ns} ns"));
+            let cpu = conditions.cpu.map_or_else(|| "any CPU".into(), |cpu| format!("CPU {cpu}"));
+            let _ = writeln!(text, "# {column}: {id}, {slack}, {}, {cpu}", conditions.policy);
         }
         for (us, counts) in lines {
             let counts: Vec<String> = counts.iter().map(|count| format!("{count:06}")).collect();
             let _ = writeln!(text, "{us:06}\t{}", counts.join("\t"));
         }
-        let summaries: [(&str, fn(&[i64]) -> i64); 5] = [
+        type Summary = (&'static str, fn(&[i64]) -> i64);
+        let summaries: [Summary; 5] = [
             ("Total:", |all| all.len() as i64),
             ("Min Latencies:", |all| all.iter().copied().min().unwrap_or(0)),
             ("Avg Latencies:", |all| all.iter().sum::<i64>() / all.len().max(1) as i64),

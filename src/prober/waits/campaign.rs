@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -260,18 +261,31 @@ fn side_by_side(
                 && subject.outcome.is_ok()
         };
         let blocking = subjects.iter().enumerate().filter(|(_, subject)| takes_part(subject));
+        let (ready, all_ready) = mpsc::channel::<()>();
+        let mut starts = Vec::new();
         let threads: Vec<_> = blocking
             .map(|(index, subject)| {
                 let mut random = StdRng::seed_from_u64(seed ^ index as u64);
+                let ready = ready.clone();
+                let (start, go) = mpsc::channel::<()>();
+                starts.push(start);
                 let wait = move || {
                     let placement = Placement { cpu: None, ..subject.conditions.placement() };
-                    let mut bench = bench(&hosts[subject.host], subject, placement, settings)?;
+                    let bench = bench(&hosts[subject.host], subject, placement, settings);
+                    // Nobody is in the way of others while it starts and warms up.
+                    drop(ready);
+                    let _ = go.recv();
+                    let mut bench = bench?;
                     let (long, scans) = explore_long(&mut bench, &settings.plan, &mut random)?;
                     Ok(WaitRun { long, scans, ..WaitRun::default() })
                 };
                 (index, thread::Builder::new().spawn_scoped(scope, wait))
             })
             .collect();
+        drop(ready);
+        // Returns once nobody holds the other end any more, and lets all go.
+        let _ = all_ready.recv();
+        drop(starts);
         let joined = |thread: std::io::Result<thread::ScopedJoinHandle<'_, Answer<WaitRun>>>| match thread {
             Ok(thread) => {
                 thread.join().unwrap_or_else(|_| Err(Fault::Lost("its thread ended before its time".into())))
