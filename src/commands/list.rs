@@ -176,7 +176,8 @@ fn table(listed: &[Listed]) -> Table<'static> {
             Some(legend) => format!("{} = {legend}", timer.label),
             None => timer.label.clone(),
         };
-        let unit = timer.ns_per_tick.map_or("raw counts".into(), |ns| numbers::time(Some(ns)));
+        let unknown = if timer.kind == Kind::Clock { "raw counts" } else { numbers::NOTHING };
+        let unit = timer.ns_per_tick.map_or(unknown.into(), |ns| numbers::time(Some(ns)));
         table.push(vec![
             timer.id.as_str().into(),
             call.into(),
