@@ -297,9 +297,9 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     });
     let mut coarse: Vec<String> = Vec::new();
     for (id, step) in rounding {
-        let told = format!("{id} ({step})");
-        if !coarse.contains(&told) {
-            coarse.push(told);
+        let leads = format!("{id} (");
+        if !coarse.iter().any(|told| told.starts_with(&leads)) {
+            coarse.push(format!("{leads}{step})"));
         }
     }
     let beware = if coarse.is_empty() {
