@@ -1,0 +1,178 @@
+//! What processes saw of single invocations, and what follows from it.
+
+use super::placed::{Found, Placed, placed};
+use crate::analysis::core_frequency::{CoreFrequency, Following, following};
+use crate::analysis::cost::{Cost, Seen, cost, deviation, floor};
+use crate::analysis::resolution::Context;
+use crate::analysis::shape::{Agreed, Fits, Kind};
+use crate::analysis::singles::View;
+use crate::analysis::statistics::{median, midmean};
+use crate::trace::{Run, Trace};
+
+/// What processes saw of single invocations.
+pub(super) struct Looks<'a> {
+    pub(super) trace: &'a Trace,
+    pub(super) view: View,
+    pub(super) runs: Vec<&'a Run>,
+    pub(super) fits: Vec<Fits>,
+    pub(super) agreed: Agreed,
+    /// As the reference shows them, and what that is taken for.
+    pub(super) by_reference: Vec<Fits>,
+    pub(super) reference_kind: Kind,
+}
+
+impl<'a> Looks<'a> {
+    pub(super) fn of(trace: &'a Trace, runs: &[&'a Run], view: View) -> Self {
+        let reference_view = View::by_reference(trace);
+        let fitted =
+            |view: &View| -> Vec<Option<Fits>> { runs.iter().map(|run| view.fits(run, trace)).collect() };
+        let by_reference = fitted(&reference_view);
+        let fits = if view.of_intervals { fitted(&view) } else { by_reference.clone() };
+        let whole = runs.iter().zip(fits).zip(by_reference);
+        let whole: Vec<(&Run, Fits, Fits)> =
+            whole.filter_map(|((run, fits), by_reference)| Some((*run, fits?, by_reference?))).collect();
+        let fits: Vec<Fits> = whole.iter().map(|(_, fits, _)| fits.clone()).collect();
+        let by_reference: Vec<Fits> = whole.iter().map(|(_, _, fits)| fits.clone()).collect();
+        let agreed = Fits::agreed(&fits);
+        let reference_kind = if view.of_intervals { Fits::agreed(&by_reference).kind } else { agreed.kind };
+        let runs = whole.iter().map(|(run, _, _)| *run).collect();
+        Self { trace, view, runs, fits, agreed, by_reference, reference_kind }
+    }
+
+    pub(super) fn shapes(&self, kind: Kind) -> Vec<crate::analysis::shape::Shape> {
+        self.fits.iter().map(|fits| fits.shape(kind)).collect()
+    }
+
+    /// Cost and spread of each process.
+    pub(super) fn figures(
+        &self,
+        kind: Kind,
+        core_frequency: CoreFrequency,
+        accuracy_ns: Option<f64>,
+    ) -> Vec<(Cost, Option<f64>)> {
+        let reference = &self.trace.reference;
+        let floor = floor(&self.trace.runs, reference, core_frequency);
+        let each = self.runs.iter().zip(&self.fits).zip(&self.by_reference);
+        each.filter_map(|((run, fits), by_reference)| {
+            let (shape, by_reference) = (fits.shape(kind), by_reference.shape(self.reference_kind));
+            let seen = Seen { run, reference, view: &self.view, shape: &shape, by_reference: &by_reference };
+            let ns = self.shown_ns(run, core_frequency);
+            Some((
+                cost(&seen, floor, core_frequency)?,
+                accuracy_ns.map(|accuracy| shape.share_within(accuracy / ns)),
+            ))
+        })
+        .collect()
+    }
+
+    /// Nanoseconds in a tick of whoever shows the single invocations of a process.
+    pub(super) fn shown_ns(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
+        let hertz = if self.view.of_intervals { run.readings.core_hz } else { run.singles.core_hz };
+        self.view.ns_per_tick * core_frequency.scale(hertz)
+    }
+
+    /// Cost and spread, and what they may be instead.
+    pub(super) fn found(&self, accuracy_ns: Option<f64>) -> Found {
+        let step = self.trace.reference.step * self.trace.reference.ns_per_tick;
+        let at = |kind: Kind, core_frequency: CoreFrequency| {
+            placed(self.figures(kind, core_frequency, accuracy_ns), step)
+        };
+        let kind = self.agreed.kind;
+        let at_core_frequency = at(kind, CoreFrequency(self.trace.core_hz));
+        let (main, following, otherwise) = match self.trace.core_hz {
+            None => (at_core_frequency, Following::Unknown, None),
+            Some(_) => {
+                let measured = at(kind, CoreFrequency(None));
+                match following(&at_core_frequency.costs, &measured.costs) {
+                    Following::Device => (measured, Following::Device, None),
+                    Following::Core => (at_core_frequency, Following::Core, None),
+                    Following::Unknown => (at_core_frequency, Following::Unknown, Some(measured)),
+                }
+            }
+        };
+        let core_frequency = CoreFrequency(self.trace.core_hz.filter(|_| following != Following::Device));
+        let found = main;
+        let others = self.agreed.as_well.iter().map(|kind| at(*kind, core_frequency));
+        let pair =
+            |placed: &Placed| Some((midmean(&placed.costs)?, midmean(&placed.spreads).unwrap_or(f64::NAN)));
+        let Some(here) = pair(&found) else { return Found::from(found, Vec::new(), following, 0.0) };
+        // Of several laws that would do only one is true: the farthest counts.
+        let kinds = farthest(others.filter_map(|other| pair(&other)).collect(), here);
+        let mut instead: Vec<(f64, f64)> =
+            kinds.into_iter().chain(otherwise.as_ref().and_then(pair)).collect();
+        let shifts = [found.by_singles, -found.model, found.model];
+        instead.extend(shifts.map(|shift| (here.0 + shift, here.1)));
+        instead.extend(self.rounded(kind, core_frequency, accuracy_ns, here));
+        let samples = self.runs.iter().map(|run| self.view.samples(run).len() as f64).sum();
+        Found::from(found, instead, following, samples)
+    }
+
+    /// What cost and spread may be where the timer shows its own invocations by whole units of time: it may move in finer steps that are
+    /// rounded to them, and then a single cost shows as two, a finer step apart.
+    pub(super) fn rounded(
+        &self,
+        kind: Kind,
+        core_frequency: CoreFrequency,
+        accuracy_ns: Option<f64>,
+        here: (f64, f64),
+    ) -> Vec<(f64, f64)> {
+        if !self.view.of_intervals || !self.trace.declared || self.view.step.round() != 1.0 {
+            return Vec::new();
+        }
+        let shapes = self.shapes(kind);
+        let spread = |reach: f64| {
+            let each = self.runs.iter().zip(&shapes);
+            let shares = |accuracy: f64| {
+                each.map(|(run, shape)| {
+                    shape.share_within(accuracy * reach / self.shown_ns(run, core_frequency))
+                })
+                .collect::<Vec<_>>()
+            };
+            accuracy_ns.and_then(|accuracy| midmean(&shares(accuracy))).unwrap_or(here.1)
+        };
+        let shift = ROUNDED_COST * self.view.step * self.view.ns_per_tick;
+        vec![(here.0 - shift, spread(1.0 - ROUNDED_REACH)), (here.0 + shift, spread(1.0 + ROUNDED_REACH))]
+    }
+
+    /// Of all processes, calm or not: intervals vary as the costs of all of them do.
+    pub(super) fn context(&self) -> Context {
+        let Some(ns) = self.trace.ns_per_tick else { return Context::default() };
+        let core_frequency = CoreFrequency(self.trace.core_hz);
+        let shapes = self.shapes(self.agreed.kind);
+        let of = |figures: Vec<f64>| median(&figures).unwrap_or(0.0) / ns;
+        let width = |low: f64, high: f64| {
+            let between = |shape: &crate::analysis::shape::Shape| {
+                (shape.quantile(high) - shape.quantile(low)) * self.view.ns_per_tick
+            };
+            of(shapes.iter().map(between).collect())
+        };
+        let costs = self.figures(self.agreed.kind, core_frequency, None);
+        let deviations = self.runs.iter().zip(&shapes);
+        Context {
+            cost_deviation: of(deviations
+                .map(|(run, shape)| deviation(run, &self.trace.reference, shape))
+                .collect()),
+            cost_lower_width: width(0.02, 0.5),
+            cost_edge: width(0.01, 0.1),
+            reference_step: self.trace.reference.step * self.trace.reference.ns_per_tick / ns,
+            cost: of(costs.iter().map(|(cost, _)| cost.by_batches).collect()),
+            work_unit: self.trace.reference.ns_per_work / ns,
+        }
+    }
+}
+
+/// What rounding to whole units may move a median by, in units: 1.96 times the deviation of a median that lies anywhere between
+/// two costs a finer step apart, which is anything up to a unit.
+const ROUNDED_COST: f64 = 0.2;
+/// What rounding may add to the reach of the spread, or take away, in units.
+const ROUNDED_REACH: f64 = 0.25;
+
+/// Of what may be instead, what lies farthest below and above in cost, and in spread.
+fn farthest(others: Vec<(f64, f64)>, here: (f64, f64)) -> Vec<(f64, f64)> {
+    let ends = |of: fn(&(f64, f64)) -> f64| {
+        let by = |a: &&(f64, f64), b: &&(f64, f64)| of(a).total_cmp(&of(b));
+        [others.iter().min_by(by), others.iter().max_by(by)].map(|end| end.map_or(of(&here), of))
+    };
+    let ([least, most], [narrow, wide]) = (ends(|pair| pair.0), ends(|pair| pair.1));
+    vec![(least.min(here.0), narrow.min(here.1)), (most.max(here.0), wide.max(here.1))]
+}
