@@ -180,7 +180,10 @@ fn lengths(text: &str) -> Result<Lengths, String> {
         if ns > LONGEST_NS {
             return Err(format!("'{}' is longer than a minute; give a shorter time", text.trim()));
         }
-        Ok(ns.ceil() as u64)
+        match ns.ceil() as u64 {
+            ns @ 2.. => Ok(ns),
+            _ => Err("waits of 1 ns are measured anyway, as the floor; give 2ns or more".into()),
+        }
     };
     let Some((from, to)) = text.split_once("..") else { return Ok(Lengths(vec![one(text)?])) };
     let (from, to) = (one(from)?, one(to)?);
@@ -234,7 +237,7 @@ mod tests {
             [1_000, 10_000, 100_000, 1_000_000, 10_000_000, 50_000_000]
         );
         assert_eq!(lengths("1ms..1ms").unwrap().0, [1_000_000]);
-        for wrong in ["-1ms", "0ms", "1", "2ms..1ms", "61s", "1e300s", "..", "1ms..", ""] {
+        for wrong in ["-1ms", "0ms", "1", "2ms..1ms", "1ns", "61s", "1e300s", "..", "1ms..", ""] {
             assert!(lengths(wrong).is_err(), "{wrong}");
         }
     }

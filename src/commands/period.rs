@@ -64,7 +64,7 @@ fn observed(campaign: &mut Campaign<PeriodTrace>, period_ns: u64) -> Vec<Observe
             runtime,
             conditions: told(&subject.conditions),
             period_ns,
-            outcome: subject.outcome.map_err(|reason| failed(&reason)),
+            outcome: subject.outcome.map_err(|reason| failed(&reason, &subject.conditions)),
         }
     });
     let missing = campaign.waiters.missing.iter().map(|missing| ObservedPeriods {

@@ -106,7 +106,7 @@ fn observed(campaign: &mut Campaign<WaitTrace>) -> Vec<ObservedWaits> {
             runtime,
             means: subject.waiter.means,
             conditions: told(&subject.conditions),
-            outcome: subject.outcome.map_err(|reason| failed(&reason)),
+            outcome: subject.outcome.map_err(|reason| failed(&reason, &subject.conditions)),
         }
     });
     let missing = campaign.waiters.missing.iter().map(|missing| ObservedWaits {

@@ -1,15 +1,18 @@
 //! What `wait` and `period` have in common: which timers, under which conditions, and what is said of them.
 
+use std::collections::HashSet;
+use std::thread;
 use std::time::Duration;
 
-use timers::Fault;
 use timers::os::{Policy, scheduling};
+use timers::{Fault, Unavailable};
 
 use super::CommandError;
 use super::frame::{Frame, choose_cpu};
 use super::hosts::waiters::{MissingWaiter, Waiters, gather};
 use super::progress::Progress;
 use crate::cli::{Cpus, Slack, WaitingArgs};
+use crate::limits::MOST_TIMERS;
 use crate::model::{BackgroundLoad, Settings, Status, WaitConditions};
 use crate::prober::campaign;
 use crate::prober::sampling::Plan;
@@ -68,7 +71,14 @@ impl<T> Campaign<T> {
                 outcome: Err("it was not asked".into()),
             })
         });
-        let subjects = subjects.collect();
+        let subjects: Vec<_> = subjects.collect();
+        if subjects.len() > MOST_TIMERS {
+            return Err(CommandError::Usage(format!(
+                "{} timers under {} conditions each are more rows than a report holds: name fewer timers, CPUs or conditions",
+                waiters.usable.len(),
+                conditions.len()
+            )));
+        }
         let frame = Frame::begin(cpus[0], args.cycles)?;
         Ok(Self { waiters, subjects, settings, frame })
     }
@@ -109,9 +119,21 @@ impl<T> Campaign<T> {
     }
 }
 
-/// Why a timer that was asked has no figures.
-pub(super) fn failed(reason: &str) -> NotUsable {
-    NotUsable { status: Status::Failed, reason: reason.into(), remedy: None }
+/// Why a timer that was asked has no figures: where the system refuses the conditions, what it says of them.
+pub(super) fn failed(reason: &str, conditions: &Conditions) -> NotUsable {
+    let Conditions { slack_ns, policy, .. } = *conditions;
+    let set = move || {
+        slack_ns.map_or(Ok(()), scheduling::set_timer_slack)?;
+        policy.map_or(Ok(()), scheduling::set_policy)
+    };
+    // On a thread of its own, which ends with what it set.
+    let tried = thread::Builder::new().spawn(set).ok().and_then(|thread| thread.join().ok());
+    match tried {
+        Some(Err(Unavailable { reason, remedy, .. })) => {
+            NotUsable { status: Status::Unavailable, reason, remedy }
+        }
+        _ => NotUsable { status: Status::Failed, reason: reason.into(), remedy: None },
+    }
 }
 
 /// What ended a campaign.
@@ -135,7 +157,7 @@ fn cpus(asked: Option<Cpus>) -> Result<Vec<Option<u32>>, CommandError> {
     }
 }
 
-/// Each slack with each policy, load and CPU.
+/// Each slack with each policy, load and CPU; what a report would not distinguish, once.
 fn combined(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
     let slacks: Vec<Option<u64>> = match args.slack.as_slice() {
         [] => vec![None],
@@ -165,6 +187,8 @@ fn combined(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
             }
         }
     }
+    let mut seen = HashSet::new();
+    all.retain(|conditions| seen.insert(told(conditions)));
     all
 }
 

@@ -145,7 +145,10 @@ impl Comparison {
     ///
     /// # Errors
     /// When no timer is in both.
-    pub fn of<F, V: Answers>(old: &Report<F, V>, new: &Report<F, V>) -> Result<Self, NothingInCommon> {
+    pub fn of<F, V: Answers, H, P>(
+        old: &Report<F, V, H, P>,
+        new: &Report<F, V, H, P>,
+    ) -> Result<Self, NothingInCommon> {
         let known: HashMap<&str, &TimerRow<F, V>> =
             old.timers.iter().map(|row| (row.id.as_str(), row)).collect();
         let (mut figures, mut one_sided, mut answers) = (Vec::new(), Vec::new(), Vec::new());
@@ -168,7 +171,7 @@ impl Comparison {
         one_sided.extend(waited.one_sided);
         if !common {
             let count =
-                |report: &Report<F, V>| report.timers.len() + report.waits.len() + report.periods.len();
+                |report: &Report<F, V, H, P>| report.timers.len() + report.waits.len() + report.periods.len();
             let [old, new] = [count(old), count(new)];
             return Err(NothingInCommon { old, new });
         }

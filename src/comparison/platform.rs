@@ -35,7 +35,7 @@ const CLOCK_SOURCE: &str = "clock source";
 const SAME_FREQUENCY: f64 = 0.01;
 
 /// All that differs, a change of the clock source first, another CPU next.
-pub(super) fn changes<F, V>(old: &Report<F, V>, new: &Report<F, V>) -> Vec<Change> {
+pub(super) fn changes<F, V, H, P>(old: &Report<F, V, H, P>, new: &Report<F, V, H, P>) -> Vec<Change> {
     let (before, after) = (&old.platform, &new.platform);
     let text = |what, old: &Option<String>, new: &Option<String>| change(what, old.clone(), new.clone());
     let list = |sources: &[String]| (!sources.is_empty()).then(|| sources.join(", "));
@@ -124,7 +124,7 @@ fn frequency(old: &Frequency, new: &Frequency) -> Option<Change> {
     Some(change)
 }
 
-fn provenance<F, V>(report: &Report<F, V>) -> &'static str {
+fn provenance<F, V, H, P>(report: &Report<F, V, H, P>) -> &'static str {
     match report.provenance.kind {
         ProvenanceKind::Measured => "measured",
         ProvenanceKind::Published => "published",

@@ -1,7 +1,9 @@
 //! What changed of timers that wait: at each length and under the same conditions.
 
+use std::collections::{HashMap, HashSet};
+
 use super::{Compared, Difference, Fate, Figure, OneSided, Quantity};
-use crate::model::{Granularity, Known, PeriodRow, Status, WaitConditions, WaitRow};
+use crate::model::{BackgroundLoad, Granularity, Known, PeriodRow, Status, WaitConditions, WaitRow};
 use crate::report::waits::{in_short, short};
 
 /// Figures and one-sided rows of timers that wait, and whether any is in both.
@@ -23,8 +25,11 @@ struct Row<'a> {
     figures: Vec<(Quantity, Option<u64>, Known)>,
 }
 
+/// What a row has in common with that of the same timer under the same conditions: id, period, slack, policy, load and CPU.
+type Key<'a> = (&'a str, Option<u64>, Option<u64>, &'a str, BackgroundLoad, Option<u32>);
+
 impl<'a> Row<'a> {
-    fn of_wait(row: &'a WaitRow) -> Self {
+    fn of_wait<H, P>(row: &'a WaitRow<H, P>) -> Self {
         let mut figures = Vec::new();
         let mut add = |quantity, length, known: Option<Known>| {
             figures.extend(known.map(|known| (quantity, length, known)))
@@ -67,14 +72,15 @@ impl<'a> Row<'a> {
         Self { id: &row.id, conditions: &row.conditions, period_ns, status: row.status, reason, figures }
     }
 
-    /// The same timer under the same conditions. On which CPU it waited does not matter where each report has one only.
-    fn is(&self, other: &Self, cpus_matter: bool) -> bool {
-        let strip = |conditions: &WaitConditions| WaitConditions {
-            cpu: conditions.cpu.filter(|_| cpus_matter),
-            ..conditions.clone()
-        };
-        (self.id, self.period_ns) == (other.id, other.period_ns)
-            && strip(self.conditions) == strip(other.conditions)
+    /// On which CPU it waited does not matter where each report has one only.
+    fn key(&self, cpus_matter: bool) -> Key<'a> {
+        let WaitConditions { slack_ns, policy, load, cpu } = self.conditions;
+        (self.id, self.period_ns, *slack_ns, policy, *load, cpu.filter(|_| cpus_matter))
+    }
+
+    /// One that could not be asked was asked under no conditions.
+    fn is_unasked(&self) -> bool {
+        self.conditions.policy.is_empty()
     }
 
     fn name(&self, among: &[&WaitConditions]) -> String {
@@ -87,17 +93,22 @@ impl<'a> Row<'a> {
 }
 
 /// Compares the timers that wait.
-pub(super) fn compared(
-    [old_waits, new_waits]: [&[WaitRow]; 2],
+pub(super) fn compared<H, P>(
+    [old_waits, new_waits]: [&[WaitRow<H, P>]; 2],
     [old_periods, new_periods]: [&[PeriodRow]; 2],
 ) -> Waited {
     let (old, new) = (rows_of(old_waits, old_periods), rows_of(new_waits, new_periods));
     let several = |rows: &[Row]| rows.iter().any(|row| row.conditions.cpu != rows[0].conditions.cpu);
     let cpus_matter = several(&old) || several(&new);
     let among = measured(&new);
+    let known: HashMap<Key, &Row> = old.iter().rev().map(|row| (row.key(cpus_matter), row)).collect();
+    let by_id: HashMap<(&str, Option<u64>), &Row> =
+        old.iter().rev().map(|row| ((row.id, row.period_ns), row)).collect();
     let mut waited = Waited { figures: Vec::new(), one_sided: Vec::new(), common: false };
     for row in &new {
-        let before = old.iter().find(|before| before.is(row, cpus_matter));
+        let same_id =
+            || by_id.get(&(row.id, row.period_ns)).filter(|old| old.is_unasked() || row.is_unasked());
+        let before = known.get(&row.key(cpus_matter)).or_else(same_id).copied();
         waited.common |= before.is_some();
         let name = row.name(&among);
         waited.one_sided.extend(fate(before, Some(row), &name));
@@ -113,13 +124,18 @@ pub(super) fn compared(
                 quantity.judged(
                     timer,
                     Difference::between(old, new, quantity.is_relative()),
-                    earlier.low.is_none(),
+                    earlier.low.is_none() || known.low.is_none(),
                 )
             }));
         }
     }
     let among = measured(&old);
-    for row in old.iter().filter(|row| !new.iter().any(|still| still.is(row, cpus_matter))) {
+    let still: HashSet<Key> = new.iter().map(|row| row.key(cpus_matter)).collect();
+    let ids: HashMap<(&str, Option<u64>), bool> =
+        new.iter().map(|row| ((row.id, row.period_ns), row.is_unasked())).collect();
+    let same_id =
+        |row: &Row| ids.get(&(row.id, row.period_ns)).is_some_and(|unasked| *unasked || row.is_unasked());
+    for row in old.iter().filter(|row| !still.contains(&row.key(cpus_matter)) && !same_id(row)) {
         waited.one_sided.extend(fate(Some(row), None, &row.name(&among)));
     }
     waited
@@ -130,7 +146,7 @@ fn measured<'a>(rows: &[Row<'a>]) -> Vec<&'a WaitConditions> {
     rows.iter().filter(|row| row.status == Status::Ok).map(|row| row.conditions).collect()
 }
 
-fn rows_of<'a>(waits: &'a [WaitRow], periods: &'a [PeriodRow]) -> Vec<Row<'a>> {
+fn rows_of<'a, H, P>(waits: &'a [WaitRow<H, P>], periods: &'a [PeriodRow]) -> Vec<Row<'a>> {
     waits.iter().map(Row::of_wait).chain(periods.iter().map(Row::of_period)).collect()
 }
 

@@ -225,10 +225,10 @@ fn notes(row: &WaitRow, late: &Lateness, asked: &Punctuality) -> Vec<String> {
 fn within(late: &Lateness, within_ns: f64) -> f64 {
     let LatenessHistogram { bins } = &late.histogram;
     let ends_within = |bin: u32| 10_f64.powf(f64::from(bin) / BINS) <= within_ns;
-    let inside: u64 = bins.iter().filter(|(bin, _)| ends_within(**bin)).map(|(_, count)| count).sum();
+    let inside: f64 = bins.iter().filter(|(bin, _)| ends_within(**bin)).map(|(_, count)| *count as f64).sum();
     // All early waits stand in the first bin.
     let too_early = if late.earliest_ns > within_ns { late.early } else { 0.0 };
-    (inside as f64 / late.waits.max(1) as f64 - too_early).clamp(0.0, 1.0)
+    (inside / late.waits.max(1) as f64 - too_early).clamp(0.0, 1.0)
 }
 
 /// The lower end of Wilson's interval of a share, one-sided at 95 %.

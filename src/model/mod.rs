@@ -41,7 +41,7 @@ pub use verdict::{
     ReadPath, Stable, ThreadSafe, Verdicts,
 };
 pub use wait::{
-    BackgroundLoad, Granularity, Known, Lateness, LatenessHistogram, Means, Steps, WaitConditions,
-    WaitFigures, WaitRow,
+    BackgroundLoad, BriefWaitRow, Granularity, Known, Lateness, LatenessHistogram, Means, Steps,
+    WaitConditions, WaitFigures, WaitRow,
 };
 pub use warning::Warning;

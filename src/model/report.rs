@@ -7,7 +7,8 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BriefVerdicts, Figures, Frequency, PeriodRow, Platform, Settings, TimerRow, Verdicts, WaitRow, Warning,
+    BriefVerdicts, Figures, Frequency, LatenessHistogram, PeriodRow, Platform, Settings, TimerRow, Verdicts,
+    WaitRow, Warning,
 };
 
 /// The version of the document that this build writes and reads.
@@ -17,7 +18,7 @@ pub const SCHEMA: &str = "timermeter.report.v1";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Report"))]
-pub struct Report<F = Figures, V = Verdicts> {
+pub struct Report<F = Figures, V = Verdicts, H = LatenessHistogram, P = Vec<[f64; 2]>> {
     /// Always `timermeter.report.v1`.
     #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
@@ -39,15 +40,15 @@ pub struct Report<F = Figures, V = Verdicts> {
     /// One row a timer: those with a Quality first, best first.
     pub timers: Vec<TimerRow<F, V>>,
     /// Timers that wait, a row for each and each set of conditions; absent where none was asked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waits: Vec<WaitRow>,
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitRow<H, P>>,
     /// Periodic timers, likewise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub periods: Vec<PeriodRow>,
 }
 
 /// A report whose bulk was passed over, which no table shows: what its figures are drawn from, and the evidence of verdicts.
-pub type BriefReport = Report<IgnoredAny, BriefVerdicts>;
+pub type BriefReport = Report<IgnoredAny, BriefVerdicts, IgnoredAny, IgnoredAny>;
 
 /// Where figures come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

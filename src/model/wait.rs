@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::{Status, Warning};
@@ -96,7 +97,8 @@ pub struct Steps {
 /// How late waits of one length were: observed minus asked, in nanoseconds. A quantile is null where there were too few waits for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Lateness {
+#[cfg_attr(feature = "schema", schemars(rename = "Lateness"))]
+pub struct Lateness<H = LatenessHistogram> {
     /// The length that was asked for, in nanoseconds.
     pub request_ns: u64,
     /// Waits.
@@ -130,7 +132,7 @@ pub struct Lateness {
     /// with clocks.
     pub quality: Option<f64>,
     /// How often each lateness was seen.
-    pub histogram: LatenessHistogram,
+    pub histogram: H,
 }
 
 /// How often each lateness was seen: bins grow with lateness, so that microseconds and seconds fit one histogram.
@@ -144,7 +146,8 @@ pub struct LatenessHistogram {
 /// Everything that was found out of a timer that waits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WaitFigures {
+#[cfg_attr(feature = "schema", schemars(rename = "WaitFigures"))]
+pub struct WaitFigures<H = LatenessHistogram, P = Vec<[f64; 2]>> {
     /// How finely waits can be asked for, at each scale of lengths; it may grow with them.
     pub steps: Vec<Steps>,
     /// How long the shortest wait takes, in nanoseconds: the median of those that asked for 1 ns.
@@ -152,7 +155,7 @@ pub struct WaitFigures {
     /// How long a wait of 0 takes, in nanoseconds.
     pub zero_ns: Option<Known>,
     /// How late waits were, by length.
-    pub lateness: Vec<Lateness>,
+    pub lateness: Vec<Lateness<H>>,
     /// How much later longer waits are, in ppm of their length: an upper bound, as other interrupts may wake within the slack.
     pub proportional_ppm: Option<Known>,
     /// How much more CPU time longer waits take, as a share of their length: near 0 where it blocks, 1 where it spins.
@@ -160,7 +163,7 @@ pub struct WaitFigures {
     /// What arming and cancelling takes together, in nanoseconds.
     pub arm_cancel_ns: Option<Known>,
     /// Observed over asked, a sample of points, in nanoseconds.
-    pub staircase: Vec<[f64; 2]>,
+    pub staircase: P,
     /// Fresh processes.
     pub processes: u32,
     /// Waits in all.
@@ -170,7 +173,8 @@ pub struct WaitFigures {
 /// A timer that waits, under one set of conditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WaitRow {
+#[cfg_attr(feature = "schema", schemars(rename = "WaitRow"))]
+pub struct WaitRow<H = LatenessHistogram, P = Vec<[f64; 2]>> {
     /// Unique in the report together with the conditions.
     pub id: String,
     /// The call itself.
@@ -188,7 +192,10 @@ pub struct WaitRow {
     /// What to do about it, when it is not `ok` and something can be done.
     pub remedy: Option<String>,
     /// What was found; null when it is not `ok`.
-    pub figures: Option<WaitFigures>,
+    pub figures: Option<WaitFigures<H, P>>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }
+
+/// A timer that waits of a report whose bulk was passed over.
+pub type BriefWaitRow = WaitRow<IgnoredAny, IgnoredAny>;

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
-use serde::de::DeserializeOwned;
 
-use super::read::{ReadError, parse, text_of};
+use super::read::{Document, ReadError, parse, text_of};
 use crate::model::Report;
 
 /// What was read, and what was not.
@@ -36,9 +35,9 @@ impl<T: Send> Collection<T> {
     ///
     /// # Errors
     /// None of its own: what is wrong with a path stands in [`refused`](Self::refused).
-    pub fn read<P: AsRef<Path> + Sync, F: DeserializeOwned, V: DeserializeOwned>(
+    pub fn read<P: AsRef<Path> + Sync, R: Document>(
         paths: &[P],
-        keep: impl Fn(&Path, Report<F, V>) -> T + Sync,
+        keep: impl Fn(&Path, R) -> T + Sync,
     ) -> Self {
         Self::read_texts(paths, |path, text| Ok(keep(path, parse(text, &path.display().to_string())?)))
     }

@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
-use crate::model::{CostHistogram, Distribution, Report};
+use crate::model::{
+    CostHistogram, Distribution, Granularity, Known, Lateness, PeriodFigures, Report, WaitFigures,
+};
 
 /// The document, indented, with a newline at its end. Figures that are not finite become null.
 #[must_use]
@@ -91,7 +93,45 @@ fn finite(mut report: Report) -> Report {
             verdicts.stable.allan.retain(|point| (point.window_s + point.deviation).is_finite());
         }
     }
+    for figures in report.waits.iter_mut().filter_map(|row| row.figures.as_mut()) {
+        let WaitFigures { steps, floor_ns, zero_ns, proportional_ppm, cpu_slope, arm_cancel_ns, .. } =
+            figures;
+        only_finite([floor_ns, zero_ns, proportional_ppm, cpu_slope, arm_cancel_ns]);
+        for granularity in steps.iter_mut().flat_map(|steps| [&mut steps.rounding, &mut steps.grid]) {
+            *granularity = granularity.filter(|granularity| match granularity {
+                Granularity::Step(known) => known.value.is_finite(),
+                Granularity::AtMost(ns) => ns.is_finite(),
+            });
+        }
+        figures.lateness.retain(|late| {
+            [late.max_ns, late.early, late.earliest_ns, late.accuracy_ns]
+                .iter()
+                .all(|figure| figure.is_finite())
+        });
+        for Lateness { p50_ns, p90_ns, p99_ns, p999_ns, timers_part_ns, cpu_ns, .. } in &mut figures.lateness
+        {
+            only_finite([p50_ns, p90_ns, p99_ns, p999_ns, timers_part_ns, cpu_ns]);
+        }
+        figures.staircase.retain(|[asked, took]| (asked + took).is_finite());
+    }
+    for figures in report.periods.iter_mut().filter_map(|row| row.figures.as_mut()) {
+        let PeriodFigures {
+            rate_error_ppm,
+            jitter_p50_ns,
+            jitter_p99_ns,
+            lateness_p50_ns,
+            lateness_p99_ns,
+            ..
+        } = figures;
+        only_finite([rate_error_ppm, jitter_p50_ns, jitter_p99_ns, lateness_p50_ns, lateness_p99_ns]);
+    }
     report
+}
+
+fn only_finite<const N: usize>(figures: [&mut Option<Known>; N]) {
+    for figure in figures {
+        *figure = figure.filter(|known| known.value.is_finite());
+    }
 }
 
 #[cfg(test)]

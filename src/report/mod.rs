@@ -34,7 +34,7 @@ pub use format::{Format, UnknownEnding};
 pub use output::{OutputError, OutputFile, WholeFile, is_standard};
 pub use range::Impossible;
 pub use rank::ranks;
-pub use read::{ReadError, parse, read};
+pub use read::{Document, ReadError, parse, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use sections::written_rank;

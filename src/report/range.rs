@@ -1,5 +1,7 @@
 //! Figures of a report that cannot be.
 
+mod waits;
+
 use std::collections::HashSet;
 
 use crate::model::{Accuracy, Cost, Distribution, Report, TimerRow};
@@ -31,6 +33,9 @@ pub enum Impossible {
     /// Two timers share an id.
     #[error("has two timers with the id '{0}'; ids are unique in a report")]
     DuplicateId(String),
+    /// Two timers that wait share an id and all conditions.
+    #[error("has two timers that wait with the id '{0}' under the same conditions; a report has one")]
+    SameConditions(String),
 }
 
 /// What a figure can be.
@@ -49,7 +54,7 @@ const LENGTH: Range = Range { least: 0.0, most: 1e18, more: false, name: "0 to 1
 const STEP: Range = Range { more: true, name: "more than 0, up to 1e18", ..LENGTH };
 const RATE: Range = Range { least: 0.0, most: 1e12, more: true, name: "more than 0, up to 1e12" };
 
-impl<F, V> Report<F, V> {
+impl<F, V, H, P> Report<F, V, H, P> {
     /// The first thing in it that cannot be.
     #[must_use]
     pub fn impossible(&self) -> Option<Impossible> {
@@ -69,7 +74,7 @@ impl<F, V> Report<F, V> {
             return Some(Impossible::Figure { place: format!("frequency.{name}"), value, range });
         }
         let mut seen = HashSet::new();
-        self.timers.iter().enumerate().find_map(|(at, row)| {
+        let timers = self.timers.iter().enumerate().find_map(|(at, row)| {
             if !seen.insert(row.id.as_str()) {
                 return Some(Impossible::DuplicateId(clipped(&row.id, 80)));
             }
@@ -79,7 +84,8 @@ impl<F, V> Report<F, V> {
             }
             let (name, low, high) = row.crossed()?;
             Some(Impossible::Interval { place: place(name), low, high })
-        })
+        });
+        timers.or_else(|| self.impossible_waits())
     }
 }
 

@@ -91,6 +91,27 @@ pub enum ReadError {
     },
 }
 
+/// A report, whole or brief.
+pub trait Document: DeserializeOwned {
+    /// The schema that it names.
+    fn schema(&self) -> &str;
+    /// The first thing in it that cannot be.
+    fn impossible(&self) -> Option<Impossible>;
+}
+
+impl<F, V, H, P> Document for Report<F, V, H, P>
+where
+    Self: DeserializeOwned,
+{
+    fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    fn impossible(&self) -> Option<Impossible> {
+        self.impossible()
+    }
+}
+
 impl Report {
     /// Reads the report in the file `path`.
     ///
@@ -113,7 +134,7 @@ impl Report {
 ///
 /// # Errors
 /// When the file cannot be read or does not hold a report of this version.
-pub fn read<F: DeserializeOwned, V: DeserializeOwned>(path: &Path) -> Result<Report<F, V>, ReadError> {
+pub fn read<R: Document>(path: &Path) -> Result<R, ReadError> {
     parse(text_of(path, &mut Vec::new())?, &path.display().to_string())
 }
 
@@ -121,10 +142,7 @@ pub fn read<F: DeserializeOwned, V: DeserializeOwned>(path: &Path) -> Result<Rep
 ///
 /// # Errors
 /// When it is not a report of this version.
-pub fn parse<F: DeserializeOwned, V: DeserializeOwned>(
-    text: &str,
-    name: &str,
-) -> Result<Report<F, V>, ReadError> {
+pub fn parse<R: Document>(text: &str, name: &str) -> Result<R, ReadError> {
     let text = unmarked(text);
     let name = || name.to_owned();
     refuse_excess(text, &name())?;
@@ -134,8 +152,8 @@ pub fn parse<F: DeserializeOwned, V: DeserializeOwned>(
         line: error.line(),
         column: error.column(),
     };
-    let report = match serde_json::from_str::<Report<F, V>>(text) {
-        Ok(report) if report.schema == SCHEMA => report,
+    let report = match serde_json::from_str::<R>(text) {
+        Ok(report) if report.schema() == SCHEMA => report,
         other => {
             // The version first: a document of another version fails to fit in ways that explain nothing.
             let any = schema_of(text).map_err(broken)?;

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::rank::ranks;
-use crate::model::{AccuracyKind, Answers, Report, Status, TimerRow, Verdicts, Warning};
+use super::waits::in_short;
+use crate::model::{AccuracyKind, Answers, Report, Status, TimerRow, Verdicts, WaitConditions, Warning};
 use crate::table::{Cell, Column, Notation, Table};
 use crate::text::numbers::{NOTHING, percent, plus_minus};
 use crate::text::{clipped, plain};
@@ -29,6 +30,8 @@ fn with_status(report: &Report, status: Status) -> impl Iterator<Item = &TimerRo
 /// What all rows of a report have, of timers that are read and of those that wait.
 struct Told<'a> {
     id: &'a str,
+    /// Under what it waited, if it was asked to.
+    conditions: Option<&'a WaitConditions>,
     status: Status,
     reason: Option<&'a str>,
     remedy: Option<&'a str>,
@@ -37,9 +40,10 @@ struct Told<'a> {
 
 /// A row as far as it tells why.
 macro_rules! told {
-    ($row:expr) => {
+    ($row:expr, $conditions:expr) => {
         Told {
             id: &$row.id,
+            conditions: $conditions,
             status: $row.status,
             reason: $row.reason.as_deref(),
             remedy: $row.remedy.as_deref(),
@@ -54,9 +58,10 @@ fn all_told(report: &Report) -> Vec<Told<'_>> {
     let timers = rows(report)
         .into_iter()
         .chain(hidden.into_iter().flat_map(|status| with_status(report, status)))
-        .map(|row| told!(row));
-    let waits = report.waits.iter().map(|row| told!(row));
-    let periods = report.periods.iter().map(|row| told!(row));
+        .map(|row| told!(row, None));
+    let asked = |conditions| Some(conditions).filter(|told: &&WaitConditions| !told.policy.is_empty());
+    let waits = report.waits.iter().map(|row| told!(row, asked(&row.conditions)));
+    let periods = report.periods.iter().map(|row| told!(row, asked(&row.conditions)));
     timers.chain(waits).chain(periods).collect()
 }
 
@@ -154,16 +159,22 @@ pub struct Reason {
 /// Reasons of all timers of that status, each told once.
 pub fn reasons(report: &Report, status: Status) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = Vec::new();
-    for row in all_told(report).into_iter().filter(|row| row.status == status) {
+    let all = all_told(report);
+    let among: Vec<&WaitConditions> = all.iter().filter_map(|row| row.conditions).collect();
+    for row in all.iter().filter(|row| row.status == status) {
+        let id = match row.conditions.map(|own| in_short(own, &among, false)) {
+            Some(own) if !own.is_empty() => format!("{} ({own})", plain(row.id)),
+            _ => plain(row.id),
+        };
         let reason = clipped(row.reason.unwrap_or("no reason given"), LONGEST);
         let text = match row.remedy.map(|remedy| clipped(remedy, LONGEST)) {
             Some(remedy) if !remedy.is_empty() => format!("{reason} → {remedy}"),
             _ => reason,
         };
         match reasons.iter_mut().find(|reason| reason.text == text) {
-            Some(reason) if reason.ids.contains(&plain(row.id)) => {}
-            Some(reason) => reason.ids.push(plain(row.id)),
-            None => reasons.push(Reason { ids: vec![plain(row.id)], text }),
+            Some(reason) if reason.ids.contains(&id) => {}
+            Some(reason) => reason.ids.push(id),
+            None => reasons.push(Reason { ids: vec![id], text }),
         }
     }
     reasons

@@ -30,6 +30,10 @@ const TOO_MANY: &str = "more timers than";
 struct Size {
     #[serde(default, rename = "timers")]
     _timers: Counted,
+    #[serde(default, rename = "waits")]
+    _waits: Counted,
+    #[serde(default, rename = "periods")]
+    _periods: Counted,
 }
 
 #[derive(Default)]

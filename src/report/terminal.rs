@@ -29,8 +29,8 @@ pub enum Detail {
 pub fn render(report: &Report, style: Style, detail: Detail) -> String {
     let notes = Notes::of(report);
     let mut out = machine(&facts_of(report), style);
-    out.push('\n');
     if waits::is_read(report) {
+        out.push('\n');
         out.push_str(&grid(report, &notes, style));
     }
     for section in waits::sections(report, &notes) {

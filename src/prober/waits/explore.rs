@@ -24,6 +24,8 @@ const LONGEST_PAUSE_NS: f64 = 2e7;
 const EMPTY: u32 = 200;
 /// Waits of 0 and of 1 ns, as a share of those of a length.
 const FLOORS: u32 = 4;
+/// Nanoseconds of a wait that nobody had the patience for: a week.
+const LONGEST_NS: f64 = 6e14;
 /// Nanoseconds of the waits in one question: between two of them the user may interrupt.
 const QUESTION_NS: f64 = 1e9;
 
@@ -60,6 +62,9 @@ impl WaitBench {
                 break_ns: self.break_ns,
             };
             let rows = self.timer.waits(&self.reference.id, request)?;
+            if let Some(wait) = rows.iter().flatten().find(|wait| !self.is_possible(wait)) {
+                return Err(Fault::Refused(format!("it tells of a wait that cannot be: {wait:?}")));
+            }
             waits.extend(
                 piece
                     .iter()
@@ -71,6 +76,13 @@ impl WaitBench {
             }
         }
         Ok(waits)
+    }
+
+    /// Whether a wait took as long as one can, and no more of the CPU than that.
+    fn is_possible(&self, wait: &timers::waits::Wait) -> bool {
+        let took = wait.after.wrapping_sub(wait.before) as f64 * self.reference.ns_per_tick;
+        let of_the_cpu = [wait.cpu_ns, wait.run_delay_ns].into_iter().flatten();
+        took.abs() <= LONGEST_NS && of_the_cpu.map(|ns| ns as f64).all(|ns| ns.abs() <= LONGEST_NS)
     }
 
     /// Whether one of them was so late that it ends the run.
@@ -222,6 +234,10 @@ pub fn tick(
         .filter(|stall| stall + STALL_WAKEUPS < count)
         .collect();
     let expirations = timer.periods(&reference.id, period_ns, count, &stalls)?;
+    let at = |pair: &[Expiration]| pair[1].at.wrapping_sub(pair[0].at) as f64 * reference.ns_per_tick;
+    if let Some(odd) = expirations.windows(2).find(|pair| at(pair).abs() > LONGEST_NS) {
+        return Err(Fault::Refused(format!("it tells of wake-ups that cannot be: {odd:?}")));
+    }
     let wakeups = expirations.into_iter().map(|Expiration { at, expirations }| (at, expirations)).collect();
     Ok(PeriodRun { wakeups, stalls })
 }

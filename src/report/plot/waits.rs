@@ -6,6 +6,8 @@ use crate::text::numbers::{time, trimmed};
 
 /// Bins of latenesses a decade.
 const BINS: f64 = 20.0;
+/// The last bin that is drawn: it ends at 10^18 ns, beyond which no report tells of any time.
+const LAST_BIN: u32 = 18 * BINS as u32;
 /// The length whose latenesses are drawn where it was measured, in nanoseconds.
 const USUAL_NS: f64 = 1e6;
 
@@ -48,7 +50,7 @@ fn begins(bin: u32) -> f64 {
 
 fn histogram(late: &Lateness) -> Option<Plot> {
     let bins = &late.histogram.bins;
-    let (first, last) = (*bins.keys().next()?, *bins.keys().next_back()?);
+    let (first, last) = (*bins.keys().next()?, *bins.range(..=LAST_BIN).next_back()?.0);
     let [from, to] = decades([begins(first), begins(last) + 1.0 / BINS].into_iter())?;
     let first_bin = (from * BINS) as i64 + 1;
     let count = ((to - from) * BINS).round() as usize;
@@ -84,7 +86,7 @@ fn survival(late: &Lateness) -> Option<Plot> {
     let all: u64 = late.histogram.bins.values().fold(0, |sum, count| sum.saturating_add(*count));
     let mut left = all;
     let mut points = Vec::new();
-    for (&bin, &count) in &late.histogram.bins {
+    for (&bin, &count) in late.histogram.bins.range(..=LAST_BIN) {
         left = left.saturating_sub(count);
         if left > 0 {
             // What is in the bin is over where it ends.

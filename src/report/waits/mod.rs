@@ -1,19 +1,20 @@
 //! Timers that wait, as tables: what the terminal, the Markdown page and the spreadsheet share.
 
+mod conditions;
 mod csv;
 mod facts;
 mod ranking;
 mod tables;
 
+pub use conditions::{in_short, short};
 pub use csv::{periods as periods_csv, waits as waits_csv};
 pub use facts::{facts_of_period, facts_of_waits};
 pub use ranking::{Ranked, Ranking, Tail};
 
 use super::sections::Notes;
-use crate::model::{BackgroundLoad, Report, WaitConditions};
-use crate::table::{Format, Style, Table};
+use crate::model::Report;
+use crate::table::{Format, Style, Table, escape_markdown};
 use crate::text::hang;
-use crate::text::numbers::time;
 
 /// A table with what has to be said of it.
 pub struct Section {
@@ -48,47 +49,15 @@ pub(super) fn sections(report: &Report, notes: &Notes) -> Vec<Section> {
 impl Section {
     pub(super) fn on_terminal(&self, style: Style) -> String {
         let style = Style { width: Some(style.columns() as u16), ..style };
-        let mut out = String::new();
+        let mut out = String::from("\n");
         hang(&mut out, "", "", &self.caption, style.columns());
         let fitting = self.tables.iter().find(|table| table.fits(style)).or(self.tables.last());
         out.extend(fitting.map(|table| table.on_terminal(style, |_| "")));
-        out.push('\n');
         out
     }
 
     pub(super) fn markdown(&self) -> String {
         let table = self.tables.first().map(|table| table.render(Format::Markdown)).unwrap_or_default();
-        format!("## {}\n\n{}\n\n{table}\n", self.title, self.caption)
+        format!("## {}\n\n{}\n\n{table}\n", self.title, escape_markdown(&self.caption))
     }
-}
-
-/// Conditions in a few words each.
-fn parts(conditions: &WaitConditions) -> [String; 4] {
-    let load = match conditions.load {
-        BackgroundLoad::None => "idle",
-        BackgroundLoad::SameCpu => "busy CPU",
-        BackgroundLoad::OtherCpu => "other CPU busy",
-    };
-    [
-        conditions.slack_ns.map_or_else(|| "no slack".into(), |ns| format!("slack {}", short(ns as f64))),
-        format!("policy {}", conditions.policy),
-        load.into(),
-        conditions.cpu.map_or_else(|| "any CPU".into(), |cpu| format!("CPU {cpu}")),
-    ]
-}
-
-/// Those conditions by which some of `among` differ, or those that all of them share.
-#[must_use]
-pub fn in_short(own: &WaitConditions, among: &[&WaitConditions], shared: bool) -> String {
-    let own = parts(own);
-    let others: Vec<[String; 4]> = among.iter().map(|other| parts(other)).collect();
-    let differs = |at: usize| others.iter().any(|other| other[at] != own[at]);
-    let told: Vec<&str> = (0..4).filter(|at| differs(*at) != shared).map(|at| own[at].as_str()).collect();
-    told.join(", ")
-}
-
-/// A length without zeros that say nothing: `1 ms`.
-#[must_use]
-pub fn short(ns: f64) -> String {
-    crate::text::numbers::trimmed(&time(Some(ns)))
 }

@@ -147,7 +147,7 @@ pub(super) fn lengths(report: &Report) -> Option<Section> {
     let mut table = Table::new(vec![
         Column { folds: true, longest: None, ..Column::left("timer") },
         Column::right("asked", Notation::Time),
-        Column::right("waits", Notation::Count),
+        Column::right("waits", Notation::Fixed(0)),
         Column::right("p50", Notation::Time),
         Column::right("p90", Notation::Time),
         Column::right("p99", Notation::Time),

@@ -1,0 +1,40 @@
+//! Conditions of a wait in a few words.
+
+use crate::model::{BackgroundLoad, WaitConditions};
+use crate::text::clipped;
+use crate::text::numbers::{time, trimmed};
+
+/// Conditions in a few words each.
+fn parts(conditions: &WaitConditions) -> [String; 4] {
+    let load = match conditions.load {
+        BackgroundLoad::None => "idle",
+        BackgroundLoad::SameCpu => "busy CPU",
+        BackgroundLoad::OtherCpu => "other CPU busy",
+    };
+    [
+        conditions.slack_ns.map_or_else(|| "no slack".into(), |ns| format!("slack {}", short(ns as f64))),
+        format!("policy {}", clipped(&conditions.policy, 40)),
+        load.into(),
+        conditions.cpu.map_or_else(|| "any CPU".into(), |cpu| format!("CPU {cpu}")),
+    ]
+}
+
+/// Those conditions by which some of `among` differ, or those that all of them share.
+#[must_use]
+pub fn in_short(own: &WaitConditions, among: &[&WaitConditions], shared: bool) -> String {
+    let differ: [fn(&WaitConditions, &WaitConditions) -> bool; 4] = [
+        |a, b| a.slack_ns != b.slack_ns,
+        |a, b| a.policy != b.policy,
+        |a, b| a.load != b.load,
+        |a, b| a.cpu != b.cpu,
+    ];
+    let differs = differ.map(|differ| among.iter().any(|other| differ(own, other)));
+    let told = parts(own).into_iter().zip(differs).filter(|(_, differs)| *differs != shared);
+    told.map(|(part, _)| part).collect::<Vec<_>>().join(", ")
+}
+
+/// A length without zeros that say nothing: `1 ms`.
+#[must_use]
+pub fn short(ns: f64) -> String {
+    trimmed(&time(Some(ns)))
+}
