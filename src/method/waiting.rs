@@ -267,22 +267,23 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
         })
         .collect();
     let late = |late: &Lateness| late.p50_ns.map_or(f64::INFINITY, |known| known.value);
-    let least = |means: fn(Means) -> bool| {
-        let some = at.iter().filter(|(row, _)| means(row.means));
-        some.min_by(|a, b| late(a.1).total_cmp(&late(b.1))).filter(|(_, lateness)| late(lateness).is_finite())
-    };
+    let known = || at.iter().filter(|(_, lateness)| late(lateness).is_finite());
+    let blocking =
+        known().filter(|(row, _)| row.means == Means::Blocks).min_by(|a, b| late(a.1).total_cmp(&late(b.1)));
+    // Of those that are late by next to nothing, the cheapest.
+    let most = blocking.map_or(f64::INFINITY, |(_, lateness)| PUNCTUAL * late(lateness));
+    let cpu = |late: &Lateness| late.cpu_ns.map_or(f64::INFINITY, |known| known.value);
+    let punctual = known()
+        .filter(|(row, lateness)| row.means != Means::Blocks && late(lateness) <= most)
+        .min_by(|a, b| cpu(a.1).total_cmp(&cpu(b.1)));
     let told = |(row, lateness): &(&WaitRow, &Lateness)| {
         let cpu =
             lateness.cpu_ns.map_or_else(String::new, |cpu| format!(", {} of CPU", time(Some(cpu.value))));
         format!("{} ({} late{cpu})", clipped(&row.id, LONGEST_ID), time(Some(late(lateness))))
     };
-    let blocking = least(|means| means == Means::Blocks);
     let length = short(at.first()?.1.request_ns as f64);
     let mut parts: Vec<String> = blocking.map(told).into_iter().collect();
-    parts.extend(
-        least(|means| means != Means::Blocks)
-            .map(|other| format!("where it must not be late: {}", told(other))),
-    );
+    parts.extend(punctual.map(|other| format!("where it must not be late: {}", told(other))));
     if parts.is_empty() {
         return None;
     }
@@ -310,6 +311,8 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     Some(format!("To wait {length} on this machine: {}{beware}.", parts.join("; ")))
 }
 
+/// What computes at the end is worth it where it is late by no more than this share of what blocks.
+const PUNCTUAL: f64 = 0.2;
 /// Steps from here on are told in the first sentence, in nanoseconds.
 const COARSE_NS: f64 = 5e5;
 const LONGEST_ID: usize = 60;

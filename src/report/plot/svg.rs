@@ -89,7 +89,8 @@ fn draw<'a>(plot: &Plot, area: &DrawingArea<SVGBackend<'a>, Shift>) -> Result<()
     let (across, up) = (&plot.across, &plot.up);
     let mut chart = ChartBuilder::on(area)
         .margin(8)
-        .margin_right(14)
+        // Numbers with a unit are wider, and the last one ends beyond the axis.
+        .margin_right(if across.scale == Scale::Linear { 14 } else { 30 })
         .x_label_area_size(48)
         .y_label_area_size(68)
         .build_cartesian_2d(across.from..across.to, up.from..up.to)?;
