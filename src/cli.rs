@@ -134,7 +134,7 @@ pub enum Command {
     /// Probe simulated timers of known truth and print declared against found
     #[command(after_help = status::PLAIN)]
     Selftest(SelftestArgs),
-    /// Pick the clock to measure with, and how: the cheapest that keeps the wanted error
+    /// Pick the clock to measure with, and how: the cheapest that keeps the wanted error; with --every, the method to wait with
     #[command(after_help = status::PICKED, after_long_help = with_examples(pick::EXAMPLES, status::PICKED))]
     Pick(PickArgs),
     /// Measure operations or a command, with any clock, each operation in a fresh process

@@ -29,14 +29,14 @@ pub struct PickArgs {
     /// The error that may be made, as in 1%
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true, required_unless_present = "every")]
     pub error: Option<f64>,
-    /// Instead of a clock: the method to wait with so often, as in 1ms
+    /// Pick a method to wait with instead of a clock: one that is to wake up this often, as in 1ms
     #[arg(long, value_name = "TIME", value_parser = super::values::period, allow_hyphen_values = true, requires = "within",
           conflicts_with_all = ["duration", "error", "rate", "needs", "settable"])]
     pub every: Option<u64>,
-    /// By how much a wait may be off
+    /// By how much a wait may be late, or early, as in 50us
     #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, requires = "every")]
     pub within: Option<Nanos>,
-    /// The share of waits that has to keep it
+    /// The share of waits that has to be within --within, as in 99.9%
     #[arg(long, value_name = "SHARE", default_value = "99%", value_parser = share, allow_hyphen_values = true, requires = "every")]
     pub share: f64,
     /// How sure the error has to be kept
@@ -60,10 +60,10 @@ pub struct PickArgs {
     /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or what leads the ids of an agent
     #[arg(long, value_name = "NAME")]
     pub runtime: Option<String>,
-    /// Take the figures of the clocks from this report (JSON) instead of probing
+    /// Take the figures from this report (JSON) instead of measuring
     #[arg(long, value_name = "REPORT")]
     pub from: Option<PathBuf>,
-    /// Probe the timers of another runtime, started by this command, when there is no report
+    /// Measure the timers of another runtime, started by this command, where there is no report
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse, conflicts_with = "from")]
     pub agents: Vec<AgentSpec>,
     /// Format of the output

@@ -7,7 +7,7 @@ use crate::prober::runtimes::Runtime;
 /// Runtimes whose clocks are asked too.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RuntimeArgs {
-    /// Probe the clocks of these runtimes too; their ids are java:ID and so on (repeatable, or with commas)
+    /// Ask the timers of these runtimes too; their ids are java:ID and so on (repeatable, or with commas)
     #[arg(long = "runtime", value_name = "RUNTIME", value_enum, value_delimiter = ',')]
     pub names: Vec<RuntimeName>,
 }

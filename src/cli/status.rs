@@ -20,7 +20,7 @@ statuses! {
     COMPARED: "done, but a condition of --fail-if holds, or a report could not be read",
     CHECKED: "done, and something is a problem; with --tune, some of it could not be changed or set back",
     AGENT: "done, and the agent does not keep to the protocol",
-    PICKED: "no clock suffices; the nearest that is possible is shown",
+    PICKED: "no clock, or no method to wait with, suffices; the nearest is shown",
     MEASURED: "done, but something that was asked for could not be measured",
     REHEARSED: "done, but less than 95 % of what was promised was kept",
 }

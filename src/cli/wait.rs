@@ -10,15 +10,17 @@ use crate::model::{BackgroundLoad, Nanos};
 use crate::platform::frequency::CyclesFrom;
 use crate::quantity;
 use crate::report::Format;
+use crate::report::terminal::Detail;
 
 /// What the help of `wait` ends with.
 pub const WAIT_EXAMPLES: &str = "\
 Examples:
   timermeter wait --quick                           a first look at all of them
   timermeter wait nanosleep 'timerfd*' --durations 50us,1ms..10ms
-  timermeter wait nanosleep --slack default,1ns     with the kernel's timer slack as it is, and at 1 ns
+  timermeter wait nanosleep --slack default,1ns     with the timer slack as it is, and at 1 ns
   timermeter wait --policy other,fifo:80 --load none,same-cpu
-  timermeter wait clock-nanosleep-monotonic --for 60s --cpu all --histogram latency.txt --break 500us
+  timermeter wait nanosleep --durations 1ms --for 60s --cpu all --histogram latency.txt
+  timermeter wait nanosleep --durations 1ms --for 1h --policy fifo:80 --break 500us
   timermeter wait --runtime java,python";
 
 /// What the help of `period` ends with.
@@ -31,16 +33,18 @@ Examples:
 /// Arguments of `wait`.
 #[derive(Clone, Debug, Args)]
 pub struct WaitArgs {
-    /// Lengths to ask for, as in 50us,1ms or 1us..50ms (each decade) [default: 1us..50ms; with --quick 1us, 100us, 1ms, 10ms]
+    /// How long to wait: times and ranges by decades, as in 50us,1ms..100ms, from 2ns to 60s (repeatable, or with commas)
+    /// [default: 1us..50ms; with --quick 1us, 100us, 1ms, 10ms]
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = lengths, allow_hyphen_values = true)]
     pub durations: Vec<Lengths>,
-    /// Go on for so long, in as many rounds as it takes, and leave out the long waits
+    /// Start rounds for this long, instead of a fixed number of them, and leave out waits of 30 ms to 1 s that were not asked for
     #[arg(long = "for", value_name = "TIME", value_parser = values::seconds, allow_hyphen_values = true)]
     pub span: Option<f64>,
-    /// Write how often each lateness was seen, a line a microsecond and a column a timer, as cyclictest does
+    /// Write a histogram of latenesses to this file, a line a microsecond and a column a timer, as cyclictest --histfile does
     #[arg(long, value_name = "FILE")]
     pub histogram: Option<PathBuf>,
-    /// Stop at the first wait that is later than this, and write a mark into the kernel's trace where that is permitted
+    /// Stop at the first wait that is later than this, with exit status 3, and write a mark into the kernel's trace
+    /// (trace_marker) where that is permitted
     #[arg(long = "break", value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
     pub break_at: Option<Nanos>,
     /// Waits of each length at least, whatever the plan says, unless that takes too long.
@@ -54,7 +58,7 @@ pub struct WaitArgs {
 /// Arguments of `period`.
 #[derive(Clone, Debug, Args)]
 pub struct PeriodArgs {
-    /// The period, as in 1ms
+    /// The period, from 1us to 60s
     #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = values::period, allow_hyphen_values = true)]
     pub every: u64,
     /// What both have.
@@ -71,7 +75,7 @@ pub struct WaitingArgs {
     /// Measure less: a first look
     #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,
-    /// Measure more: narrower intervals, rarer latenesses
+    /// Measure more: narrower intervals, rarer quantiles
     #[arg(long)]
     pub thorough: bool,
     /// Ask the timers of another runtime too, started by this command; its ids are NAME:ID
@@ -80,10 +84,11 @@ pub struct WaitingArgs {
     /// Other runtimes.
     #[command(flatten)]
     pub runtimes: RuntimeArgs,
-    /// The kernel's timer slack of the thread that waits: default, or a time as in 1ns (repeatable, or with commas)
+    /// The kernel's timer slack of the thread that waits: default, or a time up to 4s as in 1ns (repeatable, or with commas)
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = slack, allow_hyphen_values = true)]
     pub slack: Vec<Slack>,
-    /// How the thread that waits is scheduled: other, fifo:PRIORITY or rr:PRIORITY (repeatable, or with commas)
+    /// Scheduling policy of the thread that waits: other, fifo:PRIORITY or rr:PRIORITY, priority 80 where none is given
+    /// (repeatable, or with commas)
     #[arg(long, value_name = "POLICY", value_delimiter = ',', value_parser = policy)]
     pub policy: Vec<Policy>,
     /// What else runs meanwhile (repeatable, or with commas)
@@ -98,6 +103,9 @@ pub struct WaitingArgs {
     /// Format on standard output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// How much the table says of each note
+    #[arg(long, value_enum, default_value_t)]
+    pub notes: Detail,
     /// Where it is kept.
     #[command(flatten)]
     pub keep: KeepArgs,

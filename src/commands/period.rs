@@ -24,7 +24,7 @@ pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     let report = recording.report().map_err(super::failed)?;
     files.write(&report, common.quiet)?;
     if !common.keep.trace.as_deref().is_some_and(is_standard) {
-        show(&report, common.format, crate::report::terminal::Detail::default(), output)?;
+        show(&report, common.format, common.notes, output)?;
     }
     let unsettled =
         report.periods.iter().any(|row| row.status != Status::Ok && common.timers.contains(&row.id));

@@ -31,7 +31,7 @@ pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError
         file.commit(recording.latencies().as_bytes()).map_err(super::failed)?;
     }
     if !common.keep.trace.as_deref().is_some_and(is_standard) {
-        show(&report, common.format, crate::report::terminal::Detail::default(), output)?;
+        show(&report, common.format, common.notes, output)?;
     }
     settled &= !report.waits.iter().any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
     Ok(settled)

@@ -40,7 +40,7 @@ pub struct Report<F = Figures, V = Verdicts, H = LatenessHistogram, P = Vec<[f64
     /// One row a timer: those with a Quality first, best first.
     pub timers: Vec<TimerRow<F, V>>,
     /// Timers that wait, a row for each and each set of conditions; absent where none was asked for.
-    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default = "Vec::<WaitRow<H, P>>::default", skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitRow<H, P>>,
     /// Periodic timers, likewise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -17,7 +17,7 @@ pub enum Format {
     Table,
     /// The whole document (schema timermeter.report.v1)
     Json,
-    /// One line a timer, for spreadsheets
+    /// One line a timer, or a timer and length, for spreadsheets
     Csv,
     /// A page with a table
     Markdown,

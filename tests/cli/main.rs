@@ -21,6 +21,8 @@ mod streams;
 #[cfg(unix)]
 mod tuning;
 mod usage;
+#[cfg(target_os = "linux")]
+mod waits;
 
 use std::time::Duration;
 

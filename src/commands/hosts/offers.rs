@@ -13,7 +13,7 @@ use crate::prober::children;
 use crate::prober::process::Command;
 use crate::prober::protocol::{HostedTimer, HostedWaiter, Missing};
 use crate::scratch::ScratchFolder;
-use crate::selection::select;
+use crate::selection::{UnknownTimer, select};
 
 /// All hosts of a run.
 pub struct Offers {
@@ -67,7 +67,7 @@ impl Offers {
             return Ok(Vec::new());
         }
         let all: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let wanted = select(&known, &all).map_err(|error| CommandError::Usage(error.to_string()))?;
+        let wanted = select(&known, &all).map_err(|error| CommandError::Usage(elsewhere(&error)))?;
         Ok(wanted.into_iter().map(str::to_owned).collect())
     }
 }
@@ -106,6 +106,19 @@ fn native() -> Result<Offer, CommandError> {
     }
     let host = Host { command, takes_ids: true, timers: hosted, waiters, compares: true, log: None };
     Ok(Offer { host, name: HostName { prefix: None, runtime: "native".into() }, rows, missing_waiters })
+}
+
+/// Why nothing is called so; where that is a timer for another command, which.
+fn elsewhere(error: &UnknownTimer) -> String {
+    match error {
+        UnknownTimer::Id { id, .. } if timers::find(id).is_some() => {
+            format!("`{id}` is a clock: `timermeter probe {id}` characterises it")
+        }
+        UnknownTimer::Id { id, .. } if timers::waits::find(id).is_some() => {
+            format!("`{id}` is a timer that waits: `timermeter wait {id}` characterises it")
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// Two agents of the same runtime: the second one's ids lead with `name-2`.

@@ -1,0 +1,443 @@
+//! `wait`, `period` and what else knows timers that wait. How late anything is, no test says: that is a matter of the machine.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use assert_cmd::assert::Assert;
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty};
+use serde_json::Value;
+
+use super::folder::Folder;
+use super::skipping::{not_installed, skipped};
+use super::{PATIENCE, PROGRAM, json, printed, timermeter};
+
+const SCHEMA: &str = include_str!("../../docs/report.v1.schema.json");
+/// Two processes at most for each timer, and no long waits.
+const SHORT: [&str; 5] = ["--quick", "--durations", "100us", "--for", "10ms"];
+
+/// A report in its own words that keeps to the schema.
+#[track_caller]
+fn sound(text: &str) -> Value {
+    let schema = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("the schema is one");
+    let report = serde_json::from_str(text).expect("a report is JSON");
+    let errors: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    report
+}
+
+/// Waits of 100 µs, with `args`; what comes of it as JSON.
+#[track_caller]
+fn waits(args: &[&str], status: impl IntoCode) -> (Value, Assert) {
+    let assert = timermeter(&[&["wait", "--format", "json"], &SHORT[..], args].concat());
+    let assert = status.of(assert);
+    (sound(&printed(&assert)), assert)
+}
+
+trait IntoCode {
+    fn of(self, assert: Assert) -> Assert;
+}
+
+impl IntoCode for i32 {
+    fn of(self, assert: Assert) -> Assert {
+        assert.code(self)
+    }
+}
+
+impl IntoCode for [i32; 2] {
+    fn of(self, assert: Assert) -> Assert {
+        assert.code(predicate::in_iter(self))
+    }
+}
+
+fn list<'a>(report: &'a Value, name: &str) -> &'a [Value] {
+    report[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+#[track_caller]
+fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
+    let found = list(report, "waits").iter().find(|row| row["id"] == id);
+    found.unwrap_or_else(|| panic!("no row `{id}`: {report}"))
+}
+
+/// The lengths that a row tells of, but for those by which the floor is found.
+fn lengths(row: &Value) -> Vec<u64> {
+    let all = list(&row["figures"], "lateness").iter().filter_map(|late| late["request_ns"].as_u64());
+    all.filter(|ns| *ns > 1).collect()
+}
+
+/// The records of a CSV file under the names of its columns.
+#[track_caller]
+fn records(text: &str) -> Vec<Vec<(String, String)>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let names: Vec<String> = reader.headers().expect("names").iter().map(str::to_owned).collect();
+    let record = |record: Result<csv::StringRecord, csv::Error>| {
+        let record = record.expect("as many cells as names");
+        names.iter().cloned().zip(record.iter().map(str::to_owned)).collect()
+    };
+    reader.records().map(record).collect()
+}
+
+fn cell<'a>(record: &'a [(String, String)], name: &str) -> &'a str {
+    record.iter().find(|(column, _)| column == name).map_or("no such column", |(_, cell)| cell)
+}
+
+#[test]
+fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
+    let folder = Folder::new();
+    let [report, csv, page, text, trace, histogram, saved] =
+        ["r.json", "r.csv", "r.md", "r.txt", "r.trace", "h.txt", "saved"].map(|name| folder.arg(name));
+    let save = format!("--save={saved}");
+    let mut command = assert_cmd::Command::new(PROGRAM);
+    command.args(["wait", "nanosleep", "spin", "--quick", "--durations", "100us..1ms", &save]);
+    command.args(["-o", &report, "-o", &csv, "-o", &page, "-o", &text, "--trace", &trace]);
+    command.args(["--histogram", &histogram, "--baseline", "waits"]);
+    let home = folder.file("home");
+    let run = command.env("TIMERMETER_HOME", &home).timeout(PATIENCE).assert().success();
+    // What it says beside the report is where that was kept: no progress where nobody looks, and nothing that steers a terminal.
+    let told = String::from_utf8(run.get_output().stderr.clone()).expect("text");
+    assert!(told.lines().all(|line| line.starts_with("kept ")) && told.lines().count() == 2, "{told}");
+    let shown = printed(&run);
+    assert!(!shown.contains(['\x1b', '\r']) && shown.contains("Lateness by length"), "{shown}");
+    assert!(fs::read_to_string(&text).unwrap().contains("Lateness by length"));
+
+    let found = sound(&fs::read_to_string(&report).unwrap());
+    assert!(list(&found, "timers").is_empty() && list(&found, "waits").len() == 2, "{found}");
+    for id in ["nanosleep", "spin"] {
+        let row = row(&found, id);
+        assert_eq!(row["status"], "ok", "{row}");
+        assert!([100_000, 1_000_000].iter().all(|ns| lengths(row).contains(ns)), "{row}");
+        let late = &row["figures"]["lateness"][2];
+        assert!(late["p50_ns"]["value"].is_number() && late["p999_ns"].is_null(), "too few for that: {late}");
+        assert!(!row["figures"]["floor_ns"].is_null(), "{row}");
+    }
+    assert_eq!(
+        (&row(&found, "nanosleep")["means"], &row(&found, "spin")["means"]),
+        (&"blocks".into(), &"spins".into())
+    );
+
+    let lines = records(&fs::read_to_string(&csv).unwrap());
+    let names = [
+        "id",
+        "slack_ns",
+        "policy",
+        "load",
+        "cpu",
+        "status",
+        "request_ns",
+        "waits",
+        "p50_ns",
+        "max_ns",
+        "cpu_ns",
+    ];
+    assert!(names.iter().all(|name| cell(&lines[0], name) != "no such column"), "{:?}", lines[0]);
+    let told: usize = list(&found, "waits").iter().map(|row| list(&row["figures"], "lateness").len()).sum();
+    assert_eq!(lines.len(), told);
+    let markdown = fs::read_to_string(&page).unwrap();
+    assert!(markdown.contains("## Timers that wait") && markdown.contains("| nanosleep |"), "{markdown}");
+
+    // Every wait that is not part of a scan is counted once.
+    let drawn = fs::read_to_string(&histogram).unwrap();
+    let totals = drawn.lines().find_map(|line| line.strip_prefix("# Total: ")).expect("totals");
+    let columns = drawn
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split('\t').skip(1).map(|count| count.parse().unwrap()).collect::<Vec<u64>>());
+    let counted = columns.fold(vec![0; 2], |sum, line| sum.iter().zip(&line).map(|(a, b)| a + b).collect());
+    let beyond =
+        drawn.lines().find_map(|line| line.strip_prefix("# Histogram Overflows: ")).expect("overflows");
+    let numbers = |line: &str| line.split(' ').map(|figure| figure.parse().unwrap()).collect::<Vec<u64>>();
+    let all: Vec<u64> =
+        counted.iter().zip(numbers(beyond)).map(|(counted, beyond)| counted + beyond).collect();
+    assert_eq!(numbers(totals), all, "{drawn}");
+    assert!(all.iter().all(|count| *count > 20), "{drawn}");
+
+    // The report follows from the trace, bit for bit.
+    let again = json(&timermeter(&["analyse", &trace, "--format", "json"]).success());
+    assert_eq!(again["waits"], found["waits"]);
+
+    let compared = timermeter(&["compare", &report, &report, "--all"]).success();
+    assert!(printed(&compared).contains("nanosleep at 100 µs"), "{}", printed(&compared));
+    let mut command = assert_cmd::Command::new(PROGRAM);
+    command.args(["compare", "waits", &report, "--format", "json"]).env("TIMERMETER_HOME", &home);
+    let same = json(&command.assert().success());
+    let figures = list(&same, "figures");
+    assert!(figures.len() > 8 && figures.iter().all(|figure| figure["absolute"] == 0.0), "{same}");
+    assert!(list(&same, "one_sided").is_empty(), "{same}");
+
+    let inspected = printed(&timermeter(&["inspect", "nanosleep", "--from", &report]).success());
+    for words in
+        ["nanosleep()", "How late waits were", "How many waits were later", "Observed over asked", "floor"]
+    {
+        assert!(inspected.contains(words), "{words}: {inspected}");
+    }
+    let pick = ["pick", "--every", "1ms", "--within", "900us", "--share", "50%", "--from", &report];
+    let picked = timermeter(&[&pick[..], &["--format", "json"]].concat()).success();
+    assert_eq!(json(&picked)["picked"]["id"], "nanosleep", "it is the cheaper: {}", printed(&picked));
+    let none = ["pick", "--every", "1ms", "--within", "1ns", "--share", "99%", "--from", &report];
+    timermeter(&none).code(3).stdout(contains("No method suffices").and(contains("the nearest is")));
+    let other = ["pick", "--every", "30s", "--within", "1s", "--from", &report];
+    timermeter(&other).code(1).stderr(contains("no waits of about 30 s").and(contains("--durations 30s")));
+    let html = folder.arg("page.html");
+    timermeter(&["report", &report, "-o", &html]).success();
+    assert!(fs::read_to_string(&html).unwrap().contains("nanosleep()"));
+    timermeter(&["table", &saved]).success().stdout(contains("nanosleep"));
+}
+
+#[test]
+fn periodic_timers_and_loops_of_waits() {
+    let folder = Folder::new();
+    let [report, csv, page] = ["p.json", "p.csv", "p.md"].map(|name| folder.arg(name));
+    let args = [
+        "period",
+        "--quick",
+        "--every",
+        "2ms",
+        "nanosleep",
+        "timerfd",
+        "-o",
+        &report,
+        "-o",
+        &csv,
+        "-o",
+        &page,
+    ];
+    let shown = timermeter(&args).success().stderr(is_empty());
+    assert!(printed(&shown).contains("A period of 2 ms"), "{}", printed(&shown));
+    let found = sound(&fs::read_to_string(&report).unwrap());
+    let rows = list(&found, "periods");
+    assert!(rows.len() == 2 && list(&found, "waits").is_empty(), "{found}");
+    for row in rows {
+        assert_eq!((&row["status"], &row["period_ns"]), (&"ok".into(), &2_000_000.into()), "{row}");
+        assert!(row["figures"]["wakeups"].as_u64() > Some(40) && row["figures"]["stalls"] != 0, "{row}");
+    }
+    let reported = |id: &str| {
+        let row = rows.iter().find(|row| row["id"] == id).expect("it is there");
+        row["figures"]["missed_reported"].as_u64().expect("a number")
+    };
+    // Each stall takes longer than three periods. A loop of waits knows of no periods.
+    assert!(reported("timerfd") > 0 && reported("nanosleep") == 0, "{found}");
+    let lines = records(&fs::read_to_string(&csv).unwrap());
+    assert_eq!(lines.len(), 2);
+    assert!(
+        ["rate_error_ppm", "jitter_p99_ns", "after_stall"]
+            .iter()
+            .all(|name| cell(&lines[0], name) != "no such column")
+    );
+    assert!(lines.iter().all(|line| cell(line, "period_ns") == "2000000"), "{lines:?}");
+    assert!(fs::read_to_string(&page).unwrap().contains("## Periodic timers"));
+    timermeter(&["compare", &report, &report, "--all"]).success().stdout(contains("timerfd every 2 ms"));
+}
+
+#[test]
+fn each_set_of_conditions_has_its_row() {
+    // What is asked for twice, or comes to the same, is asked once.
+    let same = ["nanosleep", "--slack", "default,1ns,1ns", "--load", "none,none"];
+    let (found, run) = waits(&same, 0);
+    assert!(run.get_output().stderr.is_empty());
+    let slacks: Vec<Option<u64>> =
+        list(&found, "waits").iter().map(|row| row["conditions"]["slack_ns"].as_u64()).collect();
+    assert!(slacks.contains(&Some(1)) && slacks.len() == 2 - usize::from(slacks == [Some(1)]), "{slacks:?}");
+    let (found, _) = waits(&["nanosleep", "--load", "none,same-cpu", "--cpu", "all"], 0);
+    let rows = list(&found, "waits");
+    let cpus: std::collections::BTreeSet<Option<u64>> =
+        rows.iter().map(|row| row["conditions"]["cpu"].as_u64()).collect();
+    assert!(!cpus.contains(&None) && rows.len() == 2 * cpus.len(), "{found}");
+    assert!(
+        rows.iter().filter(|row| row["conditions"]["load"] == "same-cpu").count() == cpus.len(),
+        "{found}"
+    );
+    assert!(found["settings"]["cpu"].is_null(), "it is not one");
+}
+
+#[test]
+fn a_late_wait_ends_the_run() {
+    let (found, run) = waits(&["nanosleep", "--break", "1ns"], 3);
+    run.stderr(contains("stopped: nanosleep was").and(contains("late when it was asked for")));
+    assert_eq!(row(&found, "nanosleep")["status"], "ok");
+    waits(&["nanosleep", "--break", "50s"], 0).1.stderr(is_empty());
+}
+
+#[test]
+fn a_policy_that_is_not_permitted_has_a_row_with_the_remedy() {
+    let (found, _) = waits(&["nanosleep", "--policy", "fifo:80"], [0, 3]);
+    let own = row(&found, "nanosleep");
+    match own["status"].as_str() {
+        Some("ok") => assert_eq!(own["conditions"]["policy"], "fifo:80"),
+        _ => assert!(own["remedy"].as_str().is_some_and(|remedy| remedy.contains("CAP_SYS_NICE")), "{own}"),
+    }
+    let root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
+    let without: &[&str] = match root {
+        true => &["prlimit", "--rtprio=0:0", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"],
+        false => &["prlimit", "--rtprio=0:0"],
+    };
+    let tried = Command::new(without[0])
+        .args(&without[1..])
+        .args([PROGRAM, "--version"])
+        .stdout(Stdio::null())
+        .status();
+    if !tried.is_ok_and(|status| status.success()) {
+        skipped(
+            format!("{without:?} cannot start the program"),
+            "it takes util-linux, and a folder that all may read",
+        );
+        return;
+    }
+    let args = ["wait", "--format", "json", "nanosleep", "--policy", "other,fifo:80"];
+    let run =
+        assert_cmd::Command::new(without[0]).args(&without[1..]).arg(PROGRAM).args(args).args(SHORT).assert();
+    let found = sound(&printed(&run.code(3).stderr(is_empty())));
+    let told: Vec<[&Value; 2]> =
+        list(&found, "waits").iter().map(|row| [&row["conditions"]["policy"], &row["status"]]).collect();
+    assert_eq!(told, [["other", "ok"], ["fifo:80", "unavailable"]], "{found}");
+    let refused = &found["waits"][1];
+    let says = |what: &str, words: &str| {
+        assert!(refused[what].as_str().unwrap_or_default().contains(words), "{refused}")
+    };
+    says("reason", "SCHED_FIFO");
+    says("reason", "not permitted");
+    says("remedy", "CAP_SYS_NICE");
+    // Whoever asked for all of them did not ask for this one.
+    let table = ["wait", "nano*", "--policy", "fifo:80"];
+    let run = assert_cmd::Command::new(without[0])
+        .args(&without[1..])
+        .arg(PROGRAM)
+        .args(table)
+        .args(SHORT)
+        .assert();
+    run.code(0).stdout(contains("No timer could be characterised").and(contains("rtprio")));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_measured() {
+    let refused = |args: &[&str], words: &[&str]| {
+        let mut assert = timermeter(args).code(2).stdout(is_empty());
+        for word in words {
+            assert = assert.stderr(contains(*word));
+        }
+    };
+    refused(&["wait", "--durations", "-1ms"], &["--durations", "negative"]);
+    refused(&["wait", "--durations", "0"], &["--durations", "no unit"]);
+    refused(&["wait", "--durations", "0ms"], &["zero"]);
+    refused(&["wait", "--durations", "1ns"], &["floor", "2ns or more"]);
+    refused(&["wait", "--durations", "1e300s"], &["too large"]);
+    refused(&["wait", "--durations", "2min"], &["min"]);
+    refused(&["wait", "--durations", "61s"], &["a minute"]);
+    refused(&["wait", "--durations", "1ms..1us"], &["ends before it begins"]);
+    refused(&["wait", "--durations", "1ms,,2ms"], &["--durations"]);
+    refused(&["wait", "--for", "-1s"], &["--for"]);
+    refused(&["wait", "--for", "0"], &["--for"]);
+    refused(&["wait", "--break", "0us"], &["--break", "zero"]);
+    refused(&["wait", "--slack", "1h"], &["--slack", "default"]);
+    refused(&["wait", "--slack", "-1ns"], &["--slack"]);
+    refused(&["wait", "--policy", "fifo:100"], &["1 to 99"]);
+    refused(&["wait", "--policy", "deadline"], &["fifo:80"]);
+    refused(&["wait", "--load", "heavy"], &["same-cpu"]);
+    refused(&["wait", "nanosleep", "--cpu", "999"], &["--cpu 999", "no CPU 999"]);
+    refused(&["wait", "--cpu", "-1"], &["number of a CPU", "all"]);
+    refused(&["wait", "--quick", "--thorough"], &["--quick", "--thorough"]);
+    refused(&["wait", "--timeout", "0"], &["--timeout"]);
+    refused(&["wait", "nanosleap"], &["`nanosleap`", "did you mean `nanosleep`"]);
+    refused(&["wait", "nothing*"], &["no timer matches `nothing*`"]);
+    refused(&["wait", "monotonic"], &["`monotonic`", "timermeter probe monotonic"]);
+    refused(&["probe", "nanosleep"], &["`nanosleep`", "timermeter wait nanosleep"]);
+    refused(&["period", "--every", "0s"], &["--every"]);
+    refused(&["period", "--every", "-1ms"], &["--every"]);
+    refused(&["period", "--every", "10ns"], &["1us to 60s"]);
+    refused(&["period", "--every", "1e9s"], &["--every"]);
+    refused(&["pick", "--every", "1ms"], &["--within"]);
+    refused(&["pick", "--every", "1ms", "--within", "2ms"], &["need not wait"]);
+    refused(&["pick", "--every", "1ms", "--within", "1us", "--share", "100%"], &["--share"]);
+    refused(&["pick", "--every", "1ms", "--within", "1us", "--duration", "1ms"], &["--duration"]);
+    let missing = ["wait", "--quick", "--histogram", "/no/such/folder/h.txt"];
+    timermeter(&missing).code(1).stdout(is_empty()).stderr(contains("/no/such/folder"));
+}
+
+#[test]
+fn timers_that_wait_are_listed_and_checked() {
+    let all = super::listed();
+    let kind = |id: &str| all.iter().find(|timer| timer["id"] == id).map(|timer| timer["kind"].clone());
+    assert_eq!(kind("monotonic"), Some("clock".into()));
+    assert_eq!(
+        [kind("nanosleep"), kind("timerfd")],
+        [Some("waits-and-ticks".into()), Some("waits-and-ticks".into())]
+    );
+    // Those of other systems are listed with the reason.
+    let lacking = all.iter().filter(|timer| timer["kind"] != "clock" && timer["available"] == false);
+    assert!(
+        lacking.into_iter().all(|timer| timer["reason"].as_str().is_some_and(|reason| !reason.is_empty()))
+    );
+    let some = printed(&timermeter(&["list", "*nanosleep*"]).success());
+    assert!(some.contains("waits, ticks") && !some.contains("clock  "), "{some}");
+    let check = json(&timermeter(&["check", "--format", "json"]).code(predicate::in_iter([0, 3])));
+    for code in ["timer-slack", "idle-states", "high-resolution-timers"] {
+        assert!(check.to_string().contains(code), "{code}: {check}");
+    }
+}
+
+#[test]
+fn inspect_and_pick_measure_where_there_is_no_report() {
+    let folder = Folder::new();
+    let figures = folder.arg("figures");
+    let shown = printed(&timermeter(&["inspect", "nanosleep", "--svg", &figures]).success());
+    assert!(shown.contains("How late waits were"), "{shown}");
+    let names: Vec<_> = fs::read_dir(&figures).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(names.len() >= 3 && names.iter().any(|name| name == "nanosleep-survival.svg"), "{names:?}");
+    for name in &names {
+        let svg = fs::read_to_string(folder.file("figures").join(name)).unwrap();
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name:?}");
+    }
+}
+
+/// The example agent with timers that lie: one never comes back, two answer what is no answer, one tells of centuries.
+fn liars(folder: &Folder) -> Option<String> {
+    let python =
+        Command::new("python3").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !python.is_ok_and(|status| status.success()) {
+        not_installed("there is no `python3`", "install Python 3.8 or later, as in `apt install python3`");
+        return None;
+    }
+    let sound = include_str!("../../examples/agents/minimal.py");
+    let liars = r#"WAITERS = {"sleep": time.sleep, "hangs": None, "few": None, "short": None, "long": None}"#;
+    let lies = r#"        if request["timer"] != "sleep":
+            if request["timer"] == "hangs":
+                time.sleep(1000)
+            if request["timer"] == "few":
+                return {"waits": []}
+            told = [1] if request["timer"] == "short" else [0, 9 * 10**18, 5]
+            return {"waits": [[told] * request["repeat"] for _ in request["request_ns"]]}
+        sleep, reference"#;
+    let text =
+        sound.replace(r#"WAITERS = {"sleep": time.sleep}"#, liars).replace("        sleep, reference", lies);
+    assert!(text.contains(liars) && text.contains(lies), "the example changed");
+    let path = folder.arg("liars.py");
+    fs::write(&path, text).unwrap();
+    Some(format!("py=python3 {path}"))
+}
+
+#[test]
+fn agents_that_lie_or_hang_have_a_row_and_the_others_their_figures() {
+    let folder = Folder::new();
+    let Some(agent) = liars(&folder) else { return };
+    let args = ["nanosleep", "py:*", "--agent", &agent, "--agent", "gone=/no/such/program", "--timeout", "4"];
+    let (found, run) = waits(&args, 3);
+    assert!(run.get_output().stderr.is_empty());
+    for id in ["nanosleep", "py:sleep"] {
+        assert_eq!(row(&found, id)["status"], "ok", "{}", row(&found, id));
+    }
+    for (id, words) in [
+        ("py:hangs", "did not answer `waits` in time (4 s"),
+        ("py:few", "malformed reply to `waits`"),
+        ("py:short", "1 integers for a wait"),
+        ("py:long", "a wait that cannot be"),
+        ("gone:*", "cannot start"),
+    ] {
+        let row = row(&found, id);
+        assert_eq!((&row["status"], &row["figures"]), (&"failed".into(), &Value::Null), "{row}");
+        assert!(row["reason"].as_str().is_some_and(|reason| reason.contains(words)), "{row}");
+    }
+    let listed = json(&timermeter(&["list", "--format", "json", "--agent", &agent, "py:*"]).success());
+    let waits = listed.as_array().unwrap().iter().filter(|timer| timer["kind"] == "waits").count();
+    assert_eq!(waits, 5, "{listed}");
+}
