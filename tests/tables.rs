@@ -11,7 +11,7 @@ use sample::report;
 use timermeter::model::{Outcome, Report};
 use timermeter::report::Format as Written;
 use timermeter::table::{Format, Style};
-use timermeter::tabulation::{Choice, Column, Layout, Tabulation};
+use timermeter::tabulation::{Choice, Column, Kind, Layout, Tabulation};
 
 const COLUMNS: [Column; 6] =
     [Column::Platform, Column::Timer, Column::Label, Column::Accuracy, Column::Cost, Column::Quality];
@@ -32,7 +32,7 @@ fn folder() -> (tempfile::TempDir, Vec<PathBuf>) {
 
 fn table(format: Format, layout: Layout, columns: &[Column], sort: Option<(Column, bool)>) -> String {
     let (_folder, paths) = folder();
-    let choice = Choice { columns: columns.to_vec(), layout, sort, all: true };
+    let choice = Choice { kind: Kind::Clocks, columns: columns.to_vec(), layout, sort, all: true };
     let tabulation = Tabulation::read(&paths, choice);
     assert!(tabulation.refused.is_empty(), "{:?}", tabulation.refused);
     let mut out = Vec::new();
@@ -180,7 +180,13 @@ fn latex_of(reports: &[Report], columns: &[Column]) -> String {
         let text = Written::Json.render(report, Style::default());
         std::fs::write(folder.path().join(format!("{at:04}.json")), text).unwrap();
     }
-    let choice = Choice { columns: columns.to_vec(), layout: Layout::Beside, sort: None, all: true };
+    let choice = Choice {
+        kind: Kind::Clocks,
+        columns: columns.to_vec(),
+        layout: Layout::Beside,
+        sort: None,
+        all: true,
+    };
     let mut out = Vec::new();
     Tabulation::read(&[folder.path().to_owned()], choice).write(Format::Latex, &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -234,7 +240,7 @@ fn trust_and_the_reason_of_a_quality_of_nothing_have_columns() {
         (Format::Json, "\"trust\":\"no\"", "it went back | once"),
     ] {
         let columns = vec![Column::Timer, Column::Trust, Column::Reason];
-        let choice = Choice { columns, layout: Layout::Stacked, sort: None, all: false };
+        let choice = Choice { kind: Kind::Clocks, columns, layout: Layout::Stacked, sort: None, all: false };
         let mut out = Vec::new();
         Tabulation::read(std::slice::from_ref(&path), choice).write(format, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();

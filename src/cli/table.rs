@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::table::Format;
-use crate::tabulation::{Choice, Column, Layout};
+use crate::tabulation::{Choice, Column, Kind, Layout};
 
 /// Arguments of `table`.
 #[derive(Clone, Debug, Args)]
@@ -13,6 +13,9 @@ pub struct TableArgs {
     /// Reports (.json) and folders of them
     #[arg(value_name = "REPORT", required = true)]
     pub reports: Vec<PathBuf>,
+    /// What the rows are of: clocks, timers that wait or periodic ones [default: the first of these that the reports have]
+    #[arg(long, value_enum, hide_possible_values = true)]
+    pub kind: Option<Kind>,
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -25,7 +28,7 @@ pub struct TableArgs {
     /// Sort by this column, the best or smallest first; else as the reports have them
     #[arg(long, value_enum, value_name = "COLUMN", hide_possible_values = true)]
     pub sort: Option<Column>,
-    /// Sort the other way round; without `--sort`, by Quality
+    /// Sort the other way round; without `--sort`, by Quality, or median lateness
     #[arg(long)]
     pub reverse: bool,
     /// Show timers without figures too
@@ -34,14 +37,33 @@ pub struct TableArgs {
 }
 
 impl TableArgs {
-    /// What is to be shown; without `--columns` what fits the layout and, where it is a table for people, a `narrow` terminal, with the
-    /// platform where there may be several.
+    /// What may be shown: of the kind that was asked for, else of those that have all columns that were named; of all kinds if none
+    /// has.
     #[must_use]
-    pub fn choice(&self, narrow: bool) -> Choice {
+    pub fn choices(&self, narrow: bool) -> Vec<Choice> {
+        let named = || self.columns.iter().chain(&self.sort);
+        let (mut kinds, all): (Vec<Kind>, _) = (Vec::new(), Kind::value_variants());
+        kinds.extend(all.iter().filter(|&&kind| named().all(|column| column.is_of(kind))));
+        let kinds = match self.kind {
+            Some(kind) => vec![kind],
+            None if kinds.is_empty() => all.to_vec(),
+            None => kinds,
+        };
+        kinds.into_iter().map(|kind| self.choice(kind, narrow)).collect()
+    }
+
+    /// Without `--columns` what fits the layout and, where it is a table for people, a `narrow` terminal, with the platform where there
+    /// may be several.
+    fn choice(&self, kind: Kind, narrow: bool) -> Choice {
         let many = self.reports.len() > 1 || self.reports.iter().any(|path| path.is_dir());
         let columns = match self.layout {
             _ if !self.columns.is_empty() => self.columns.clone(),
-            Layout::Beside => vec![Column::Timer, Column::Quality],
+            Layout::Beside if kind == Kind::Clocks => vec![Column::Timer, Column::Quality],
+            Layout::Beside => vec![Column::Timer, Column::LateP50],
+            Layout::Stacked if kind != Kind::Clocks => {
+                let platform = many.then_some(Column::Platform);
+                platform.into_iter().chain(waiting(kind, narrow).iter().copied()).collect()
+            }
             Layout::Stacked => {
                 let platform = many.then_some(Column::Platform);
                 let figures = [
@@ -67,11 +89,60 @@ impl TableArgs {
             (Layout::Beside, false) => [vec![Column::Timer], columns].concat(),
             _ => columns,
         };
+        let best = if kind == Kind::Clocks { Column::Quality } else { Column::LateP50 };
         Choice {
+            kind,
             columns,
             layout: self.layout,
-            sort: self.sort.or(self.reverse.then_some(Column::Quality)).map(|column| (column, self.reverse)),
+            sort: self.sort.or(self.reverse.then_some(best)).map(|column| (column, self.reverse)),
             all: self.all,
         }
+    }
+}
+
+/// What is shown of timers that wait.
+fn waiting(kind: Kind, narrow: bool) -> &'static [Column] {
+    match (kind, narrow) {
+        (Kind::Periods, false) => &[
+            Column::Timer,
+            Column::Conditions,
+            Column::Request,
+            Column::Rate,
+            Column::JitterP50,
+            Column::LateP50,
+            Column::LateP99,
+            Column::LateMax,
+            Column::Missed,
+            Column::AfterStall,
+        ],
+        (Kind::Periods, true) => &[
+            Column::Timer,
+            Column::Request,
+            Column::Rate,
+            Column::LateP50,
+            Column::LateP99,
+            Column::AfterStall,
+        ],
+        (_, false) => &[
+            Column::Timer,
+            Column::Conditions,
+            Column::Rounding,
+            Column::Grid,
+            Column::Floor,
+            Column::Request,
+            Column::LateP50,
+            Column::LateP90,
+            Column::LateP99,
+            Column::CpuTime,
+            Column::WaitQuality,
+        ],
+        (_, true) => &[
+            Column::Timer,
+            Column::Conditions,
+            Column::Request,
+            Column::LateP50,
+            Column::LateP90,
+            Column::CpuTime,
+        ],
     }
 }

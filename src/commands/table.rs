@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use super::{CommandError, tell_refused, terminal_style};
+use clap::ValueEnum;
+
+use super::{CommandError, tell, tell_refused, terminal_style};
 use crate::cli::TableArgs;
 use crate::table::Format;
 use crate::tabulation::{Layout, Tabulation};
@@ -18,7 +20,7 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let style = terminal_style();
     let for_people = args.format == Format::Table && style.width.is_some();
     let narrow = for_people && style.columns() < NARROW;
-    let tabulation = Tabulation::read(&args.reports, args.choice(narrow));
+    let tabulation = Tabulation::first_of(&args.reports, args.choices(narrow));
     let complete = tell_refused(&tabulation.refused, tabulation.reports())?;
     if for_people && args.layout == Layout::Stacked {
         output.write_all(tabulation.on_terminal(style).as_bytes())?;
@@ -26,5 +28,12 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         tabulation.write(args.format, output)?;
     }
     output.flush()?;
+    if let (kind, 0) = tabulation.rows() {
+        tell(&format!("these reports have no {} with figures; --all shows those without", kind.in_words()));
+    }
+    for (kind, rows) in tabulation.others.iter().filter(|_| args.kind.is_none()) {
+        let flag = kind.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        tell(&format!("these reports have {rows} rows of {} too: --kind {flag} shows them", kind.in_words()));
+    }
     Ok(complete)
 }

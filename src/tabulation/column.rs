@@ -1,10 +1,14 @@
 //! The columns a table of reports can have: what each is called, in which unit, and what stands in it.
 
+mod waits;
+
 use clap::ValueEnum;
 
-use crate::model::{Accuracy, AccuracyKind, Answers, BriefReport, BriefRow};
+use crate::model::{Accuracy, AccuracyKind, Answers, BriefReport, BriefRow, Warning};
 use crate::table::{Cell, Column as Heading, Notation};
 use crate::text::numbers::half_interval;
+
+pub(super) use waits::{Ticked, Waited, in_a_line};
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -73,6 +77,80 @@ pub enum Column {
     Printed,
     /// Codes of the warnings
     Warnings,
+    /// Of timers that wait: the conditions by which rows of a report differ
+    Conditions,
+    /// Of timers that wait: the timer slack of the thread
+    Slack,
+    /// Of timers that wait: the scheduling policy of the thread
+    Policy,
+    /// Of timers that wait: what else ran
+    Load,
+    /// Of timers that wait: the CPU
+    OnCpu,
+    /// Of timers that wait: the length asked for, or the period
+    Request,
+    /// Of timers that wait: how many waits, or wake-ups
+    Waits,
+    /// Of timers that wait: to what short requests are rounded
+    Rounding,
+    /// Of timers that wait: the grid of absolute time that they wake on
+    Grid,
+    /// Of timers that wait: the shortest wait
+    Floor,
+    /// Of timers that wait: median lateness
+    LateP50,
+    /// Of timers that wait: 90th percentile of lateness
+    LateP90,
+    /// Of timers that wait: 99th percentile of lateness
+    LateP99,
+    /// Of timers that wait: 99.9th percentile of lateness
+    LateP999,
+    /// Of timers that wait: the latest
+    LateMax,
+    /// Of timers that wait: share of waits that returned early
+    Early,
+    /// Of timers that wait: CPU time a wait
+    CpuTime,
+    /// Of timers that wait: CPU time a wait, in cycles
+    CpuTimeCycles,
+    /// Of timers that wait: Formula (1), not to be compared with the Quality of clocks
+    WaitQuality,
+    /// Of periodic timers: by how much the period is too long
+    Rate,
+    /// Of periodic timers: median of |interval − period|
+    JitterP50,
+    /// Of periodic timers: 99th percentile of |interval − period|
+    JitterP99,
+    /// Of periodic timers: expirations that were missed
+    Missed,
+    /// Of periodic timers: those that the timer reports
+    MissedReported,
+    /// Of periodic timers: what they do after a stall
+    AfterStall,
+}
+
+/// What rows are of. They are never in one table: what clocks and waits cost has nothing in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Timers that are read
+    #[default]
+    Clocks,
+    /// Timers that wait, a row a length and set of conditions
+    Waits,
+    /// Periodic timers
+    Periods,
+}
+
+impl Kind {
+    /// What its rows are called.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Clocks => "clocks",
+            Self::Waits => "timers that wait",
+            Self::Periods => "periodic timers",
+        }
+    }
 }
 
 /// Where its cells come from.
@@ -80,11 +158,32 @@ pub enum Column {
 pub(super) enum Source {
     /// What is the same for all timers of a report.
     Report(fn(&BriefReport) -> Cell),
-    /// What differs from timer to timer.
-    Timer(fn(&BriefRow) -> Cell),
+    /// What differs from timer to timer, of those kinds that have it.
+    Row {
+        clock: Option<fn(&BriefRow) -> Cell>,
+        wait: Option<fn(&Waited) -> Cell>,
+        period: Option<fn(&Ticked) -> Cell>,
+    },
 }
 
-use Source::{Report, Timer};
+use Source::Report;
+
+/// Of clocks only.
+#[allow(non_snake_case, reason = "it stands beside `Report`")]
+fn Timer(clock: fn(&BriefRow) -> Cell) -> Source {
+    Source::Row { clock: Some(clock), wait: None, period: None }
+}
+
+/// What rows of each kind have.
+macro_rules! each {
+    (|$row:ident| $cell:expr) => {
+        Source::Row {
+            clock: Some(|$row| $cell),
+            wait: Some(|Waited { row: $row, .. }| $cell),
+            period: Some(|Ticked { row: $row, .. }| $cell),
+        }
+    };
+}
 
 /// What a column is.
 pub(super) struct Spec {
@@ -148,11 +247,19 @@ impl Column {
                 let of = Report(|r| r.frequency.cycles_hz.map(|hz| hz * 1e-9).into());
                 figure("frequency (GHz)", "frequency_ghz", SHARE, of)
             }
-            Self::Timer => text("timer", "timer", Timer(|row| row.id.as_str().into())),
-            Self::Label => text("call", "label", Timer(|row| row.label.as_str().into())),
-            Self::Runtime => text("runtime", "runtime", Timer(|row| row.runtime.as_str().into())),
-            Self::Status => text("status", "status", Timer(|row| row.status.name().into())),
-            Self::Reason => text("reason", "reason", Timer(reason)),
+            Self::Timer => text("timer", "timer", each!(|row| row.id.as_str().into())),
+            Self::Label => text("call", "label", each!(|row| row.label.as_str().into())),
+            Self::Runtime => text("runtime", "runtime", each!(|row| row.runtime.as_str().into())),
+            Self::Status => text("status", "status", each!(|row| row.status.name().into())),
+            Self::Reason => text(
+                "reason",
+                "reason",
+                Source::Row {
+                    clock: Some(reason),
+                    wait: Some(|wait| (&wait.row.reason).into()),
+                    period: Some(|tick| (&tick.row.reason).into()),
+                },
+            ),
             Self::Trust => text("trust", "trust", Timer(trust)),
             Self::Accuracy => length("accuracy (ns)", "accuracy_ns", |row| accuracy(row, |a| a.ns)),
             Self::AccuracyCycles => {
@@ -186,11 +293,19 @@ impl Column {
             Self::Printed => merit("Quality, printed (%)", "quality_printed_percent", PERCENT, |row| {
                 Cell::percent(row.printed_quality)
             }),
-            Self::Warnings => text(
-                "warnings",
-                "warnings",
-                Timer(|row| joined(row.warnings.iter().map(|warning| warning.code.as_str()).collect(), " ")),
-            ),
+            Self::Warnings => text("warnings", "warnings", each!(|row| codes(&row.warnings))),
+            other => other.of_waits().unwrap_or_else(|| text("", "", each!(|_row| Cell::Nothing))),
+        }
+    }
+
+    /// Whether timers of that kind have it.
+    #[must_use]
+    pub fn is_of(self, kind: Kind) -> bool {
+        match (self.spec().source, kind) {
+            (Report(_), _) => true,
+            (Source::Row { clock, .. }, Kind::Clocks) => clock.is_some(),
+            (Source::Row { wait, .. }, Kind::Waits) => wait.is_some(),
+            (Source::Row { period, .. }, Kind::Periods) => period.is_some(),
         }
     }
 
@@ -214,6 +329,10 @@ fn trust(row: &BriefRow) -> Cell {
 fn reason(row: &BriefRow) -> Cell {
     let failed = row.verdicts.iter().flat_map(Answers::disqualifying).map(|(_, finding)| finding);
     joined(row.reason.as_deref().into_iter().chain(failed).collect(), "; ")
+}
+
+fn codes(warnings: &[Warning]) -> Cell {
+    joined(warnings.iter().map(|warning| warning.code.as_str()).collect(), " ")
 }
 
 fn joined(parts: Vec<&str>, between: &str) -> Cell {

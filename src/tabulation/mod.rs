@@ -11,12 +11,13 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use indexmap::IndexMap;
 
-use crate::model::{BriefReport, BriefRow, Status};
+use crate::model::{BriefReport, BriefRow, Status, WaitConditions};
+use crate::report::waits::in_short;
 use crate::report::{Collection, ReadError, slug};
 use crate::table::{Cell, Column as Heading, Format, Style, Table};
 
-pub use column::Column;
-use column::Source;
+pub use column::{Column, Kind};
+use column::{Source, Ticked, Waited, in_a_line};
 
 /// How the platforms stand to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -31,6 +32,8 @@ pub enum Layout {
 /// What is to be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
+    /// What the rows are of.
+    pub kind: Kind,
     /// The columns, in this order.
     pub columns: Vec<Column>,
     /// How platforms stand to each other.
@@ -48,6 +51,8 @@ pub struct Tabulation {
     /// Names of the reports.
     names: Vec<Arc<str>>,
     lines: Vec<Line>,
+    /// Rows of the other kinds that were to be had.
+    pub others: Vec<(Kind, usize)>,
     /// Why other files could not be read.
     pub refused: Vec<ReadError>,
 }
@@ -63,31 +68,56 @@ struct Line {
 struct Sheet {
     slug: String,
     dated: String,
-    lines: Vec<Line>,
+    /// For each choice.
+    lines: Vec<Vec<Line>>,
 }
 
 impl Tabulation {
     /// Reads the reports at `paths`, files and folders.
     #[must_use]
     pub fn read(paths: &[PathBuf], choice: Choice) -> Self {
-        let collection = Collection::read(paths, |path, report| sheet(path, &report, &choice));
+        Self::first_of(paths, vec![choice])
+    }
+
+    /// Reads the reports at `paths`, and shows what the first of the choices finds rows for. There has to be one.
+    #[must_use]
+    pub fn first_of(paths: &[PathBuf], mut choices: Vec<Choice>) -> Self {
+        let mut collection = Collection::read(paths, |path, report: BriefReport| {
+            let lines = choices.iter().map(|choice| lines(path, &report, choice)).collect();
+            let slug = slug(&report.platform);
+            Sheet { dated: format!("{slug} {}", report.created), slug, lines }
+        });
         let names = names(&collection);
-        let mut lines =
-            Vec::with_capacity(collection.reports.iter().map(|kept| kept.content.lines.len()).sum());
-        for (index, kept) in collection.reports.into_iter().enumerate() {
-            lines.extend(kept.content.lines.into_iter().map(|line| line.of(index, &names[index], &choice)));
+        let sheets = || collection.reports.iter().map(|kept| &kept.content);
+        let counts: Vec<usize> =
+            (0..choices.len()).map(|at| sheets().map(|sheet| sheet.lines[at].len()).sum()).collect();
+        let shown = counts.iter().position(|count| *count > 0).unwrap_or(0);
+        let mut lines = Vec::with_capacity(counts[shown]);
+        let others = choices.iter().map(|choice| choice.kind).zip(counts).enumerate();
+        let others =
+            others.filter(|(at, (_, count))| *at != shown && *count > 0).map(|(_, other)| other).collect();
+        let choice = choices.swap_remove(shown);
+        for (index, kept) in collection.reports.iter_mut().enumerate() {
+            let kept = kept.content.lines.swap_remove(shown);
+            lines.extend(kept.into_iter().map(|line| line.of(index, &names[index], &choice)));
         }
         if let Some((column, reverse)) = choice.sort {
             let largest_first = column.spec().largest_first != reverse;
             lines.sort_by(|a, b| a.key.order(&b.key, largest_first));
         }
-        Self { choice, names, lines, refused: collection.refused }
+        Self { choice, names, lines, others, refused: collection.refused }
     }
 
     /// How many reports there are.
     #[must_use]
     pub fn reports(&self) -> usize {
         self.names.len()
+    }
+
+    /// What its rows are of, and how many there are.
+    #[must_use]
+    pub fn rows(&self) -> (Kind, usize) {
+        (self.choice.kind, self.lines.len())
     }
 
     /// Writes the table.
@@ -164,40 +194,90 @@ impl Line {
     }
 }
 
+/// What a row is of.
+enum Row<'a> {
+    Clock(&'a BriefRow),
+    Wait(Waited<'a>),
+    Period(Ticked<'a>),
+}
+
 /// What is known of a column once the report is.
 enum Known {
     Cell(Cell),
-    Of(fn(&BriefRow) -> Cell),
+    Of(Source),
+    /// The name of the timer where rows of a length and conditions have one line each.
+    Line,
 }
 
 impl Known {
-    fn cell(&self, row: &BriefRow) -> Cell {
-        match self {
-            Self::Cell(cell) => cell.clone(),
-            Self::Of(of) => of(row),
+    fn cell(&self, row: &Row) -> Cell {
+        match (self, row) {
+            (Self::Cell(cell), _) => cell.clone(),
+            (Self::Of(Source::Row { clock: Some(of), .. }), Row::Clock(row)) => of(row),
+            (Self::Of(Source::Row { wait: Some(of), .. }), Row::Wait(row)) => of(row),
+            (Self::Of(Source::Row { period: Some(of), .. }), Row::Period(row)) => of(row),
+            (Self::Of(_), _) => Cell::Nothing,
+            (Self::Line, Row::Clock(row)) => row.id.as_str().into(),
+            (Self::Line, Row::Wait(Waited { row, late, conditions })) => {
+                in_a_line(&row.id, late.map(|late| late.request_ns), conditions)
+            }
+            (Self::Line, Row::Period(Ticked { row, conditions })) => {
+                in_a_line(&row.id, Some(row.period_ns), conditions)
+            }
         }
     }
 }
 
-fn sheet(path: &Path, report: &BriefReport, choice: &Choice) -> Sheet {
+fn lines(path: &Path, report: &BriefReport, choice: &Choice) -> Vec<Line> {
     let file = Cell::from(path.display().to_string());
     // What is the same for all timers is made once.
     let prepared = |column: Column| match column.spec().source {
         Source::Report(_) if column == Column::File => Known::Cell(file.clone()),
         Source::Report(of) => Known::Cell(of(report)),
-        Source::Timer(of) => Known::Of(of),
+        Source::Row { .. } if column == Column::Timer && choice.layout == Layout::Beside => Known::Line,
+        source => Known::Of(source),
     };
     let columns: Vec<Known> = choice.columns.iter().map(|&column| prepared(column)).collect();
     let key = choice.sort.map(|(column, _)| prepared(column));
-    let shown = |row: &&BriefRow| choice.all || matches!(row.status, Status::Ok | Status::Unresolved);
-    let lines = report.timers.iter().filter(shown).map(|row| Line {
+    let line = |row: Row| Line {
         report: 0,
-        cells: columns.iter().map(|known| known.cell(row)).collect(),
-        key: key.as_ref().map_or(Cell::Nothing, |known| known.cell(row)),
-    });
-    let slug = slug(&report.platform);
-    let dated = format!("{slug} {}", report.created);
-    Sheet { lines: lines.collect(), slug, dated }
+        cells: columns.iter().map(|known| known.cell(&row)).collect(),
+        key: key.as_ref().map_or(Cell::Nothing, |known| known.cell(&row)),
+    };
+    let shown = |status: Status| choice.all || matches!(status, Status::Ok | Status::Unresolved);
+    match choice.kind {
+        Kind::Clocks => {
+            let rows = report.timers.iter().filter(|row| shown(row.status));
+            rows.map(|row| line(Row::Clock(row))).collect()
+        }
+        Kind::Waits => {
+            let rows = || report.waits.iter().filter(|row| shown(row.status));
+            let among: Vec<&WaitConditions> = rows().map(|row| &row.conditions).collect();
+            let mut lines = Vec::new();
+            for row in rows() {
+                let conditions = &in_short(&row.conditions, &among, false);
+                let lengths = row.figures.iter().flat_map(|figures| &figures.lateness);
+                let mut lengths: Vec<_> = lengths.filter(|late| late.request_ns > 1).map(Some).collect();
+                if lengths.is_empty() {
+                    lengths.push(None);
+                }
+                lines.extend(
+                    lengths.into_iter().map(|late| line(Row::Wait(Waited { row, late, conditions }))),
+                );
+            }
+            lines
+        }
+        Kind::Periods => {
+            let rows = || report.periods.iter().filter(|row| shown(row.status));
+            let among: Vec<&WaitConditions> = rows().map(|row| &row.conditions).collect();
+            rows()
+                .map(|row| {
+                    let conditions = &in_short(&row.conditions, &among, false);
+                    line(Row::Period(Ticked { row, conditions }))
+                })
+                .collect()
+        }
+    }
 }
 
 /// A name for each report that no other one has: its platform, where need be with the time, else its file.
