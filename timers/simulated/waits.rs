@@ -118,6 +118,16 @@ impl WaitModel {
         let part = if self.means == Means::Spins { 0.0 } else { waited };
         (self.delays.draw(random) + part, waited)
     }
+
+    /// CPU time of a wait that took so long, `waited` of it for a CPU, in nanoseconds.
+    pub fn cpu_time(&self, passed: f64, waited: f64, random: &mut StdRng) -> f64 {
+        let varies = 1.0 + 0.1 * (TAU * random.random_range(0.0..1.0)).sin();
+        match self.means {
+            Means::Blocks => self.cpu * varies,
+            Means::Spins => (passed - waited).max(0.0),
+            Means::Hybrid => self.cpu * varies + passed.min(self.spins),
+        }
+    }
 }
 
 /// A process on a simulated machine in which a countdown timer waits.
@@ -153,13 +163,7 @@ impl VirtualWaits {
         let (late, waited) = self.model.late(&mut self.random);
         let due = self.model.due(before, request_ns as f64, self.phase);
         let after = (due + self.base + late).max(before) + READ;
-        let passed = after - before - READ;
-        let varies = 1.0 + 0.1 * (TAU * self.random.random_range(0.0..1.0)).sin();
-        let cpu = match self.model.means {
-            Means::Blocks => self.model.cpu * varies,
-            Means::Spins => (passed - waited).max(0.0),
-            Means::Hybrid => self.model.cpu * varies + passed.min(self.model.spins),
-        };
+        let cpu = self.model.cpu_time(after - before - READ, waited, &mut self.random);
         self.now = after;
         Wait {
             before: before as i64,
