@@ -11,7 +11,7 @@ use super::statistics::{mean, median, quantile, sorted, standard_deviation};
 use crate::model::{Estimate, Known};
 
 /// The chance, where processes are alike, that they differ by so much that they are not taken for that.
-const ALIKE: f64 = 0.1;
+const ALIKE: f64 = 0.03;
 
 /// Values without which the interval of a median is unknown: all of fewer lie on one side of it too often.
 const FOR_MEDIAN: usize = 6;

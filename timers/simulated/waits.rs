@@ -211,6 +211,14 @@ pub enum Missed {
     Relative,
 }
 
+impl Missed {
+    /// Whether its wake-ups lie on one grid, whatever it misses.
+    #[must_use]
+    pub fn keeps_its_grid(self) -> bool {
+        matches!(self, Self::Burst | Self::Skip { .. })
+    }
+}
+
 /// Everything a simulated periodic timer is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TickModel {
@@ -233,6 +241,7 @@ pub struct VirtualTicks {
     now: f64,
     reported: u64,
     real: u64,
+    late: Vec<f64>,
 }
 
 impl VirtualTicks {
@@ -241,13 +250,19 @@ impl VirtualTicks {
     pub fn new(model: &TickModel, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let now = random.random_range(1e9..2e9);
-        Self { model: model.clone(), random, now, reported: 0, real: 0 }
+        Self { model: model.clone(), random, now, reported: 0, real: 0, late: Vec::new() }
     }
 
     /// Points of the grid between the first wake-up and the last at which nothing woke up: those that were counted, and all.
     #[must_use]
     pub fn missed(&self) -> [u64; 2] {
         [self.reported, self.real]
+    }
+
+    /// How late each wake-up was for its point of the grid, the last of those that it stands for, in nanoseconds.
+    #[must_use]
+    pub fn late(&self) -> &[f64] {
+        &self.late
     }
 }
 
@@ -288,6 +303,7 @@ impl WaitSubject for VirtualTicks {
             let expirations = if counts && number > 0 { missed + 1 } else { 1 };
             answer.push(Expiration { at: self.now as i64, expirations });
             let late = self.now - next;
+            self.late.push(late);
             next = match self.model.missed {
                 Missed::Relative => self.now + period,
                 Missed::Delay if late > period => self.now + period,

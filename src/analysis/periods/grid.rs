@@ -121,6 +121,11 @@ impl Ticking {
                 }
                 // So many wake-ups make up for a late one, where it was one and they do.
                 let from = next.saturating_add(excess as usize);
+                let last = segment.end == self.at.len();
+                // What a few before a stall show is seen behind it as well.
+                if !last && from.saturating_add(SETTLING) > segment.end {
+                    continue;
+                }
                 let from = if from < segment.end { from } else { next };
                 // A wake-up that is late, while those behind it are not, has missed none.
                 let moved =

@@ -3,7 +3,8 @@
 use std::f64::consts::TAU;
 use std::ops::RangeInclusive;
 
-use crate::analysis::statistics::{median, quantile, sorted};
+use crate::analysis::interval::CONFIDENCE;
+use crate::analysis::statistics::{median, quantile, sorted, student_quantile};
 
 /// Concentration of the phases from which a lattice is believed: noise of a tenth of a step leaves so much.
 pub(super) const CONCENTRATED: f64 = 0.8;
@@ -31,8 +32,8 @@ const NORMAL: f64 = 1.4826;
 pub(super) struct Lattice {
     /// Its step.
     pub step: f64,
-    /// Standard error of the step.
-    pub error: f64,
+    /// Half of its 95 % interval.
+    pub half: f64,
     /// How well phases agree, from 0 to 1.
     pub concentration: f64,
 }
@@ -169,11 +170,8 @@ pub(super) fn fitted(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
         }
         let variance = (values - slope * products).max(0.0) / (count - 1.0);
         step = slope;
-        found = Some(Lattice {
-            step,
-            error: (variance / squares).sqrt(),
-            concentration: concentration(clusters, step),
-        });
+        let half = student_quantile(CONFIDENCE, count as usize - 1) * (variance / squares).sqrt();
+        found = Some(Lattice { step, half, concentration: concentration(clusters, step) });
     }
     found
 }

@@ -5,13 +5,12 @@ use std::iter;
 
 use super::lattice::{CONCENTRATED, ENDS, Lattice, concentration, fitted, largest, residuals, span, spread};
 use super::{finite, late_ns, observed_ns};
-use crate::analysis::interval::Z;
 use crate::analysis::statistics::{median, quantile, sorted};
 use crate::model::{Granularity, Known, Steps};
 use crate::trace::{Reference, Wait, WaitRun};
 
 /// Requests of one scale end within this factor of each other.
-const A_SCALE: f64 = 1.5;
+const A_SCALE: f64 = 2.0;
 /// Waits of one scale that tell a step.
 const FEWEST: usize = 16;
 /// Waits of one scale that tell a bound.
@@ -33,8 +32,8 @@ const ANY_PHASE: f64 = 0.5;
 const CLOSER: f64 = 3.0;
 /// Waits that a grid is first looked for in, one by one; then in twice as many, as long as they agree.
 const A_FEW: usize = 4;
-/// Twice as many standard errors as a number on the lattice has to be known to, half a step being as much as it may be off.
-const COUNTED: f64 = 6.0;
+/// How many times half the interval of a step, over all steps of a chunk, a step has to be longer, for the number of each to be known.
+const COUNTED: f64 = 3.0;
 /// The share of intervals between wake-ups that are looked at: the longest are those between questions.
 const INTERVALS: f64 = 0.9;
 
@@ -159,7 +158,7 @@ impl<'a> Scale<'a> {
     }
 
     fn step(&self, found: Lattice, several: bool) -> Granularity {
-        let half = f64::hypot(Z * found.error, self.reference.rate_uncertainty * found.step);
+        let half = f64::hypot(found.half, self.reference.rate_uncertainty * found.step);
         let end = |end: f64| several.then_some(end);
         Granularity::Step(Known {
             value: found.step,
@@ -195,7 +194,7 @@ impl<'a> Scale<'a> {
             let chunks: Vec<Vec<f64>> =
                 self.wakeups.iter().flat_map(|wakeups| wakeups.chunks(size)).map(<[f64]>::to_vec).collect();
             // Over so many steps the number of each has to be known.
-            if COUNTED * found.error * span(&chunks) > found.step.powi(2) {
+            if COUNTED * found.half * span(&chunks) > found.step.powi(2) {
                 break;
             }
             match fitted(&chunks, found.step).filter(|fit| fit.concentration >= CONCENTRATED) {

@@ -23,8 +23,8 @@ const LONGER: f64 = 4.0;
 const LONGEST_SCAN_NS: f64 = 3e7;
 /// Waits of a scan that is too slow for more.
 const FEWEST: u32 = 8;
-/// Pauses are random up to so many times what latenesses differ by, and never less or more than this, in nanoseconds.
-const PAUSE: f64 = 2.0;
+/// Pauses are random up to so many steps, and never less or more than this, in nanoseconds.
+const STEPS_A_PAUSE: f64 = 2.0;
 const SHORTEST_PAUSE_NS: f64 = 2e4;
 const LONGEST_PAUSE_NS: f64 = 2e7;
 /// Waits of the loop that waits for nothing.
@@ -204,7 +204,10 @@ pub fn explore(
 }
 
 fn pause(rough: &Rough) -> f64 {
-    (PAUSE * rough.width).clamp(SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS)
+    // Whole steps, as long as a step seems to be.
+    let step = rough.width / EVENLY;
+    let pause = if STEPS_A_PAUSE * step <= LONGEST_PAUSE_NS { STEPS_A_PAUSE * step } else { step };
+    pause.clamp(SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS)
 }
 
 /// Long waits, for a process that waits beside others. Returns the waits of chosen lengths, and the scans.

@@ -98,7 +98,7 @@ fn periodic(random: &mut StdRng) -> TickCase {
         let share = log_uniform(1e-3, 0.15, random);
         (share, 2.0 + log_uniform(0.1, (0.2 * period / median / share.max(0.05)).max(0.2), random))
     });
-    let grid = matches!(missed, Missed::Burst | Missed::Skip { .. });
+    let grid = missed.keeps_its_grid();
     let model = TickModel {
         name: name.into(),
         missed,

@@ -1,7 +1,9 @@
 //! How the estimators did on many timers that wait: steps and policies right, intervals that hold the truth, and how wide these are.
 
-use indexmap::IndexMap;
+use std::collections::BTreeMap;
+
 use serde::Serialize;
+use timers::Answer;
 use timers::simulated::{Missed, WaitModel};
 use timers::waits::Means;
 
@@ -42,20 +44,33 @@ pub struct Counts {
     pub wrong: u32,
 }
 
+impl Counts {
+    /// Of all kinds.
+    #[must_use]
+    pub fn sum(counts: &BTreeMap<String, Self>) -> Self {
+        counts.values().fold(Self::default(), |sum, counts| Self {
+            timers: sum.timers + counts.timers,
+            right: sum.right + counts.right,
+            missed: sum.missed + counts.missed,
+            wrong: sum.wrong + counts.wrong,
+        })
+    }
+}
+
 /// The score of a population.
 #[derive(Clone, Debug, Default)]
 pub struct Score {
     /// Granularity, by kind of timer.
-    pub steps: IndexMap<String, Counts>,
+    pub steps: BTreeMap<String, Counts>,
     /// Policy and missed counts, by kind of timer.
-    pub policies: IndexMap<String, Counts>,
-    figures: IndexMap<&'static str, FigureScore>,
+    pub policies: BTreeMap<String, Counts>,
+    figures: BTreeMap<&'static str, FigureScore>,
 }
 
 impl Score {
     /// Intervals of each figure.
     #[must_use]
-    pub fn summary(&self) -> IndexMap<&'static str, FigureSummary> {
+    pub fn summary(&self) -> BTreeMap<&'static str, FigureSummary> {
         self.figures.iter().map(|(name, score)| (*name, score.summary())).collect()
     }
 
@@ -70,7 +85,7 @@ impl Score {
             Judgement::False => counts.wrong += 1,
         }
         for (name, found, relative) in &judged.figures {
-            self.figures.entry(name).or_default().add(found, found.covered() == Some(true), *relative);
+            self.figures.entry(*name).or_default().add(found, found.covered() == Some(true), *relative);
         }
     }
 }
@@ -135,8 +150,10 @@ impl Judged {
     }
 
     /// A periodic timer, whose `missed` points are declared. Its policy and counts are exact or not.
-    #[must_use]
-    pub fn ticks(case: &TickCase, figures: &PeriodFigures, missed: [u64; 2]) -> Self {
+    ///
+    /// # Errors
+    /// As the questions to it, which are all answered.
+    pub fn ticks(case: &TickCase, figures: &PeriodFigures, missed: [u64; 2]) -> Answer<Self> {
         let policy = match case.model.missed {
             Missed::Burst => MissedPolicy::Burst,
             Missed::Skip { .. } => MissedPolicy::Skip,
@@ -149,13 +166,13 @@ impl Judged {
             Some(_) => Judgement::False,
         };
         let mut judged = Self::of(&case.model.name, true, judgement);
-        let truth = Ticks::of(&case.model, case.period_ns as f64, case.seed);
+        let truth = Ticks::of(&case.model, case.period_ns, case.seed)?;
         judged.add("rate error", Some(truth.ppm), figures.rate_error_ppm, false);
         judged.add("jitter p50", truth.jitter(0.5), figures.jitter_p50_ns, true);
         judged.add("jitter p99", truth.jitter(0.99), figures.jitter_p99_ns, true);
         judged.add("lateness to the grid p50", truth.late(0.5), figures.lateness_p50_ns, true);
         judged.add("lateness to the grid p99", truth.late(0.99), figures.lateness_p99_ns, true);
-        judged
+        Ok(judged)
     }
 }
 

@@ -3,10 +3,11 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use timers::simulated::{Delays, Missed, TickModel, WaitModel};
-use timers::waits::Means;
+use timers::Answer;
+use timers::simulated::{REFERENCE_ID, TickModel, VirtualTicks, WaitModel};
+use timers::waits::{Expiration, Means, WaitSubject};
 
-use crate::analysis::statistics::{quantile, sorted};
+use crate::analysis::statistics::{mean, quantile, sorted};
 
 /// Draws: the median is known to a hundredth of what its intervals are wide, the 99.9th percentile to a tenth.
 const DRAWS: usize = 100_000;
@@ -74,33 +75,33 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    /// Draws of its wake-ups.
-    pub fn of(model: &TickModel, period_ns: f64, seed: u64) -> Self {
-        let mut random = StdRng::seed_from_u64(seed);
-        let (mut late, mut jitter) = (Vec::new(), Vec::new());
-        let longer = model.ppm * 1e-6 * period_ns;
-        let mut before = model.delays.draw(&mut random);
-        for _ in 0..DRAWS {
-            let now = model.delays.draw(&mut random);
-            let interval = match model.missed {
-                Missed::Relative => longer + now,
-                _ => longer + now - before,
+    /// Of many wake-ups without a stall.
+    pub fn of(model: &TickModel, period_ns: u64, seed: u64) -> Answer<Self> {
+        let mut timer = VirtualTicks::new(model, seed);
+        let wakeups = timer.periods(REFERENCE_ID, period_ns, DRAWS as u32, &[])?;
+        let period = period_ns as f64;
+        let own = period * (1.0 + model.ppm * 1e-6);
+        let pairs = || wakeups.windows(2).zip(timer.late().windows(2));
+        // How many points of the grid lie between two wake-ups follows from how late each was.
+        let off = |(two, late): (&[Expiration], &[f64])| {
+            let interval = (two[1].at - two[0].at) as f64;
+            let points = if model.missed.keeps_its_grid() {
+                ((interval - late[1] + late[0]) / own).round()
+            } else {
+                1.0
             };
-            let on_a_grid = matches!(model.missed, Missed::Burst | Missed::Skip { .. });
-            late.push(if on_a_grid { now } else { interval });
-            jitter.push(interval.abs());
-            before = now;
+            interval - points * period
+        };
+        let jitter = sorted(&pairs().map(|pair| off(pair).abs()).collect::<Vec<_>>());
+        if model.missed.keeps_its_grid() {
+            let late = sorted(timer.late());
+            // Where the grid lies is told by the earliest wake-ups.
+            let grid = quantile(&late, 0.01).unwrap_or(0.0);
+            return Ok(Self { late: late.iter().map(|late| late - grid).collect(), jitter, ppm: model.ppm });
         }
-        let slow = if model.missed == Missed::Relative { mean(&model.delays) / period_ns * 1e6 } else { 0.0 };
-        let late = sorted(&late);
-        // Where the grid lies is told by the earliest wake-ups.
-        let on_a_grid = !matches!(model.missed, Missed::Relative | Missed::Delay);
-        let grid = quantile(&late, 0.01).filter(|_| on_a_grid).unwrap_or(0.0);
-        Self {
-            late: late.iter().map(|late| late - grid).collect(),
-            jitter: sorted(&jitter),
-            ppm: model.ppm + slow,
-        }
+        let late: Vec<f64> = pairs().map(off).collect();
+        let ppm = mean(&late).unwrap_or(0.0) / period * 1e6;
+        Ok(Self { late: sorted(&late), jitter, ppm })
     }
 
     /// A quantile of lateness to the grid, in nanoseconds.
@@ -112,12 +113,4 @@ impl Ticks {
     pub fn jitter(&self, probability: f64) -> Option<f64> {
         quantile(&self.jitter, probability)
     }
-}
-
-fn mean(delays: &Delays) -> f64 {
-    let body = delays.median * (delays.deviation.powi(2) / 2.0).exp();
-    // Of factors that are log-uniform from 2.
-    let longer =
-        delays.tail.map_or(0.0, |(share, longest)| share * ((longest - 2.0) / (longest / 2.0).ln() - 1.0));
-    body * (1.0 + longer)
 }
