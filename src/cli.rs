@@ -272,9 +272,12 @@ pub struct AgentArgs {
 /// Arguments of `selftest`.
 #[derive(Clone, Debug, Args)]
 pub struct SelftestArgs {
-    /// Judge the estimators on what `probe --quick` observes
+    /// Judge the estimators on what `probe --quick` observes, or `wait --quick`
     #[arg(long)]
     pub quick: bool,
+    /// Judge those of timers that wait, and of periodic ones
+    #[arg(long)]
+    pub waits: bool,
     /// Seed of the simulated timers
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: Option<u64>,

@@ -1,17 +1,20 @@
 //! Quantiles over fresh processes: the mean over processes of what a process of infinite length would show, with an interval.
 //!
-//! Processes differ in where their values lie, which is what a median of each tells; that of far quantiles takes more values than a
-//! process has, and how far they lie beyond the median is told by all processes together.
+//! Processes differ in where their values lie, which the median of each tells. A far quantile takes more values than a process has:
+//! all together tell it, once what their medians differ by is taken off.
 
 use statrs::function::beta::beta_reg;
 use statrs::function::gamma::checked_gamma_ur;
 
 use super::interval::{CONFIDENCE, over_processes};
-use super::statistics::{median, quantile, sorted};
+use super::statistics::{mean, median, quantile, sorted, standard_deviation};
 use crate::model::{Estimate, Known};
 
-/// The chance, where processes are alike, that the shares beyond a quantile differ by so much that they are taken to differ.
-const ALIKE: f64 = 0.05;
+/// The chance, where processes are alike, that they differ by so much that they are not taken for that.
+const ALIKE: f64 = 0.03;
+
+/// Values without which the interval of a median is unknown: all of fewer lie on one side of it too often.
+const FOR_MEDIAN: usize = 6;
 
 /// A figure of each process, agreed on. `None` without any.
 #[must_use]
@@ -22,36 +25,55 @@ pub fn agreed(figures: &[f64]) -> Option<Known> {
 /// The median; `processes` are the values of each.
 #[must_use]
 pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Known> {
-    agreed(&processes.iter().filter_map(|values| median(values)).collect::<Vec<_>>())
+    let found = agreed(&processes.iter().filter_map(|values| median(values)).collect::<Vec<_>>())?;
+    let enough = processes.iter().map(Vec::len).sum::<usize>() >= FOR_MEDIAN;
+    Some(if enough { found } else { Known { low: None, high: None, ..found } })
 }
 
-/// A quantile, from `fewest` values on; `processes` are the values of each.
+/// A quantile, from `fewest` values on; `processes` are the values of each, of which so many in a row come `together`.
 #[must_use]
-pub fn agreed_quantile(processes: &[Vec<f64>], probability: f64, fewest: usize) -> Option<Known> {
+pub fn agreed_quantile(
+    processes: &[Vec<f64>],
+    probability: f64,
+    fewest: usize,
+    together: f64,
+) -> Option<Known> {
+    let mut processes: Vec<Vec<f64>> =
+        processes.iter().filter(|values| !values.is_empty()).map(|values| sorted(values)).collect();
     if processes.iter().map(Vec::len).sum::<usize>() < fewest.max(1) {
         return None;
     }
-    let medians: Vec<f64> = processes.iter().filter_map(|values| median(values)).collect();
-    let centre = over_processes(&medians)?;
-    let processes = processes.iter().filter(|values| !values.is_empty());
-    let beyond: Vec<Vec<f64>> = processes
-        .zip(&medians)
-        .map(|(values, median)| values.iter().map(|value| value - median).collect())
-        .collect();
-    let beyond = pooled(&beyond, probability)?;
-    let shifts = [centre.low, centre.high].map(|end| beyond.value + end - centre.value);
-    let found = if centre.is_bounded() { beyond.widened(&shifts) } else { unbounded(beyond) };
-    let moved = |end: f64| end + centre.value;
-    Some(known(Estimate {
-        value: moved(found.value),
-        low: moved(found.low),
-        high: moved(found.high),
-        samples: found.samples,
-    }))
+    let medians: Vec<f64> = processes.iter().filter_map(|values| quantile(values, 0.5)).collect();
+    let (centre, apart) = (mean(&medians)?, differ(&processes, &medians));
+    for (values, median) in processes.iter_mut().zip(&medians) {
+        values.iter_mut().for_each(|value| *value -= apart * (median - centre));
+    }
+    let pooled = pooled(&processes, probability, together)?;
+    let Some(between) = over_processes(&medians).filter(Estimate::is_bounded) else {
+        return Some(Known { value: pooled.value, low: None, high: None });
+    };
+    let half = apart.sqrt() * (between.high - between.low) / 2.0;
+    Some(known(pooled.widened(&[pooled.value - half, pooled.value + half])))
 }
 
-fn unbounded(estimate: Estimate) -> Estimate {
-    Estimate { low: f64::NEG_INFINITY, high: f64::INFINITY, ..estimate }
+/// How much of what medians differ by is what processes differ by, from 0 to 1; the rest is chance, as each is of so many values.
+fn differ(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
+    let Some(deviation) = standard_deviation(medians).filter(|deviation| *deviation > 0.0) else {
+        return 0.0;
+    };
+    let by_chance = |values: &Vec<f64>| {
+        let half = 0.5 / (values.len() as f64).sqrt();
+        Some(((quantile(values, 0.5 + half)? - quantile(values, 0.5 - half)?) / 2.0).powi(2))
+    };
+    let by_chance = mean(&processes.iter().filter_map(by_chance).collect::<Vec<_>>()).unwrap_or(0.0);
+    let (ratio, degrees) = (deviation.powi(2) / by_chance, medians.len() as f64 - 1.0);
+    if is_chance(ratio * degrees, degrees) { 0.0 } else { (1.0 - 1.0 / ratio).max(0.0) }
+}
+
+/// Whether squares of standard deviations sum up to so much by chance.
+fn is_chance(squares: f64, degrees: f64) -> bool {
+    // Without degrees of freedom, or without any scatter, there is nothing to tell.
+    checked_gamma_ur(degrees / 2.0, squares / 2.0).is_ok_and(|chance| chance >= ALIKE) || squares <= 0.0
 }
 
 fn known(estimate: Estimate) -> Known {
@@ -62,11 +84,11 @@ fn known(estimate: Estimate) -> Known {
 /// The quantile of all values together, with an interval between fractional order statistics (Hutson, *Calculating nonparametric
 /// confidence intervals for quantiles using fractional order statistics*, Journal of Applied Statistics 26, 1999). Where the shares
 /// beyond it differ between processes by more than chance, there are as many values fewer.
-fn pooled(processes: &[Vec<f64>], probability: f64) -> Option<Estimate> {
+fn pooled(processes: &[Vec<f64>], probability: f64, together: f64) -> Option<Estimate> {
     let all = sorted(&processes.concat());
     let value = quantile(&all, probability)?;
     let count = all.len() as f64;
-    let effective = (count / dispersion(processes, value, probability)).max(1.0);
+    let effective = (count / dispersion(processes, value, probability).max(together)).max(1.0);
     let tail = (1.0 - CONFIDENCE) / 2.0;
     let [low, high] = [1.0 - tail, tail].map(|chance| {
         let position = fraction(effective, probability, chance) * (count + 1.0) - 1.0;
@@ -97,9 +119,7 @@ fn dispersion(processes: &[Vec<f64>], value: f64, probability: f64) -> f64 {
     let squares: f64 =
         each.map(|(beyond, count)| (beyond - count * share).powi(2) / (count * share * probability)).sum();
     let degrees = processes.len() as f64 - 1.0;
-    // Without degrees of freedom, or without any scatter, there is nothing to tell.
-    let chance = checked_gamma_ur(degrees / 2.0, squares / 2.0).unwrap_or(1.0);
-    if chance < ALIKE { (squares / degrees).max(1.0) } else { 1.0 }
+    if degrees < 1.0 || is_chance(squares, degrees) { 1.0 } else { (squares / degrees).max(1.0) }
 }
 
 #[cfg(test)]
@@ -116,10 +136,10 @@ mod tests {
     #[test]
     fn one_process_has_no_interval_and_few_values_no_quantile() {
         let one = vec![(0..600).map(f64::from).collect::<Vec<_>>()];
-        let found = agreed_quantile(&one, 0.99, 500).unwrap();
+        let found = agreed_quantile(&one, 0.99, 500, 1.0).unwrap();
         assert!((found.value - 593.0).abs() < 1.0 && found.low.is_none() && found.high.is_none());
-        assert_eq!(agreed_quantile(&one, 0.999, 5_000), None);
-        assert_eq!(agreed_quantile(&[], 0.9, 0), None);
+        assert_eq!(agreed_quantile(&one, 0.999, 5_000, 1.0), None);
+        assert_eq!(agreed_quantile(&[], 0.9, 0, 1.0), None);
         assert_eq!(agreed_median(&[vec![]]), None);
     }
 
@@ -128,8 +148,8 @@ mod tests {
         let values: Vec<f64> = (0..200).map(f64::from).collect();
         let moved = |by: f64| values.iter().map(|value| value + by).collect::<Vec<_>>();
         let width = |found: Known| found.high.unwrap() - found.low.unwrap();
-        let alike = agreed_quantile(&[values.clone(), moved(0.1), moved(0.2)], 0.9, 50).unwrap();
-        let apart = agreed_quantile(&[values.clone(), moved(50.0), moved(100.0)], 0.9, 50).unwrap();
+        let alike = agreed_quantile(&[values.clone(), moved(0.1), moved(0.2)], 0.9, 50, 1.0).unwrap();
+        let apart = agreed_quantile(&[values.clone(), moved(50.0), moved(100.0)], 0.9, 50, 1.0).unwrap();
         assert!(width(apart) > 5.0 * width(alike), "{alike:?} {apart:?}");
     }
 }

@@ -1,5 +1,7 @@
 //! `selftest`: probes simulated timers of known truth and prints declared against found.
 
+mod waits;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -11,7 +13,8 @@ use super::CommandError;
 use super::progress::Progress;
 use crate::cli::{SelftestArgs, ShortFormat};
 use crate::prober::sampling::Plan;
-use crate::selftest::score::{ALIKE, FIGURES, FigureSummary, Score, Scores, Summary, kind};
+use crate::selftest::figure::FigureSummary;
+use crate::selftest::score::{ALIKE, FIGURES, Score, Scores, Summary, kind};
 use crate::selftest::{Case, Found, Verdict, population};
 use crate::table::{Cell, Column, Format, Table};
 use crate::text::{hang, numbers};
@@ -81,6 +84,9 @@ const CHANCE: f64 = 2.5;
 /// # Errors
 /// When too many figures are wrong.
 pub fn run(args: &SelftestArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+    if args.waits {
+        return waits::run(args, output);
+    }
     let outcome = judge(
         args.seed.unwrap_or(1),
         args.count.unwrap_or(COUNT) as usize,
@@ -93,7 +99,7 @@ pub fn run(args: &SelftestArgs, output: &mut dyn Write) -> Result<(), CommandErr
         ShortFormat::Table => print(&outcome, output)?,
     }
     output.flush()?;
-    if outcome.passed { Ok(()) } else { Err(CommandError::Failed(failure(&outcome))) }
+    if outcome.passed { Ok(()) } else { Err(CommandError::Failed(failure(&outcome.failures))) }
 }
 
 fn judge(seed: u64, count: usize, plan: &Plan) -> Result<Outcome, CommandError> {
@@ -241,23 +247,22 @@ fn cell(figure: FigureSummary) -> String {
     let percent = |share: Option<f64>| {
         share.map_or_else(|| numbers::NOTHING.to_owned(), |share| format!("{:.0}", 100.0 * share))
     };
+    format!("{} {} {}", percent(figure.right), percent(figure.covered), sizes(figure))
+}
+
+/// Half-width and error of a figure, in percent.
+fn sizes(figure: FigureSummary) -> String {
     let small = |size: Option<f64>| {
         size.map_or_else(
             || numbers::NOTHING.to_owned(),
             |size| numbers::significant((100.0 * size * 1e4).round() / 1e4, 2),
         )
     };
-    format!(
-        "{} {} {} (±{})",
-        percent(figure.right),
-        percent(figure.covered),
-        small(figure.half_width),
-        small(figure.error)
-    )
+    format!("{} (±{})", small(figure.half_width), small(figure.error))
 }
 
-fn failure(outcome: &Outcome) -> String {
-    format!("the estimators are not as good as they have to be: {}", outcome.failures.join("; "))
+fn failure(failures: &[String]) -> String {
+    format!("the estimators are not as good as they have to be: {}", failures.join("; "))
 }
 
 fn misses(misses: &[Miss]) -> String {

@@ -2,10 +2,12 @@
 //! is held against what is true.
 
 mod core;
+pub mod figure;
 pub mod population;
 pub mod score;
 mod truth;
 mod verdict;
+pub mod waits;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,8 +18,9 @@ use timers::Answer;
 use timers::simulated::{Model, REFERENCE_ID, Role, Shared, Surroundings, World};
 
 use self::core::SimulatedCore;
+pub use self::figure::Found;
 pub use self::truth::Truth;
-pub use self::verdict::{Found, Verdict};
+pub use self::verdict::Verdict;
 use crate::analysis::rate;
 use crate::analysis::statistics::nine_tenths;
 use crate::model::Estimate;

@@ -5,59 +5,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use timers::simulated::{Jitter, Processes, Updates};
 
-use super::{Case, Found, Verdict};
-use crate::analysis::statistics::median;
-
-/// How one figure did.
-#[derive(Clone, Debug, Default)]
-pub struct FigureScore {
-    /// Timers on which it was right, and on how many it was asked.
-    right: u32,
-    timers: u32,
-    /// Intervals that hold the truth, and those there are.
-    covered: u32,
-    intervals: u32,
-    half_widths: Vec<f64>,
-    errors: Vec<f64>,
-}
-
-/// The same as shares and medians; null where there is nothing to take them of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct FigureSummary {
-    /// Share of timers on which it was right.
-    pub right: Option<f64>,
-    /// Share of intervals that hold the truth.
-    pub covered: Option<f64>,
-    /// Median half-width of the intervals: relative for accuracy and cost, absolute for spread and Quality.
-    pub half_width: Option<f64>,
-    /// Median error, likewise.
-    pub error: Option<f64>,
-}
-
-impl FigureScore {
-    fn add(&mut self, found: &Found, right: bool, relative: bool) {
-        self.timers += 1;
-        self.right += u32::from(right);
-        let Some(covered) = found.covered() else { return };
-        self.intervals += 1;
-        self.covered += u32::from(covered);
-        let unit = if relative { found.truth.unwrap_or(1.0).abs().max(1e-300) } else { 1.0 };
-        self.half_widths.extend(found.half_width().map(|half| half / unit));
-        self.errors.extend(found.error().map(|error| error / unit));
-    }
-
-    /// As shares and medians.
-    #[must_use]
-    pub fn summary(&self) -> FigureSummary {
-        let share = |part: u32, all: u32| (all > 0).then(|| f64::from(part) / f64::from(all));
-        FigureSummary {
-            right: share(self.right, self.timers),
-            covered: share(self.covered, self.intervals),
-            half_width: median(&self.half_widths),
-            error: median(&self.errors),
-        }
-    }
-}
+use super::figure::{FigureScore, FigureSummary};
+use super::{Case, Verdict};
 
 /// How the estimators did on one group of timers.
 #[derive(Clone, Debug, Default)]

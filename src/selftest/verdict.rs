@@ -1,9 +1,7 @@
 //! What a report says of a simulated timer, beside what is true.
 
-use statrs::distribution::{ContinuousCDF, Normal};
-
+use super::figure::Found;
 use super::{Case, FREQUENCY, Truth};
-use crate::analysis::interval::Z;
 use crate::model::{AccuracyKind, Cycles, Estimate, Hertz, Nanos, Properties, TimerRow};
 use crate::quality::quality;
 use crate::recording::Observed;
@@ -14,58 +12,6 @@ use crate::trust::Yardsticks;
 const COST_MATTERS: f64 = 0.01;
 /// An error of Quality that matters: 0.1 points.
 const QUALITY_MATTERS: f64 = 0.001;
-
-/// A figure as it should be and as it was found; nothing where there is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Found {
-    /// What is true.
-    pub truth: Option<f64>,
-    /// What was found.
-    pub value: Option<f64>,
-    /// Lower end of the 95 % interval.
-    pub low: Option<f64>,
-    /// Upper end of the 95 % interval.
-    pub high: Option<f64>,
-}
-
-impl Found {
-    /// How far the figure is off; `None` where it or its truth is missing.
-    #[must_use]
-    pub fn error(&self) -> Option<f64> {
-        Some((self.value? - self.truth?).abs())
-    }
-
-    /// Half the width of its interval.
-    #[must_use]
-    pub fn half_width(&self) -> Option<f64> {
-        Some((self.high? - self.low?) / 2.0)
-    }
-
-    /// Whether its interval holds the truth, but for what numbers are rounded by.
-    #[must_use]
-    pub fn covered(&self) -> Option<bool> {
-        let truth = self.truth?;
-        let slack = 1e-9 * truth.abs();
-        Some(self.low? - slack <= truth && truth <= self.high? + slack)
-    }
-
-    /// Right to within `tolerance`; none where there is none.
-    fn holds(&self, tolerance: f64) -> bool {
-        self.error().map_or(self.truth.is_none() && self.value.is_none(), |error| error <= tolerance)
-    }
-
-    /// How often a normal law with just this 95 % interval is off by more than that and by more than matters: what no exact
-    /// interval can avoid where it is wider than what matters.
-    fn unavoidable(&self, matters: f64) -> f64 {
-        let half = self.half_width().filter(|half| half.is_finite() && *half > 0.0);
-        half.map_or(0.0, |half| 2.0 * Normal::standard().sf(Z * (matters / half).max(1.0)))
-    }
-
-    /// Outside of its interval, and off by more than matters.
-    fn misses(&self, matters: f64) -> bool {
-        self.covered() == Some(false) && self.error().is_some_and(|error| error > matters)
-    }
-}
 
 /// What was found of a case, beside what is true.
 #[derive(Clone, Debug)]

@@ -118,6 +118,16 @@ impl WaitModel {
         let part = if self.means == Means::Spins { 0.0 } else { waited };
         (self.delays.draw(random) + part, waited)
     }
+
+    /// CPU time of a wait that took so long, `waited` of it for a CPU, in nanoseconds.
+    pub fn cpu_time(&self, passed: f64, waited: f64, random: &mut StdRng) -> f64 {
+        let varies = 1.0 + 0.1 * (TAU * random.random_range(0.0..1.0)).sin();
+        match self.means {
+            Means::Blocks => self.cpu * varies,
+            Means::Spins => (passed - waited).max(0.0),
+            Means::Hybrid => self.cpu * varies + passed.min(self.spins),
+        }
+    }
 }
 
 /// A process on a simulated machine in which a countdown timer waits.
@@ -153,13 +163,7 @@ impl VirtualWaits {
         let (late, waited) = self.model.late(&mut self.random);
         let due = self.model.due(before, request_ns as f64, self.phase);
         let after = (due + self.base + late).max(before) + READ;
-        let passed = after - before - READ;
-        let varies = 1.0 + 0.1 * (TAU * self.random.random_range(0.0..1.0)).sin();
-        let cpu = match self.model.means {
-            Means::Blocks => self.model.cpu * varies,
-            Means::Spins => (passed - waited).max(0.0),
-            Means::Hybrid => self.model.cpu * varies + passed.min(self.model.spins),
-        };
+        let cpu = self.model.cpu_time(after - before - READ, waited, &mut self.random);
         self.now = after;
         Wait {
             before: before as i64,
@@ -207,6 +211,14 @@ pub enum Missed {
     Relative,
 }
 
+impl Missed {
+    /// Whether its wake-ups lie on one grid, whatever it misses.
+    #[must_use]
+    pub fn keeps_its_grid(self) -> bool {
+        matches!(self, Self::Burst | Self::Skip { .. })
+    }
+}
+
 /// Everything a simulated periodic timer is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TickModel {
@@ -229,6 +241,7 @@ pub struct VirtualTicks {
     now: f64,
     reported: u64,
     real: u64,
+    late: Vec<f64>,
 }
 
 impl VirtualTicks {
@@ -237,13 +250,19 @@ impl VirtualTicks {
     pub fn new(model: &TickModel, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let now = random.random_range(1e9..2e9);
-        Self { model: model.clone(), random, now, reported: 0, real: 0 }
+        Self { model: model.clone(), random, now, reported: 0, real: 0, late: Vec::new() }
     }
 
     /// Points of the grid between the first wake-up and the last at which nothing woke up: those that were counted, and all.
     #[must_use]
     pub fn missed(&self) -> [u64; 2] {
         [self.reported, self.real]
+    }
+
+    /// How late each wake-up was for its point of the grid, the last of those that it stands for, in nanoseconds.
+    #[must_use]
+    pub fn late(&self) -> &[f64] {
+        &self.late
     }
 }
 
@@ -284,6 +303,7 @@ impl WaitSubject for VirtualTicks {
             let expirations = if counts && number > 0 { missed + 1 } else { 1 };
             answer.push(Expiration { at: self.now as i64, expirations });
             let late = self.now - next;
+            self.late.push(late);
             next = match self.model.missed {
                 Missed::Relative => self.now + period,
                 Missed::Delay if late > period => self.now + period,

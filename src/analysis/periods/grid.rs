@@ -9,7 +9,7 @@ use crate::trace::PeriodRun;
 /// Wake-ups after a stall that are not looked at: a burst of as many as a stall is long, and one more.
 const SETTLING: usize = 5;
 /// Wake-ups on either side of a gap that tell whether the grid lies elsewhere behind it.
-const BESIDE: usize = 5;
+const BESIDE: usize = 20;
 /// The share of the earliest wake-ups, at which the grid is put.
 const EARLIEST: f64 = 0.01;
 
@@ -84,13 +84,18 @@ impl Ticking {
         starts.zip(ends).map(|(start, end)| start..end.max(start)).collect()
     }
 
-    /// How far the grid lies from where it lay before a gap, by the medians of the wake-ups on either side that come next to it;
-    /// `number` counts the points of the grid. `None` where either side has none.
-    pub fn moved(&self, number: &[f64], before: Range<usize>, after: Range<usize>) -> Option<f64> {
+    /// How far the grid lies from where it lay before a gap, by the earliest of the `beside` wake-ups on either side that come next to it; `number` counts the points of the grid. `None` where either side has none.
+    pub fn moved(
+        &self,
+        number: &[f64],
+        before: Range<usize>,
+        after: Range<usize>,
+        beside: usize,
+    ) -> Option<f64> {
         let off = |at: usize| self.at[at] - number[at] * self.typical;
-        let of = |range: Range<usize>| median(&range.map(off).collect::<Vec<_>>());
-        let end = after.end.min(after.start + BESIDE);
-        Some(of(after.start..end)? - of(before.start.max(before.end.saturating_sub(BESIDE))..before.end)?)
+        let of = |range: Range<usize>| range.map(off).reduce(f64::min);
+        let end = after.end.min(after.start + beside);
+        Some(of(after.start..end)? - of(before.start.max(before.end.saturating_sub(beside))..before.end)?)
     }
 
     /// The number of each wake-up on the grid but of those that a stall disturbed, and how many points were missed that the timer
@@ -116,14 +121,20 @@ impl Ticking {
                 }
                 // So many wake-ups make up for a late one, where it was one and they do.
                 let from = next.saturating_add(excess as usize);
+                let last = segment.end == self.at.len();
+                // What a few before a stall show is seen behind it as well.
+                if !last && from.saturating_add(SETTLING) > segment.end {
+                    continue;
+                }
                 let from = if from < segment.end { from } else { next };
                 // A wake-up that is late, while those behind it are not, has missed none.
-                let moved = self.moved(&number, segment.start..next, from..segment.end).unwrap_or(0.0);
+                let moved =
+                    self.moved(&number, segment.start..next, from..segment.end, BESIDE).unwrap_or(0.0);
                 add(&mut number[next..], (moved / self.typical).round().clamp(0.0, excess));
             }
         }
         for two in segments.windows(2) {
-            let moved = self.moved(&number, two[0].clone(), two[1].clone()).unwrap_or(0.0);
+            let moved = self.moved(&number, two[0].clone(), two[1].clone(), BESIDE).unwrap_or(0.0);
             add(&mut number[two[1].start..], (moved / self.typical).round().max(0.0));
         }
         (number, missed as u64)
@@ -137,7 +148,10 @@ impl Ticking {
             return Told { missed_silently, ..Told::default() };
         };
         let off: Vec<f64> = settled.iter().map(|&at| self.at[at] - number[at] * period).collect();
-        let grid = quantile(&sorted(&off), EARLIEST).unwrap_or(0.0);
+        // Of few wake-ups the earliest stand for more of them.
+        let count = off.len() as f64;
+        let grid =
+            quantile(&sorted(&off), (EARLIEST * (count + 1.0) - 1.0) / (count - 1.0).max(1.0)).unwrap_or(0.0);
         let jitter = settled
             .iter()
             .map(|&next| (self.interval(next) - (number[next] - number[next - 1]) * self.asked).abs());

@@ -16,6 +16,8 @@ const AGREED: f64 = 0.6;
 /// How many times what single stalls are off by the policies have to lie apart, for the stalls to decide: of this many at least two
 /// standard errors of a few stalls.
 const APART: f64 = 4.0;
+/// Wake-ups on either side of a stall that tell where the grid lies.
+const BESIDE: usize = 5;
 /// Wake-ups after which a grid is looked for behind a stall, and so how many deviations have come together where each begins with the
 /// one before.
 const WALKED: f64 = 10.0;
@@ -63,7 +65,7 @@ fn behind(run: &Ticking) -> Vec<(f64, f64)> {
     let number: Vec<f64> = (0..run.at.len()).map(|at| at as f64).collect();
     let segments = run.segments();
     let of = |two: &[Range<usize>]| {
-        let moved = run.moved(&number, two[0].clone(), two[1].clone())?;
+        let moved = run.moved(&number, two[0].clone(), two[1].clone(), BESIDE)?;
         Some((moved / run.typical, STALL * run.asked / run.typical))
     };
     segments.windows(2).filter_map(of).collect()

@@ -3,7 +3,8 @@
 use std::f64::consts::TAU;
 use std::ops::RangeInclusive;
 
-use crate::analysis::statistics::{median, quantile, sorted};
+use crate::analysis::interval::CONFIDENCE;
+use crate::analysis::statistics::{median, quantile, sorted, student_quantile};
 
 /// Concentration of the phases from which a lattice is believed: noise of a tenth of a step leaves so much.
 pub(super) const CONCENTRATED: f64 = 0.8;
@@ -11,6 +12,10 @@ pub(super) const CONCENTRATED: f64 = 0.8;
 const LEVELS: f64 = 1.8;
 /// The share of values at either end without which they have to be.
 pub(super) const ENDS: f64 = 0.05;
+/// The chance that phases which are any agree so well at one of the frequencies that are looked at.
+const CHANCE: f64 = 1e-3;
+/// Steps that are so many times as long have to be ruled out.
+const MULTIPLES: [f64; 2] = [2.0, 3.0];
 /// Frequencies looked at for each that values so far apart tell from its neighbour.
 const OVERSAMPLING: f64 = 8.0;
 /// What the concentration may lie below its peak at the nearest of these.
@@ -27,16 +32,28 @@ const NORMAL: f64 = 1.4826;
 pub(super) struct Lattice {
     /// Its step.
     pub step: f64,
-    /// Standard error of the step.
-    pub error: f64,
+    /// Half of its 95 % interval.
+    pub half: f64,
     /// How well phases agree, from 0 to 1.
     pub concentration: f64,
 }
 
-/// How well the phases of values agree with a step, those of each cluster among themselves, from 0 to 1.
+/// How well the phases of values agree with a step, those of each cluster among themselves: 1 where they are one, around 0 where
+/// they are any.
 pub(super) fn concentration(clusters: &[Vec<f64>], step: f64) -> f64 {
-    let sums: f64 = clusters.iter().map(|values| resultant(values, step).0).sum();
-    sums / clusters.iter().map(Vec::len).sum::<usize>().max(1) as f64
+    // Of a few values some agree by chance: a cluster of `n` adds so many to the squared length of their sum.
+    let (mut squares, mut pairs) = (0.0, 0.0);
+    for values in clusters {
+        let count = values.len() as f64;
+        squares += resultant(values, step).0.powi(2) - count;
+        pairs += count * (count - 1.0);
+    }
+    if pairs > 0.0 { (squares / pairs).max(0.0).sqrt() } else { 0.0 }
+}
+
+/// Values that can disagree: each cluster agrees with one of its own.
+fn degrees(clusters: &[Vec<f64>]) -> f64 {
+    clusters.iter().map(|values| values.len().saturating_sub(1) as f64).sum()
 }
 
 /// Length and angle of the sum of unit vectors, the angle as a share of a turn.
@@ -63,7 +80,7 @@ pub(super) fn residuals(clusters: &[Vec<f64>], step: f64) -> Vec<f64> {
 }
 
 /// How far apart values of one cluster lie at most.
-fn span(clusters: &[Vec<f64>]) -> f64 {
+pub(super) fn span(clusters: &[Vec<f64>]) -> f64 {
     clusters.iter().map(|values| spread(&sorted(values), 0.0)).fold(0.0, f64::max)
 }
 
@@ -72,8 +89,9 @@ pub(super) fn spread(sorted: &[f64], but: f64) -> f64 {
     quantile(sorted, 1.0 - but).unwrap_or(0.0) - quantile(sorted, but).unwrap_or(0.0)
 }
 
-/// The largest step within the range whose concentration is a peak of at least `least`. Where the step is as long as that the phases
-/// turn once in a range of frequencies, the peak is as wide: the end of the range is none.
+/// The largest step within the range whose concentration is a peak of at least `least`, and higher than chance would make it at any
+/// of the frequencies that were looked at. None where values lie on multiples of two or three such steps only: then some of longer
+/// ones were not met.
 pub(super) fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: f64) -> Option<f64> {
     let span = span(clusters);
     let longest = steps.end().min(spread(&sorted(&clusters.concat()), ENDS) / LEVELS);
@@ -82,14 +100,19 @@ pub(super) fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: 
     }
     let stride = 1.0 / (OVERSAMPLING * span);
     let count = (((1.0 / steps.start() - 1.0 / longest) / stride) as usize).min(FREQUENCIES);
-    let at = |number: usize| concentration(clusters, 1.0 / (1.0 / longest + (number as f64 - 1.0) * stride));
+    let least = least.max(((count as f64 + 1.0).ln() - CHANCE.ln()).sqrt() / degrees(clusters).sqrt());
+    let frequency = |number: usize| 1.0 / longest + (number as f64 - 1.0) * stride;
+    let at = |number: usize| concentration(clusters, 1.0 / frequency(number));
     let (mut before, mut here) = (at(0), at(1));
     for number in 1..=count {
         let after = at(number + 1);
         if here >= before && here > after && here >= BESIDE * least {
-            let (step, height) = climbed(clusters, 1.0 / longest + (number as f64 - 1.0) * stride, stride);
-            if height >= least {
-                return Some(step);
+            let (step, height) = climbed(clusters, frequency(number), stride);
+            // On a lattice halves and thirds of a step agree less, as noise is more of them.
+            let of_shorter = || MULTIPLES.iter().any(|times| concentration(clusters, step / times) > height);
+            if height >= least && !of_shorter() {
+                let of_longer = MULTIPLES.iter().any(|times| concentration(clusters, times * step) >= least);
+                return (!of_longer).then_some(step);
             }
         }
         (before, here) = (here, after);
@@ -147,11 +170,8 @@ pub(super) fn fitted(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
         }
         let variance = (values - slope * products).max(0.0) / (count - 1.0);
         step = slope;
-        found = Some(Lattice {
-            step,
-            error: (variance / squares).sqrt(),
-            concentration: concentration(clusters, step),
-        });
+        let half = student_quantile(CONFIDENCE, count as usize - 1) * (variance / squares).sqrt();
+        found = Some(Lattice { step, half, concentration: concentration(clusters, step) });
     }
     found
 }

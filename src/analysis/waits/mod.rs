@@ -7,7 +7,7 @@ mod steps;
 
 use super::quantiles::{agreed, agreed_median};
 use super::statistics::median;
-use crate::model::{Known, WaitFigures};
+use crate::model::{Granularity, Known, WaitFigures};
 use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 
 /// The shortest positive request, in nanoseconds: what it takes is the floor.
@@ -34,7 +34,7 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let all =
         |run: &WaitRun| run.lengths.len() + run.long.len() + run.scans.iter().map(Vec::len).sum::<usize>();
     WaitFigures {
-        steps: steps::steps(trace),
+        steps: steps::steps(&trace.runs, &trace.reference),
         floor_ns: observed(SHORTEST),
         zero_ns: observed(0),
         lateness: lateness::rows(trace, hertz),
@@ -45,6 +45,16 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
         processes: trace.runs.len() as u32,
         waits: trace.runs.iter().map(all).sum::<usize>() as u64,
     }
+}
+
+/// The grid of absolute time that one process shows, in nanoseconds, where it does.
+#[must_use]
+pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
+    let scales = steps::steps(std::slice::from_ref(run), reference);
+    scales.iter().find_map(|steps| match steps.grid {
+        Some(Granularity::Step(known)) => Some(known.value),
+        _ => None,
+    })
 }
 
 /// How long it took, in nanoseconds. The subtraction wraps, as counters may.

@@ -1,22 +1,27 @@
 //! Granularity. Requests may be rounded: lengths observed then lie on a lattice. And wake-ups may lie on a grid of absolute time.
 //! Over either, latenesses are spread evenly, which says how long the step is about; a lattice has to be found there.
 
-use super::lattice::{CONCENTRATED, ENDS, Lattice, concentration, fitted, largest, residuals, spread};
+use std::iter;
+
+use super::lattice::{CONCENTRATED, ENDS, Lattice, concentration, fitted, largest, residuals, span, spread};
 use super::{finite, late_ns, observed_ns};
-use crate::analysis::interval::Z;
 use crate::analysis::statistics::{median, quantile, sorted};
 use crate::model::{Granularity, Known, Steps};
-use crate::trace::{Reference, Wait, WaitTrace};
+use crate::trace::{Reference, Wait, WaitRun};
 
 /// Requests of one scale end within this factor of each other.
-const A_SCALE: f64 = 1.5;
-/// Waits of one scale that tell a step or a bound.
+const A_SCALE: f64 = 2.0;
+/// Waits of one scale that tell a step.
 const FEWEST: usize = 16;
+/// Waits of one scale that tell a bound.
+const FOR_BOUND: usize = 30;
 /// The share of the latest waits, which are left out: outliers hide a lattice.
 const LATEST: f64 = 0.15;
 /// How many times the distance from the 5th percentile of lateness to its median a step is at most. Evenly spread latenesses show
 /// 0.45 of it.
 const BOUND: f64 = 4.0;
+/// Standard errors that are added to that distance for a bound: evenly spread, it is known to its share 1/√n.
+const CHANCE: f64 = 2.0;
 /// And at least: noise and outliers make that distance longer.
 const SHORTEST: f64 = 1.0;
 /// Steps of the reference that a step has to be longer than: the reference is a lattice as well.
@@ -27,18 +32,14 @@ const ANY_PHASE: f64 = 0.5;
 const CLOSER: f64 = 3.0;
 /// Waits that a grid is first looked for in, one by one; then in twice as many, as long as they agree.
 const A_FEW: usize = 4;
+/// How many times half the interval of a step, over all steps of a chunk, a step has to be longer, for the number of each to be known.
+const COUNTED: f64 = 3.0;
 /// The share of intervals between wake-ups that are looked at: the longest are those between questions.
 const INTERVALS: f64 = 0.9;
 
 /// Granularity at each scale of lengths, from short to long ones.
-pub(super) fn steps(trace: &WaitTrace) -> Vec<Steps> {
-    let scans: Vec<&[Wait]> = trace
-        .runs
-        .iter()
-        .flat_map(|run| &run.scans)
-        .map(Vec::as_slice)
-        .filter(|scan| !scan.is_empty())
-        .collect();
+pub(super) fn steps(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
+    let scans = runs.iter().flat_map(|run| &run.scans).map(Vec::as_slice).filter(|scan| !scan.is_empty());
     let mut scales: Vec<(u64, Vec<&[Wait]>)> = Vec::new();
     for scan in scans {
         let ends = |scan: &[Wait]| {
@@ -59,11 +60,8 @@ pub(super) fn steps(trace: &WaitTrace) -> Vec<Steps> {
         }
     }
     scales.sort_by_key(|(up_to, _)| *up_to);
-    let several = trace.runs.len() > 1;
-    scales
-        .into_iter()
-        .map(|(up_to_ns, scans)| Scale::of(&scans, &trace.reference).told(up_to_ns, several))
-        .collect()
+    let several = runs.len() > 1;
+    scales.into_iter().map(|(up_to_ns, scans)| Scale::of(&scans, reference).told(up_to_ns, several)).collect()
 }
 
 /// Waits of one scale but the latest, a list for each scan, all in nanoseconds.
@@ -76,6 +74,8 @@ struct Scale<'a> {
     observed: Vec<Vec<f64>>,
     /// Wake-ups, since the first wait of the scan began.
     wakeups: Vec<Vec<f64>>,
+    /// From one wake-up to the next.
+    intervals: Vec<f64>,
     /// From the wake-up before to the beginning.
     pauses: Vec<f64>,
     /// From the wake-up before to when it should have been over.
@@ -102,6 +102,7 @@ impl<'a> Scale<'a> {
             requests: Vec::new(),
             observed: Vec::new(),
             wakeups: Vec::new(),
+            intervals: Vec::new(),
             pauses: Vec::new(),
             due: Vec::new(),
         };
@@ -114,6 +115,11 @@ impl<'a> Scale<'a> {
                 .due
                 .extend(pauses.clone().zip(&scan[1..]).map(|(pause, wait)| pause + wait.request_ns as f64));
             scale.pauses.extend(pauses);
+            let both = scan
+                .windows(2)
+                .zip(late.windows(2))
+                .filter(|(_, late)| late.iter().all(|late| *late <= latest));
+            scale.intervals.extend(both.map(|(two, _)| ns(two[1].after.wrapping_sub(two[0].after))));
             scale.requests.extend(kept.iter().map(|wait| wait.request_ns as f64));
             scale.observed.push(kept.iter().map(|wait| observed_ns(wait, reference)).collect());
             scale.wakeups.push(kept.iter().map(|wait| ns(wait.after.wrapping_sub(scan[0].before))).collect());
@@ -143,8 +149,8 @@ impl<'a> Scale<'a> {
         let told = |found: Option<Lattice>, width: f64, span: f64| match found {
             Some(found) => Some(self.step(found, several)),
             // Requests that are not spread over a step do not show it.
-            None => Some(BOUND * width)
-                .filter(|bound| !both && *bound <= span)
+            None => Some(BOUND * width * (1.0 + CHANCE / (self.waits as f64).sqrt()))
+                .filter(|bound| !both && self.waits >= FOR_BOUND && *bound <= span)
                 .map(|bound| Granularity::AtMost(bound.max(OF_REFERENCE * self.reference.uncertainty_ns()))),
         };
         let [requests, due] = [&self.requests, &self.due].map(|of| spread(&sorted(of), ENDS));
@@ -152,7 +158,7 @@ impl<'a> Scale<'a> {
     }
 
     fn step(&self, found: Lattice, several: bool) -> Granularity {
-        let half = f64::hypot(Z * found.error, self.reference.rate_uncertainty * found.step);
+        let half = f64::hypot(found.half, self.reference.rate_uncertainty * found.step);
         let end = |end: f64| several.then_some(end);
         Granularity::Step(Known {
             value: found.step,
@@ -176,29 +182,27 @@ impl<'a> Scale<'a> {
 
     /// The grid of instants: first of intervals between wake-ups, then of more and more wake-ups together.
     fn grid(&self, width: f64) -> Option<Lattice> {
-        let intervals: Vec<f64> =
-            self.wakeups.iter().flat_map(|wakeups| wakeups.windows(2).map(|two| two[1] - two[0])).collect();
-        let longest = quantile(&sorted(&intervals), INTERVALS)?;
-        let intervals = vec![intervals.into_iter().filter(|interval| *interval <= longest).collect()];
+        let longest = quantile(&sorted(&self.intervals), INTERVALS)?;
+        let intervals =
+            vec![self.intervals.iter().copied().filter(|interval| *interval <= longest).collect()];
         // What an interval is off by is what two wake-ups are off by.
-        let mut step = largest(&intervals, self.candidates(width), CONCENTRATED * CONCENTRATED)?;
-        let (mut found, mut size) = (None, A_FEW);
+        let step = largest(&intervals, self.candidates(width), CONCENTRATED * CONCENTRATED)?;
+        let mut found =
+            fitted(&intervals, step).map(|fit| Lattice { concentration: fit.concentration.sqrt(), ..fit })?;
         let most = self.wakeups.iter().map(Vec::len).max()?;
-        loop {
+        for size in iter::successors(Some(A_FEW), |size| (*size < most).then_some(2 * size)) {
             let chunks: Vec<Vec<f64>> =
                 self.wakeups.iter().flat_map(|wakeups| wakeups.chunks(size)).map(<[f64]>::to_vec).collect();
-            let fit = fitted(&chunks, step).filter(|fit| fit.concentration >= CONCENTRATED);
-            let Some(fit) = fit else { break };
-            step = fit.step;
-            if size >= FEWEST / 2 || size >= most {
-                found = Some(fit);
-            }
-            if size >= most {
+            // Over so many steps the number of each has to be known.
+            if COUNTED * found.half * span(&chunks) > found.step.powi(2) {
                 break;
             }
-            size *= 2;
+            match fitted(&chunks, found.step).filter(|fit| fit.concentration >= CONCENTRATED) {
+                Some(fit) => found = fit,
+                None => break,
+            }
         }
-        found.filter(|found| any_phase(&self.due, found.step))
+        Some(found).filter(|found| found.concentration >= CONCENTRATED && any_phase(&self.due, found.step))
     }
 
     /// How widely latenesses are spread by what is not rounding to this step.

@@ -3,7 +3,7 @@ use timers::simulated::{Delays, REFERENCE_ID, VirtualWaits, WaitModel};
 use timers::waits::{WaitRequest, WaitSubject};
 
 use super::*;
-use crate::model::{Granularity, Steps};
+use crate::model::Steps;
 
 fn reference() -> Reference {
     Reference { ns_per_tick: 1.0, step: 1.0, ..Reference::default() }

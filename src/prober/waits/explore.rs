@@ -8,16 +8,23 @@ use timers::{Answer, Fault};
 
 use super::plan::WaitPlan;
 use crate::analysis::statistics::{quantile, sorted};
+use crate::analysis::waits::grid_ns;
 use crate::trace::{PeriodRun, Reference, Wait, WaitRun};
 
 /// Requests of the first scan are up to so long, in nanoseconds.
 const SCAN_NS: f64 = 3e6;
 /// A scan is over this many steps, so that the lattice shows.
 const STEPS_A_SCAN: f64 = 2.5;
+/// The middle four fifths of what is spread evenly.
+const EVENLY: f64 = 0.8;
+/// The next scan is so many times as long, in all processes, so that they can be looked at together.
+const LONGER: f64 = 4.0;
+/// A scan that is longer than this, in nanoseconds, is the last.
+const LONGEST_SCAN_NS: f64 = 3e7;
 /// Waits of a scan that is too slow for more.
 const FEWEST: u32 = 8;
-/// Pauses are random up to so many times what latenesses differ by, and never less or more than this, in nanoseconds.
-const PAUSE: f64 = 2.0;
+/// Pauses are random up to so many steps, and never less or more than this, in nanoseconds.
+const STEPS_A_PAUSE: f64 = 2.0;
 const SHORTEST_PAUSE_NS: f64 = 2e4;
 const LONGEST_PAUSE_NS: f64 = 2e7;
 /// Waits of the loop that waits for nothing.
@@ -157,15 +164,25 @@ pub fn explore(
     if !bench.is_broken(&scan) {
         scan.extend(bench.scan([0.0, SCAN_NS], count.saturating_sub(FEWEST), random)?);
     }
-    let rough = bench.rough(&scan).unwrap_or(rough);
+    let mut rough = bench.rough(&scan).unwrap_or(rough);
+    let mut to = SCAN_NS;
     run.scans.push(scan);
-    // Over steps of such a length latenesses are spread evenly.
-    let step = rough.width / 0.8;
-    if STEPS_A_SCAN * step > SCAN_NS && !bench.is_broken(&run.scans[0]) {
-        let to = STEPS_A_SCAN * step;
+    // Over steps of such a length latenesses are spread evenly; where a step is longer than the scan, they show no more than that.
+    while STEPS_A_SCAN * rough.width / EVENLY > to && to < LONGEST_SCAN_NS {
+        if bench.is_broken(&run.scans[run.scans.len() - 1]) {
+            break;
+        }
+        to *= LONGER;
         let count = ((plan.scan_ns / (0.75 * to + rough.median.max(0.0))) as u32).clamp(FEWEST, plan.scan);
-        run.scans.push(bench.scan([0.0, to], count, random)?);
+        let scan = bench.scan([0.0, to], count, random)?;
+        rough = bench.rough(&scan).unwrap_or(rough);
+        run.scans.push(scan);
     }
+    // Pauses of whole steps of a grid begin waits anywhere on it, as often.
+    let pause_ns = match grid_ns(&run, &bench.reference) {
+        Some(grid) => grid * (pause(&rough) / grid).round().max(1.0),
+        None => pause(&rough),
+    };
     let floors = [0, 1].map(|length| (length, plan.waits / FLOORS));
     let chosen = lengths_ns.iter().map(|&length| (length, plan.waits));
     let mut requests: Vec<u64> = floors
@@ -178,7 +195,7 @@ pub fn explore(
         .collect();
     requests.shuffle(random);
     if !run.scans.iter().any(|scan| bench.is_broken(scan)) {
-        run.lengths = bench.waits(&requests, pause(&rough))?;
+        run.lengths = bench.waits(&requests, pause_ns)?;
     }
     if bench.arms && !bench.is_broken(&run.lengths) {
         run.arms = bench.timer.arms(&bench.reference.id, plan.arms)?;
@@ -187,7 +204,10 @@ pub fn explore(
 }
 
 fn pause(rough: &Rough) -> f64 {
-    (PAUSE * rough.width).clamp(SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS)
+    // Whole steps, as long as a step seems to be.
+    let step = rough.width / EVENLY;
+    let pause = if STEPS_A_PAUSE * step <= LONGEST_PAUSE_NS { STEPS_A_PAUSE * step } else { step };
+    pause.clamp(SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS)
 }
 
 /// Long waits, for a process that waits beside others. Returns the waits of chosen lengths, and the scans.
@@ -201,7 +221,7 @@ pub fn explore_long(
 ) -> Answer<(Vec<Wait>, Vec<Vec<Wait>>)> {
     let mut requests = plan.long_ns.to_vec();
     requests.shuffle(random);
-    let long = bench.waits(&requests, SHORTEST_PAUSE_NS)?;
+    let long = bench.waits(&requests, LONGEST_PAUSE_NS)?;
     let mut scans = Vec::new();
     for &(length, count) in plan.long_scans {
         if bench.is_broken(&long) {

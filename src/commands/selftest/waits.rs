@@ -1,0 +1,179 @@
+//! `selftest --waits`: simulated timers that wait, and periodic ones.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use rayon::prelude::*;
+use serde::Serialize;
+use timers::Answer;
+
+use super::super::{CommandError, pretty, progress::Progress};
+use super::{CHANCE, COUNT, failure, sizes, table};
+use crate::cli::{SelftestArgs, ShortFormat};
+use crate::model::Estimate;
+use crate::prober::waits::plan::WaitPlan;
+use crate::selftest::figure::FigureSummary;
+use crate::selftest::waits::population;
+use crate::selftest::waits::score::{Counts, Judged, Score};
+use crate::table::{Cell, Format};
+
+#[derive(Serialize)]
+struct Outcome {
+    seed: u64,
+    profile: &'static str,
+    /// Granularity, by kind of timer.
+    granularity: BTreeMap<String, Counts>,
+    /// Policy after a stall and numbers of missed expirations, by kind of timer.
+    missed_expirations: BTreeMap<String, Counts>,
+    figures: BTreeMap<&'static str, FigureSummary>,
+    required: Required,
+    passed: bool,
+    /// What does not meet the requirements.
+    failures: Vec<String>,
+}
+
+/// What is required of the estimators.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Required {
+    /// The share of timers whose steps are found to 1 %, and no others.
+    granularity: f64,
+    /// The largest share of timers on which a step is found that there is not.
+    steps_that_are_not: f64,
+    /// The share of periodic timers whose policy and numbers of missed expirations are exact.
+    exact: f64,
+    /// Shares of intervals that hold the truth, at least, and at most of quantiles.
+    covered: [f64; 2],
+}
+
+const REQUIRED: Required =
+    Required { granularity: 0.97, steps_that_are_not: 0.005, exact: 0.98, covered: [0.93, 0.97] };
+/// The first of these of a first look, whose waits are too few for some steps.
+const OF_A_FIRST_LOOK: f64 = 0.8;
+
+/// Runs the command.
+///
+/// # Errors
+/// When too many figures are wrong.
+pub fn run(args: &SelftestArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+    let plan = if args.quick { &WaitPlan::QUICK } else { &WaitPlan::DEFAULT };
+    let (seed, count) = (args.seed.unwrap_or(1), args.count.unwrap_or(COUNT) as usize);
+    let score = judge(seed, count, plan).map_err(|fault| {
+        CommandError::Failed(format!("a simulated timer that waits could not be asked: {fault}"))
+    })?;
+    let figures = score.summary();
+    let granularity = if args.quick { OF_A_FIRST_LOOK } else { REQUIRED.granularity };
+    let required = Required { granularity, ..REQUIRED };
+    let failures = failures(&score, &figures, required);
+    let outcome = Outcome {
+        seed,
+        profile: plan.name,
+        granularity: score.steps,
+        missed_expirations: score.policies,
+        figures,
+        required,
+        passed: failures.is_empty(),
+        failures,
+    };
+    match args.format {
+        ShortFormat::Json => writeln!(output, "{}", pretty(&outcome)?)?,
+        ShortFormat::Table => print(&outcome, output)?,
+    }
+    output.flush()?;
+    if outcome.passed { Ok(()) } else { Err(CommandError::Failed(failure(&outcome.failures))) }
+}
+
+/// As many countdown timers, and as many periodic ones.
+fn judge(seed: u64, count: usize, plan: &WaitPlan) -> Answer<Score> {
+    let (waits, ticks) = (population::waits(count, seed), population::ticks(count, seed));
+    let progress = Progress::of(waits.len() + ticks.len(), false);
+    progress.at("simulated timers that wait");
+    let seen = |judged: Judged| {
+        progress.step();
+        judged
+    };
+    let waits = waits.par_iter().map(|case| Ok(seen(Judged::wait(case, &case.figures(plan)?))));
+    let ticks = ticks.par_iter().map(|case| {
+        let (figures, missed) = case.figures(plan)?;
+        Judged::ticks(case, &figures, missed).map(&seen)
+    });
+    let mut score = Score::default();
+    waits.chain(ticks).collect::<Answer<Vec<_>>>()?.iter().for_each(|judged| score.add(judged));
+    Ok(score)
+}
+
+/// What the estimators do not meet, beyond what chance does to so many.
+fn failures(
+    score: &Score,
+    figures: &BTreeMap<&'static str, FigureSummary>,
+    required: Required,
+) -> Vec<String> {
+    let chance = |share: f64, count: u32| CHANCE * (share * (1.0 - share) / f64::from(count.max(1))).sqrt();
+    let (steps, policies) = (Counts::sum(&score.steps), Counts::sum(&score.policies));
+    let share = |part: u32, counts: &Counts| f64::from(part) / f64::from(counts.timers.max(1));
+    let mut failures = Vec::new();
+    let mut at_least = |what: &str, right: u32, counts: &Counts, wanted: f64| {
+        if share(right, counts) < wanted - chance(wanted, counts.timers) {
+            let percent = [share(right, counts), wanted].map(|share| 100.0 * share);
+            failures
+                .push(format!("{what} on {:.1} % of them, and {:.0} % are required", percent[0], percent[1]));
+        }
+    };
+    at_least("granularity right", steps.right, &steps, required.granularity);
+    at_least("missed expirations exact", policies.right, &policies, required.exact);
+    let most = required.steps_that_are_not;
+    if share(steps.wrong, &steps) > most + chance(most, steps.timers) {
+        failures.push(format!("{} timers were given a step that they do not have", steps.wrong));
+    }
+    let [least, most] = required.covered;
+    for (name, figure) in figures {
+        let Some(covered) = figure.covered else { continue };
+        let quantile = name.starts_with("lateness") || name.starts_with("jitter");
+        let too_few = covered < least - chance(least, figure.intervals);
+        if too_few || (quantile && covered > most + chance(most, figure.intervals)) {
+            let wanted = if too_few { least } else { most };
+            let bound = if too_few { "at least" } else { "at most" };
+            failures.push(format!(
+                "{name} covered on {:.1} % of them, and {bound} {:.0} % are required",
+                100.0 * covered,
+                100.0 * wanted
+            ));
+        }
+    }
+    failures
+}
+
+fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> {
+    writeln!(output, "simulated timers that wait, seed {}, profile {}\n", outcome.seed, outcome.profile)?;
+    let counted = |heading: [&'static str; 5], counts: &BTreeMap<String, Counts>| {
+        let mut table = table(&heading);
+        let all = ("all".to_owned(), Counts::sum(counts));
+        for (kind, counts) in counts.iter().chain([(&all.0, &all.1)]) {
+            let numbers = [counts.timers, counts.right, counts.missed, counts.wrong];
+            let numbers = numbers.map(|number| Cell::from(number.to_string()));
+            table.push([Cell::from(kind.as_str())].into_iter().chain(numbers).collect());
+        }
+        table.render(Format::Table)
+    };
+    let steps = ["granularity", "timers", "right to 1 %", "not found", "false"];
+    let policies = ["policy, missed expirations", "timers", "exact", "not told", "wrong"];
+    writeln!(output, "{}", counted(steps, &outcome.granularity))?;
+    writeln!(output, "{}", counted(policies, &outcome.missed_expirations))?;
+    let mut figures = table(&["figure", "intervals", "covered %", "half-width (±error)"]);
+    for (name, figure) in &outcome.figures {
+        let Some(covered) = figure.covered else { continue };
+        let known = Estimate::exact(covered).counted(f64::from(figure.intervals));
+        let [covered, low, high] = [known.value, known.low, known.high].map(|share| 100.0 * share);
+        figures.push(vec![
+            (*name).into(),
+            figure.intervals.to_string().into(),
+            format!("{covered:.1} ({low:.1} to {high:.1})").into(),
+            sizes(*figure).into(),
+        ]);
+    }
+    write!(output, "{}", figures.render(Format::Table))?;
+    writeln!(
+        output,
+        "\nhalf-width and error: medians, in % of the figure; of CPU time over length in %, of errors in ppm in hundreds of ppm"
+    )?;
+    Ok(())
+}
