@@ -103,6 +103,16 @@ fn waited(report: &BriefReport) -> Result<Report, CommandError> {
     {
         words.extend([flag.to_owned(), values.join(",")]);
     }
+    let lateness =
+        report.waits.iter().filter_map(|row| row.figures.as_ref()).flat_map(|figures| &figures.lateness);
+    let mut lengths: Vec<u64> =
+        lateness.filter(|late| !late.beside_others).map(|late| late.request_ns).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    if !lengths.is_empty() && report.periods.is_empty() {
+        let lengths: Vec<String> = lengths.iter().map(|ns| format!("{ns}ns")).collect();
+        words.extend(["--durations".to_owned(), lengths.join(",")]);
+    }
     if each(&|conditions| format!("{:?}", conditions.cpu)).len() > 1 {
         words.extend(["--cpu".into(), "all".into()]);
     }

@@ -38,6 +38,8 @@ pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandErr
 pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandError> {
     let common = &args.common;
     let mut campaign = Campaign::<PeriodTrace>::begin(common, "periods")?;
+    let process_ns = campaign.settings.plan.ticking_process_ns(args.every);
+    campaign.expect(common.timeout, process_ns);
     let bar = campaign.progress(common.quiet);
     let progress = |what: &str| {
         bar.at(what);
@@ -65,6 +67,7 @@ fn observed(campaign: &mut Campaign<PeriodTrace>, period_ns: u64) -> Vec<Observe
             conditions: told(&subject.conditions),
             period_ns,
             outcome: subject.outcome.map_err(|reason| failed(&reason, &subject.conditions)),
+            lost: subject.lost,
         }
     });
     let missing = campaign.waiters.missing.iter().map(|missing| ObservedPeriods {
@@ -74,6 +77,7 @@ fn observed(campaign: &mut Campaign<PeriodTrace>, period_ns: u64) -> Vec<Observe
         conditions: Default::default(),
         period_ns,
         outcome: Err(missing.why.clone()),
+        lost: None,
     });
     asked.chain(missing).collect()
 }

@@ -6,11 +6,11 @@ use super::{CommandError, failed, terminal_style, wait};
 use clap::ValueEnum;
 
 use crate::cli::{Lengths, PickArgs, RuntimeArgs, RuntimeName, ShortFormat, WaitArgs, WaitingArgs};
-use crate::method::waiting::{Punctuality, WaitChoice, Waiter, choose};
+use crate::method::waiting::{Punctuality, WaitChoice, Waiter, choose, waits_to_prove};
 use crate::model::Report;
 use crate::report::terminal::listed;
 use crate::table::Style;
-use crate::text::numbers::{significant, time, trimmed};
+use crate::text::numbers::{short_time, significant, time};
 use crate::text::{clipped, hang};
 
 /// Runs the command. Returns whether a method suffices.
@@ -38,6 +38,9 @@ pub fn run(args: &PickArgs, every_ns: f64, output: &mut dyn Write) -> Result<boo
     Ok(choice.picked.is_some())
 }
 
+/// A method is not measured for longer than this, in seconds.
+const MOST_SECONDS: f64 = 15.0;
+
 /// One length, often enough to tell of such a share.
 fn to_be_measured(pick: &PickArgs, every_ns: u64, share: f64) -> Result<WaitArgs, CommandError> {
     let runtime = pick.runtime.as_deref().filter(|name| *name != "native" && pick.agents.is_empty());
@@ -49,10 +52,19 @@ fn to_be_measured(pick: &PickArgs, every_ns: u64, share: f64) -> Result<WaitArgs
         )
     })?;
     let hosted = !pick.agents.is_empty() || named.is_some();
+    let seconds = waits_to_prove(share) * every_ns as f64 / 1e9;
+    if seconds > MOST_SECONDS {
+        return Err(CommandError::Usage(format!(
+            "to prove a share of {} % of waits of {} takes {seconds:.0} s for each method, which is not done for all: measure those that \
+             matter with `timermeter wait TIMER… --durations {} --for {seconds:.0}s -o report.json`, and give --from report.json",
+            100.0 * share,
+            short_time(every_ns as f64),
+            short_time(every_ns as f64).replace(' ', "").replace('µ', "u"),
+        )));
+    }
     Ok(WaitArgs {
         durations: vec![Lengths(vec![every_ns])],
-        // With none missed Wilson's bound of so many is above the share.
-        at_least: Some((4.0 / (1.0 - share)).clamp(100.0, 20_000.0) as u32),
+        at_least: Some(waits_to_prove(share).clamp(200.0, 1e6) as u32),
         ..WaitArgs::first_look(WaitingArgs {
             timers: if hosted { vec!["*:*".into()] } else { Vec::new() },
             agents: pick.agents.clone(),
@@ -68,8 +80,8 @@ fn page(choice: &WaitChoice, style: Style) -> String {
         asked.overhead.map_or_else(String::new, |most| format!(", at most {} of a CPU", percent(most)));
     let mut out = format!(
         "# requirement: every {}, off by at most {} in {} of cases{most}\n\n",
-        short(asked.every_ns),
-        short(asked.within_ns),
+        short_time(asked.every_ns),
+        short_time(asked.within_ns),
         percent(asked.share),
     );
     match (&choice.picked, &choice.nearest) {
@@ -87,7 +99,7 @@ fn page(choice: &WaitChoice, style: Style) -> String {
     out
 }
 
-/// Its id, with the conditions that its thread has to ask for.
+/// Its id.
 fn named(waiter: &Waiter) -> String {
     clipped(&waiter.id, 60)
 }
@@ -103,7 +115,7 @@ fn in_short(waiter: &Waiter) -> String {
 fn candidate(out: &mut String, title: &str, waiter: &Waiter, style: Style) {
     *out += &format!("{title} {} — {}\n\n", named(waiter), clipped(&waiter.label, 80));
     let known = |ns: Option<f64>| ns.map_or_else(|| "unknown: too few waits".into(), |ns| time(Some(ns)));
-    let slack = waiter.slack_ns.map_or_else(|| "none".into(), |ns| short(ns as f64));
+    let slack = waiter.slack_ns.map_or_else(|| "none".into(), |ns| short_time(ns as f64));
     let lines = [
         (
             "within the bound",
@@ -117,7 +129,7 @@ fn candidate(out: &mut String, title: &str, waiter: &Waiter, style: Style) {
         (
             "lateness",
             format!(
-                "median {}, p99 {}, at most {}",
+                "median {}, p99 {}, max {}",
                 known(waiter.p50_ns),
                 known(waiter.p99_ns),
                 time(Some(waiter.max_ns))
@@ -136,10 +148,6 @@ fn candidate(out: &mut String, title: &str, waiter: &Waiter, style: Style) {
     for note in &waiter.notes {
         hang(out, "  → ", "    ", note, style.columns());
     }
-}
-
-fn short(ns: f64) -> String {
-    trimmed(&time(Some(ns)))
 }
 
 fn percent(share: f64) -> String {

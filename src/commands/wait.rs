@@ -51,8 +51,8 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         settings.lengths_ns.dedup();
     }
     if let Some(waits) = args.at_least {
-        /// Nanoseconds a timer.
-        const MOST_NS: f64 = 6e9;
+        /// Nanoseconds a timer: more than is needed to choose.
+        const MOST_NS: f64 = 3e10;
         let plan = &mut settings.plan;
         let each = waits.div_ceil(plan.processes);
         *plan = WaitPlan {
@@ -67,6 +67,8 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
     if settings.span.is_some() || settings.break_ns.is_some() {
         settings.plan.long_rounds = 0;
     }
+    let process_ns = campaign.settings.plan.process_ns(&campaign.settings.lengths_ns);
+    campaign.expect(common.timeout, process_ns);
     let bar = campaign.progress(common.quiet);
     let progress = |what: &str| {
         bar.at(what);
@@ -107,6 +109,7 @@ fn observed(campaign: &mut Campaign<WaitTrace>) -> Vec<ObservedWaits> {
             means: subject.waiter.means,
             conditions: told(&subject.conditions),
             outcome: subject.outcome.map_err(|reason| failed(&reason, &subject.conditions)),
+            lost: subject.lost,
         }
     });
     let missing = campaign.waiters.missing.iter().map(|missing| ObservedWaits {
@@ -116,6 +119,7 @@ fn observed(campaign: &mut Campaign<WaitTrace>) -> Vec<ObservedWaits> {
         means: missing.means,
         conditions: Default::default(),
         outcome: Err(missing.why.clone()),
+        lost: None,
     });
     asked.chain(missing).collect()
 }

@@ -64,12 +64,7 @@ impl<T> Campaign<T> {
         }
         let conditions = combined(args, &cpus);
         let subjects = waiters.usable.iter().flat_map(|(host, waiter)| {
-            conditions.iter().map(|&conditions| Subject {
-                host: *host,
-                waiter: waiter.clone(),
-                conditions,
-                outcome: Err("it was not asked".into()),
-            })
+            conditions.iter().map(|&conditions| Subject::new(*host, waiter.clone(), conditions))
         });
         let subjects: Vec<_> = subjects.collect();
         if subjects.len() > MOST_TIMERS {
@@ -81,6 +76,14 @@ impl<T> Campaign<T> {
         }
         let frame = Frame::begin(cpus[0], args.cycles)?;
         Ok(Self { waiters, subjects, settings, frame })
+    }
+
+    /// Gives each process as long as its answers should take, unless somebody said how long they may.
+    pub fn expect(&mut self, asked: Option<u64>, process_ns: f64) {
+        if asked.is_none() {
+            self.settings.timeout =
+                self.settings.timeout.max(Duration::from_secs_f64(2.0 * process_ns / 1e9));
+        }
     }
 
     /// The line of progress over as many processes as there will be at least.

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Compared, Difference, Fate, Figure, OneSided, Quantity};
 use crate::model::{BackgroundLoad, Granularity, Known, PeriodRow, Status, WaitConditions, WaitRow};
-use crate::report::waits::{in_short, short};
+use crate::report::waits::in_short;
+use crate::text::numbers::short_time;
 
 /// Figures and one-sided rows of timers that wait, and whether any is in both.
 pub(super) struct Waited {
@@ -84,7 +85,7 @@ impl<'a> Row<'a> {
     }
 
     fn name(&self, among: &[&WaitConditions]) -> String {
-        let every = self.period_ns.map_or_else(String::new, |ns| format!(" every {}", short(ns as f64)));
+        let every = self.period_ns.map_or_else(String::new, |ns| format!(" every {}", short_time(ns as f64)));
         match in_short(self.conditions, among, false) {
             same if same.is_empty() || !among.contains(&self.conditions) => format!("{}{every}", self.id),
             own => format!("{}{every} ({own})", self.id),
@@ -117,7 +118,7 @@ pub(super) fn compared<H, P>(
                 before.figures.iter().find(|(other, at, _)| (other, at) == (quantity, length))
             });
             let Some((_, _, earlier)) = same else { continue };
-            let at = length.map_or_else(String::new, |ns| format!(" at {}", short(ns as f64)));
+            let at = length.map_or_else(String::new, |ns| format!(" at {}", short_time(ns as f64)));
             let timer = format!("{name}{at}");
             let both = figure(earlier).zip(figure(known));
             waited.figures.extend(both.map(|(old, new)| {

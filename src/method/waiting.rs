@@ -1,16 +1,14 @@
 //! Which method to wait with, every so often: the cheapest of those that are on time often enough.
 
 use serde::Serialize;
+use statrs::distribution::{Beta, ContinuousCDF};
 
-use crate::analysis::statistics::normal_quantile;
-use crate::model::{Granularity, Lateness, LatenessHistogram, Means, Report, WaitRow};
+use crate::model::{Granularity, Lateness, LatenessHistogram, Means, Report, WaitFigures, WaitRow};
 use crate::text::clipped;
-use crate::text::numbers::{significant, time, trimmed};
+use crate::text::numbers::{short_time, significant, time};
 
-/// Lengths that differ by more than this factor tell nothing of each other.
-const NEAR: f64 = 3.2;
-/// Bins of the histogram of latenesses a decade.
-const BINS: f64 = 20.0;
+/// Lengths that differ by more than this factor tell too little of each other.
+const NEAR: f64 = 1.25;
 
 /// What is asked of a method to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -105,7 +103,7 @@ impl Punctuality {
             return Err(PunctualityError::Share("--overhead"));
         }
         if within_ns >= every_ns {
-            return Err(PunctualityError::Loose(short(every_ns), short(within_ns)));
+            return Err(PunctualityError::Loose(short_time(every_ns), short_time(within_ns)));
         }
         Ok(Self { every_ns, within_ns, share, overhead })
     }
@@ -122,26 +120,30 @@ pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, Punctu
     let length_ns = lengths
         .filter(|length| distance(*length) <= NEAR.ln())
         .min_by(|a, b| distance(*a).total_cmp(&distance(*b)))
-        .ok_or_else(|| PunctualityError::NoSuchWaits(short(asked.every_ns)))?;
-    let mut all: Vec<Waiter> = report
-        .waits
-        .iter()
-        .filter_map(|row| {
-            let late = row.figures.as_ref()?.lateness.iter().find(|late| late.request_ns == length_ns)?;
-            Some(Waiter::judged(row, late, asked))
-        })
-        .collect();
-    let cost = |waiter: &Waiter| waiter.overhead.unwrap_or(f64::INFINITY);
+        .ok_or_else(|| PunctualityError::NoSuchWaits(short_time(asked.every_ns)))?;
+    let mut all: Vec<Waiter> = Vec::new();
+    for row in &report.waits {
+        let Some(figures) = &row.figures else { continue };
+        let Some(late) = figures.lateness.iter().find(|late| late.request_ns == length_ns) else { continue };
+        let waiter = Waiter::judged(row, figures, late, asked);
+        // Of one that waited on several CPUs, and beside others, the worst counts.
+        let same = |other: &&mut Waiter| {
+            (&other.id, other.slack_ns, &other.policy) == (&waiter.id, waiter.slack_ns, &waiter.policy)
+        };
+        match all.iter_mut().find(same) {
+            Some(other) if other.shortfall_by(asked) < waiter.shortfall_by(asked) => *other = waiter,
+            Some(_) => {}
+            None => all.push(waiter),
+        }
+    }
+    // Those that suffice by what they cost, the others by what they lack.
+    let order = |waiter: &Waiter| match waiter.reason {
+        None => (false, waiter.overhead.unwrap_or(f64::INFINITY)),
+        Some(_) => (true, waiter.shortfall_by(asked)),
+    };
     all.sort_by(|a, b| {
-        let suffices = |waiter: &Waiter| waiter.reason.is_some();
-        let both_suffice = a.reason.is_none();
-        suffices(a).cmp(&suffices(b)).then_with(|| {
-            if both_suffice {
-                cost(a).total_cmp(&cost(b))
-            } else {
-                b.share.total_cmp(&a.share).then(cost(a).total_cmp(&cost(b)))
-            }
-        })
+        let ((a_fails, a), (b_fails, b)) = (order(a), order(b));
+        a_fails.cmp(&b_fails).then(a.total_cmp(&b))
     });
     let best = (!all.is_empty()).then(|| all.remove(0));
     let (picked, nearest) = match best {
@@ -152,7 +154,7 @@ pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, Punctu
 }
 
 impl Waiter {
-    fn judged(row: &WaitRow, late: &Lateness, asked: &Punctuality) -> Self {
+    fn judged(row: &WaitRow, figures: &WaitFigures, late: &Lateness, asked: &Punctuality) -> Self {
         let share = within(late, asked.within_ns);
         let share_at_least = at_least(share, late.waits);
         let overhead = late.cpu_ns.map(|cpu| (cpu.value / asked.every_ns).max(0.0));
@@ -171,15 +173,30 @@ impl Waiter {
             notes: Vec::new(),
             reason: None,
         };
-        waiter.reason = waiter.shortfall(asked);
+        let step = coarsest(figures).filter(|step| *step > asked.within_ns);
+        waiter.reason = match step {
+            Some(step) => Some(format!(
+                "it waits in steps of {}, and what is left of a period is no multiple of that",
+                short_time(step)
+            )),
+            None => waiter.shortfall(asked),
+        };
         waiter.notes = notes(row, late, asked);
         waiter
     }
 
+    /// By what factor it misses what is asked, the share or the overhead; up to 1 where it does not.
+    fn shortfall_by(&self, asked: &Punctuality) -> f64 {
+        let overhead = asked.overhead.map_or(0.0, |most| self.overhead.unwrap_or(f64::INFINITY) / most);
+        let late = (1.0 - self.share_at_least) / (1.0 - asked.share);
+        late.max(overhead)
+    }
+
     fn shortfall(&self, asked: &Punctuality) -> Option<String> {
-        let within = short(asked.within_ns);
+        let within = short_time(asked.within_ns);
         if self.share < asked.share {
-            let tail = self.p99_ns.map_or_else(String::new, |p99| format!(" (p99 is {})", time(Some(p99))));
+            let tail = self.p99_ns.filter(|p99| *p99 > asked.within_ns);
+            let tail = tail.map_or_else(String::new, |p99| format!(" (p99 is {})", time(Some(p99))));
             return Some(format!("{} of waits are within {within}{tail}", percent(self.share)));
         }
         if self.share_at_least < asked.share {
@@ -224,27 +241,35 @@ fn notes(row: &WaitRow, late: &Lateness, asked: &Punctuality) -> Vec<String> {
 /// The share of waits that were off by no more than that many nanoseconds. A bin counts where it is within as a whole.
 fn within(late: &Lateness, within_ns: f64) -> f64 {
     let LatenessHistogram { bins } = &late.histogram;
-    let ends_within = |bin: u32| 10_f64.powf(f64::from(bin) / BINS) <= within_ns;
+    let ends_within = |bin: u32| 10_f64.powf(LatenessHistogram::end(bin)) <= within_ns;
     let inside: f64 = bins.iter().filter(|(bin, _)| ends_within(**bin)).map(|(_, count)| *count as f64).sum();
     // All early waits stand in the first bin.
     let too_early = if late.earliest_ns > within_ns { late.early } else { 0.0 };
     (inside / late.waits.max(1) as f64 - too_early).clamp(0.0, 1.0)
 }
 
-/// The lower end of Wilson's interval of a share, one-sided at 95 %.
+/// What a share is at least, at 95 %: the lower end of Clopper and Pearson's interval, one-sided (Biometrika 26, 1934).
 fn at_least(share: f64, waits: u64) -> f64 {
-    if waits == 0 {
+    let kept = (share * waits as f64).round().min(waits as f64);
+    if kept < 1.0 {
         return 0.0;
     }
-    // That of an interval of 90 % with two sides.
-    let (z, n) = (normal_quantile(0.9), waits as f64);
-    let centre = share + z * z / (2.0 * n);
-    let half = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
-    ((centre - half) / (1.0 + z * z / n)).max(0.0)
+    Beta::new(kept, waits as f64 - kept + 1.0).map_or(0.0, |beta| beta.inverse_cdf(0.05))
 }
 
-fn short(ns: f64) -> String {
-    trimmed(&time(Some(ns)))
+/// Waits that prove a share at 95 %, where as many miss as may by chance: with none 3 over the rest would do.
+#[must_use]
+pub fn waits_to_prove(share: f64) -> f64 {
+    12.0 / (1.0 - share)
+}
+
+/// The longest step of a timer's requests or wake-ups, in nanoseconds.
+fn coarsest(figures: &WaitFigures) -> Option<f64> {
+    let all = figures.steps.iter().flat_map(|steps| [steps.rounding, steps.grid]).flatten();
+    all.filter_map(
+        |granularity| if let Granularity::Step(known) = granularity { Some(known.value) } else { None },
+    )
+    .reduce(f64::max)
 }
 
 fn percent(share: f64) -> String {
@@ -281,7 +306,7 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
             lateness.cpu_ns.map_or_else(String::new, |cpu| format!(", {} of CPU", time(Some(cpu.value))));
         format!("{} ({} late{cpu})", clipped(&row.id, LONGEST_ID), time(Some(late(lateness))))
     };
-    let length = short(at.first()?.1.request_ns as f64);
+    let length = short_time(at.first()?.1.request_ns as f64);
     let mut parts: Vec<String> = blocking.map(told).into_iter().collect();
     parts.extend(punctual.map(|other| format!("where it must not be late: {}", told(other))));
     if parts.is_empty() {
@@ -294,7 +319,7 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
                 Granularity::Step(known) if known.value >= COARSE_NS => Some(known.value),
                 _ => None,
             })?;
-        Some((clipped(&row.id, LONGEST_ID), short(step)))
+        Some((clipped(&row.id, LONGEST_ID), short_time(step)))
     });
     let mut coarse: Vec<String> = Vec::new();
     for (id, step) in rounding {
@@ -322,11 +347,11 @@ mod tests {
     use super::*;
 
     fn late(counts: &[(f64, u64)]) -> Lateness {
-        let bins =
-            counts.iter().map(|&(ns, count)| (((ns.log10() * BINS).floor() + 1.0) as u32, count)).collect();
+        let bins = counts.iter().map(|&(ns, count)| (LatenessHistogram::bin(ns), count)).collect();
         Lateness {
             request_ns: 1_000_000,
             waits: counts.iter().map(|(_, count)| count).sum(),
+            beside_others: false,
             p50_ns: None,
             p90_ns: None,
             p99_ns: None,

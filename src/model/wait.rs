@@ -103,6 +103,9 @@ pub struct Lateness<H = LatenessHistogram> {
     pub request_ns: u64,
     /// Waits.
     pub waits: u64,
+    /// Whether they were made beside those of other timers, on any CPU, as long waits are.
+    #[serde(default)]
+    pub beside_others: bool,
     /// Median.
     pub p50_ns: Option<Known>,
     /// 90th percentile; from 50 waits on.
@@ -111,7 +114,7 @@ pub struct Lateness<H = LatenessHistogram> {
     pub p99_ns: Option<Known>,
     /// 99.9th percentile; from 5 000 waits on.
     pub p999_ns: Option<Known>,
-    /// The latest.
+    /// The largest.
     pub max_ns: f64,
     /// Median of what is the timer's part: lateness less the time that the thread was ready to run and had no CPU; null where it
     /// spins or the system does not tell.
@@ -141,6 +144,23 @@ pub struct Lateness<H = LatenessHistogram> {
 pub struct LatenessHistogram {
     /// Waits by bin. Bin 0 holds what is below 1 ns, early waits included; bin k > 0 holds from 10^((k−1)/20) ns to 10^(k/20) ns.
     pub bins: BTreeMap<u32, u64>,
+}
+
+impl LatenessHistogram {
+    /// Bins a decade.
+    pub const BINS: f64 = 20.0;
+
+    /// The bin of a lateness in nanoseconds.
+    #[must_use]
+    pub fn bin(late_ns: f64) -> u32 {
+        if late_ns < 1.0 { 0 } else { (Self::BINS * late_ns.log10()).floor() as u32 + 1 }
+    }
+
+    /// Where a bin ends, as a logarithm to base 10 of nanoseconds.
+    #[must_use]
+    pub fn end(bin: u32) -> f64 {
+        f64::from(bin) / Self::BINS
+    }
 }
 
 /// Everything that was found out of a timer that waits.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::periods;
 use crate::model::{Granularity, Means, PeriodRow, Status, WaitConditions, WaitFigures, WaitRow, Warning};
 use crate::scoring;
-use crate::text::numbers::{significant, time, trimmed};
+use crate::text::numbers::{short_time, significant};
 use crate::trace::{PeriodTrace, WaitTrace};
 
 /// Why a timer that waits has no figures.
@@ -34,6 +34,9 @@ pub struct ObservedWaits {
     pub conditions: WaitConditions,
     /// What was observed, or why nothing was.
     pub outcome: Result<WaitTrace, NotUsable>,
+    /// Why it was not asked any more after that.
+    #[serde(default)]
+    pub lost: Option<String>,
 }
 
 /// A periodic timer, under one set of conditions, and what became of it.
@@ -51,6 +54,9 @@ pub struct ObservedPeriods {
     pub period_ns: u64,
     /// What was observed, or why nothing was.
     pub outcome: Result<PeriodTrace, NotUsable>,
+    /// Why it was not asked any more after that.
+    #[serde(default)]
+    pub lost: Option<String>,
 }
 
 impl ObservedWaits {
@@ -68,10 +74,19 @@ impl ObservedWaits {
             status,
             reason,
             remedy,
-            warnings: figures.as_ref().map(caveats).unwrap_or_default(),
+            warnings: ended_early(&self.lost).into_iter().chain(figures.iter().flat_map(caveats)).collect(),
             figures,
         }
     }
+}
+
+/// What was observed is kept, although a process failed.
+fn ended_early(lost: &Option<String>) -> Option<Warning> {
+    Some(Warning {
+        code: "ended-early".into(),
+        message: format!("it was not asked any more: {}", lost.as_ref()?),
+        advice: "Its figures rest on what was observed until then; measure again.".into(),
+    })
 }
 
 /// What whoever uses the timer should know.
@@ -88,10 +103,27 @@ fn caveats(figures: &WaitFigures) -> Vec<Warning> {
             format!(
                 "{} % of waits of {} returned before their time, by up to {}",
                 significant(100.0 * late.early, 3),
-                short(late.request_ns as f64),
-                short(late.earliest_ns)
+                short_time(late.request_ns as f64),
+                short_time(late.earliest_ns)
             ),
             "After a wait, look at the clock, and wait for what is left.",
+        );
+    }
+    let usual = figures.lateness.iter().filter(|late| !late.beside_others).max_by_key(|late| late.waits);
+    let differing = usual.and_then(|late| Some((late, late.p50_ns?, late.p50_ns?.low?, late.p50_ns?.high?)));
+    if let Some((late, p50, low, high)) = differing.filter(|(_, p50, low, high)| high - low > p50.value.abs())
+    {
+        warn(
+            "processes-differ",
+            format!(
+                "processes differ by more than their waits: the median lateness of waits of {} is {} [{}, {}]; percentiles are means \
+                 over processes",
+                short_time(late.request_ns as f64),
+                short_time(p50.value),
+                short_time(low),
+                short_time(high)
+            ),
+            "Measure on a quieter machine, or longer (--thorough, --for).",
         );
     }
     let step = |granularity: Option<Granularity>| match granularity {
@@ -101,7 +133,7 @@ fn caveats(figures: &WaitFigures) -> Vec<Warning> {
     if let Some(ns) = figures.steps.iter().find_map(|steps| step(steps.rounding)) {
         warn(
             "requests-rounded",
-            format!("requests are rounded to steps of {}", short(ns)),
+            format!("requests are rounded to steps of {}", short_time(ns)),
             "Where shorter waits matter, take a timer whose requests are finer.",
         );
     }
@@ -109,13 +141,13 @@ fn caveats(figures: &WaitFigures) -> Vec<Warning> {
     if let [first, rest @ ..] = grids.as_slice() {
         let grown = rest.iter().copied().fold(*first, f64::max);
         let grows = if grown > 1.5 * first {
-            format!(", and of {} for longer waits", short(grown))
+            format!(", and of {} for longer waits", short_time(grown))
         } else {
             String::new()
         };
         warn(
             "wakes-on-a-grid",
-            format!("threads wake at points of time {} apart{grows}", short(*first)),
+            format!("threads wake at points of time {} apart{grows}", short_time(*first)),
             "Expect waits to end up to a step late, whatever is asked for.",
         );
     }
@@ -132,10 +164,6 @@ fn caveats(figures: &WaitFigures) -> Vec<Warning> {
 /// What clocks differ by from each other is less.
 const LARGE_PPM: f64 = 200.0;
 
-fn short(ns: f64) -> String {
-    trimmed(&time(Some(ns)))
-}
-
 impl ObservedPeriods {
     /// Its row.
     #[must_use]
@@ -151,7 +179,7 @@ impl ObservedPeriods {
             reason,
             remedy,
             figures: self.outcome.as_ref().ok().map(periods::figures),
-            warnings: Vec::new(),
+            warnings: ended_early(&self.lost).into_iter().collect(),
         }
     }
 }

@@ -66,6 +66,12 @@ pub fn trimmed(figure: &str) -> String {
     digits.to_owned() + unit
 }
 
+/// A time given in nanoseconds without zeros that say nothing: `1 ms`.
+#[must_use]
+pub fn short_time(ns: f64) -> String {
+    trimmed(&time(Some(ns)))
+}
+
 /// A frequency given in hertz, as in `2.596 GHz`.
 #[must_use]
 pub fn rate(hz: Option<f64>) -> String {

@@ -19,6 +19,20 @@ pub struct Wait {
     pub run_delay_ns: Option<i64>,
 }
 
+impl Wait {
+    /// How long it took, in nanoseconds. The subtraction wraps, as counters may.
+    #[must_use]
+    pub fn took_ns(&self, ns_per_tick: f64) -> f64 {
+        self.after.wrapping_sub(self.before) as f64 * ns_per_tick
+    }
+
+    /// How much longer than asked for it took, in nanoseconds.
+    #[must_use]
+    pub fn late_ns(&self, ns_per_tick: f64) -> f64 {
+        self.took_ns(ns_per_tick) - self.request_ns as f64
+    }
+}
+
 /// What one fresh process observed of a timer that waits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WaitRun {

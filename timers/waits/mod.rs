@@ -55,7 +55,7 @@ pub enum Means {
 pub struct WaitRequest<'a> {
     /// How long to wait, in nanoseconds; a row of the answer for each.
     pub lengths_ns: &'a [u64],
-    /// How often, each length after the other and then all again.
+    /// How often: once each length in the order given, or several times, in another random order each time.
     pub repeat: u32,
     /// Before each wait a random time of up to so many nanoseconds passes, so that waits begin at random phases of whatever ticks.
     pub pause_ns: u64,

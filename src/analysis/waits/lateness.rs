@@ -9,19 +9,24 @@ use crate::model::{Known, Lateness, LatenessHistogram};
 use crate::trace::{Wait, WaitRun, WaitTrace};
 
 /// Waits from which a quantile is told: five, and of the 90th percentile as in the median of ten, lie beyond it.
+const FOR_P50: usize = 5;
 const FOR_P90: usize = 50;
 const FOR_P99: usize = 500;
 const FOR_P999: usize = 5_000;
-/// Bins of the histogram a decade.
-const BINS: f64 = 20.0;
 
 /// A row for each length but those that tell the floor. Long waits, which were made beside others, tell what nothing else does.
 pub(super) fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
     let lengths = by_length(trace, |run| &run.lengths);
     let mut all = by_length(trace, |run| &run.long);
-    all.extend(lengths);
-    all.retain(|&request, _| request > SHORTEST);
-    all.iter().map(|(&request, waits)| Row { trace, waits }.told(request, hertz)).collect()
+    all.retain(|request, _| !lengths.contains_key(request));
+    let beside = all.into_iter().map(|(request, waits)| (request, waits, true));
+    let alone = lengths.into_iter().filter(|(request, _)| *request > SHORTEST);
+    let mut rows: Vec<(u64, Vec<Vec<&Wait>>, bool)> =
+        alone.map(|(request, waits)| (request, waits, false)).chain(beside).collect();
+    rows.sort_by_key(|(request, ..)| *request);
+    rows.iter()
+        .map(|(request, waits, beside)| Row { trace, waits, beside: *beside }.told(*request, hertz))
+        .collect()
 }
 
 /// Waits of each length, a list for each process.
@@ -44,6 +49,8 @@ fn by_length<'a>(
 struct Row<'a> {
     trace: &'a WaitTrace,
     waits: &'a [Vec<&'a Wait>],
+    /// Whether they were made beside others.
+    beside: bool,
 }
 
 impl Row<'_> {
@@ -53,12 +60,14 @@ impl Row<'_> {
         let all = late.concat();
         let early: Vec<f64> =
             all.iter().copied().filter(|late| *late < -self.uncertainty(request_ns)).collect();
-        let cpu_ns = self.cpu();
+        // What a wait costs beside others is not what it costs.
+        let cpu_ns = if self.beside { None } else { self.cpu() };
         let accuracy_ns = median(&all.iter().map(|late| late.abs()).collect::<Vec<_>>()).unwrap_or(0.0);
         Lateness {
             request_ns,
             waits: all.len() as u64,
-            p50_ns: agreed_median(&late),
+            beside_others: self.beside,
+            p50_ns: agreed_median(&late).filter(|_| all.len() >= FOR_P50),
             p90_ns: agreed_quantile(&late, 0.9, FOR_P90, 1.0),
             p99_ns: agreed_quantile(&late, 0.99, FOR_P99, 1.0),
             p999_ns: agreed_quantile(&late, 0.999, FOR_P999, 1.0),
@@ -127,8 +136,7 @@ impl Row<'_> {
 fn histogram(late: &[f64]) -> LatenessHistogram {
     let mut histogram = LatenessHistogram::default();
     for late in late {
-        let bin = if *late < 1.0 { 0 } else { (BINS * late.log10()).floor() as u32 + 1 };
-        *histogram.bins.entry(bin).or_default() += 1;
+        *histogram.bins.entry(LatenessHistogram::bin(*late)).or_default() += 1;
     }
     histogram
 }

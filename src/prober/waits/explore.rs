@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use timers::waits::{Expiration, WaitRequest, WaitSubject};
 use timers::{Answer, Fault};
 
-use super::plan::WaitPlan;
+use super::plan::{FEWEST_WAKEUPS, WaitPlan};
 use crate::analysis::statistics::{quantile, sorted};
 use crate::analysis::waits::grid_ns;
 use crate::trace::{PeriodRun, Reference, Wait, WaitRun};
@@ -58,16 +58,16 @@ struct Rough {
 }
 
 impl WaitBench {
-    /// Asks for `requests`, each once, in pieces that do not take long. Ends with the first wait that is so late that it ends all.
+    /// Asks for `requests`, each once, in pieces that do not take long.
     fn waits(&mut self, requests: &[u64], pause_ns: f64) -> Answer<Vec<Wait>> {
+        self.waits_until(requests, pause_ns, None)
+    }
+
+    /// The same, up to the first wait that is later than that by so many nanoseconds.
+    fn waits_until(&mut self, requests: &[u64], pause_ns: f64, break_ns: Option<u64>) -> Answer<Vec<Wait>> {
         let mut waits = Vec::with_capacity(requests.len());
         for piece in pieces(requests) {
-            let request = WaitRequest {
-                lengths_ns: piece,
-                repeat: 1,
-                pause_ns: pause_ns as u64,
-                break_ns: self.break_ns,
-            };
+            let request = WaitRequest { lengths_ns: piece, repeat: 1, pause_ns: pause_ns as u64, break_ns };
             let rows = self.timer.waits(&self.reference.id, request)?;
             if let Some(wait) = rows.iter().flatten().find(|wait| !self.is_possible(wait)) {
                 return Err(Fault::Refused(format!("it tells of a wait that cannot be: {wait:?}")));
@@ -78,7 +78,8 @@ impl WaitBench {
                     .zip(&rows)
                     .flat_map(|(&request, row)| row.iter().map(move |wait| of(request, wait))),
             );
-            if self.is_broken(&waits) {
+            let late = |wait: &Wait| wait.late_ns(self.reference.ns_per_tick);
+            if break_ns.is_some_and(|most| waits.iter().any(|wait| late(wait) > most as f64)) {
                 break;
             }
         }
@@ -92,15 +93,8 @@ impl WaitBench {
         took.abs() <= LONGEST_NS && of_the_cpu.map(|ns| ns as f64).all(|ns| ns.abs() <= LONGEST_NS)
     }
 
-    /// Whether one of them was so late that it ends the run.
-    #[must_use]
-    pub fn is_broken(&self, waits: &[Wait]) -> bool {
-        let late = |wait: &Wait| lateness(wait, self.reference.ns_per_tick);
-        self.break_ns.is_some_and(|most| waits.iter().any(|wait| late(wait) > most as f64))
-    }
-
     fn rough(&self, waits: &[Wait]) -> Option<Rough> {
-        let late: Vec<f64> = waits.iter().map(|wait| lateness(wait, self.reference.ns_per_tick)).collect();
+        let late: Vec<f64> = waits.iter().map(|wait| wait.late_ns(self.reference.ns_per_tick)).collect();
         let late = sorted(&late);
         let [low, median, high] = [0.1, 0.5, 0.9].map(|share| quantile(&late, share));
         Some(Rough { median: median?, width: high? - low? })
@@ -116,12 +110,6 @@ impl WaitBench {
 fn of(request_ns: u64, wait: &timers::waits::Wait) -> Wait {
     let timers::waits::Wait { before, after, cpu_ns, run_delay_ns } = *wait;
     Wait { request_ns, before, after, cpu_ns, run_delay_ns }
-}
-
-/// How much longer than asked for it took, in nanoseconds.
-#[must_use]
-pub fn lateness(wait: &Wait, ns_per_tick: f64) -> f64 {
-    wait.after.wrapping_sub(wait.before) as f64 * ns_per_tick - wait.request_ns as f64
 }
 
 /// Runs of requests that together take no longer than a question may.
@@ -161,17 +149,12 @@ pub fn explore(
     let each = |length: f64, rough: &Rough| length + rough.median.max(0.0) + pause(rough) / 2.0;
     let count = ((plan.scan_ns / (each(SCAN_NS, &rough) + SCAN_NS / 4.0)) as u32).clamp(FEWEST, plan.scan);
     let mut scan = first;
-    if !bench.is_broken(&scan) {
-        scan.extend(bench.scan([0.0, SCAN_NS], count.saturating_sub(FEWEST), random)?);
-    }
+    scan.extend(bench.scan([0.0, SCAN_NS], count.saturating_sub(FEWEST), random)?);
     let mut rough = bench.rough(&scan).unwrap_or(rough);
     let mut to = SCAN_NS;
     run.scans.push(scan);
     // Over steps of such a length latenesses are spread evenly; where a step is longer than the scan, they show no more than that.
     while STEPS_A_SCAN * rough.width / EVENLY > to && to < LONGEST_SCAN_NS {
-        if bench.is_broken(&run.scans[run.scans.len() - 1]) {
-            break;
-        }
         to *= LONGER;
         let count = ((plan.scan_ns / (0.75 * to + rough.median.max(0.0))) as u32).clamp(FEWEST, plan.scan);
         let scan = bench.scan([0.0, to], count, random)?;
@@ -183,21 +166,27 @@ pub fn explore(
         Some(grid) => grid * (pause(&rough) / grid).round().max(1.0),
         None => pause(&rough),
     };
-    let floors = [0, 1].map(|length| (length, plan.waits / FLOORS));
-    let chosen = lengths_ns.iter().map(|&length| (length, plan.waits));
-    let mut requests: Vec<u64> = floors
-        .into_iter()
-        .chain(chosen)
-        .flat_map(|(length, most)| {
+    let mut several = |lengths: &[(u64, u32)]| -> Vec<u64> {
+        let each = lengths.iter().flat_map(|&(length, most)| {
             let count = (plan.length_ns / each(length as f64, &rough)) as u32;
             std::iter::repeat_n(length, count.clamp(1, most.max(1)) as usize)
-        })
-        .collect();
-    requests.shuffle(random);
-    if !run.scans.iter().any(|scan| bench.is_broken(scan)) {
-        run.lengths = bench.waits(&requests, pause_ns)?;
+        });
+        let mut all: Vec<u64> = each.collect();
+        all.shuffle(random);
+        all
+    };
+    let floors = [0, 1].map(|length| (length, plan.waits / FLOORS));
+    let chosen: Vec<(u64, u32)> = lengths_ns.iter().map(|&length| (length, plan.waits)).collect();
+    if bench.break_ns.is_some() {
+        // A request that is rounded up is late, which ends nothing unless somebody asked for it.
+        let (floors, chosen) = (several(&floors), several(&chosen));
+        run.lengths = bench.waits(&floors, pause_ns)?;
+        run.lengths.extend(bench.waits_until(&chosen, pause_ns, bench.break_ns)?);
+    } else {
+        let all = several(&[&floors[..], &chosen].concat());
+        run.lengths = bench.waits(&all, pause_ns)?;
     }
-    if bench.arms && !bench.is_broken(&run.lengths) {
+    if bench.arms {
         run.arms = bench.timer.arms(&bench.reference.id, plan.arms)?;
     }
     Ok(run)
@@ -224,9 +213,6 @@ pub fn explore_long(
     let long = bench.waits(&requests, LONGEST_PAUSE_NS)?;
     let mut scans = Vec::new();
     for &(length, count) in plan.long_scans {
-        if bench.is_broken(&long) {
-            break;
-        }
         // A longer step than that of short waits shows where latenesses differ by more.
         let length = length as f64;
         let span =
@@ -246,7 +232,11 @@ pub fn tick(
     period_ns: u64,
     ticking_ns: f64,
 ) -> Answer<PeriodRun> {
-    let count = ((ticking_ns / period_ns as f64) as u32).clamp(FEWEST_WAKEUPS, MOST_WAKEUPS);
+    // Loops of waits are slower than they are asked to be.
+    let first = timer.periods(&reference.id, period_ns, LOOK, &[])?;
+    let ends = first.first().zip(first.last()).map_or(0, |(first, last)| last.at.wrapping_sub(first.at));
+    let each = (ends as f64 * reference.ns_per_tick / f64::from(LOOK - 1)).max(period_ns as f64);
+    let count = ((ticking_ns / each) as u32).clamp(FEWEST_WAKEUPS, MOST_WAKEUPS);
     // After the first third, so that the grid is known by then, and far enough from each other and from the end that it shows again.
     let distance = (count / (3 * STALLS)).max(STALL_WAKEUPS);
     let stalls: Vec<u32> = (0..STALLS)
@@ -262,7 +252,8 @@ pub fn tick(
     Ok(PeriodRun { wakeups, stalls })
 }
 
-const FEWEST_WAKEUPS: u32 = 40;
+/// Wake-ups that tell how long a period is.
+const LOOK: u32 = 6;
 const MOST_WAKEUPS: u32 = 100_000;
 /// Stalls in a process.
 const STALLS: u32 = 3;

@@ -1,9 +1,12 @@
 //! Timers that wait: what is asked of each in one process (`explore`), and of all of them in turn (`campaign`).
 
+mod bench;
 pub mod campaign;
 pub mod explore;
 mod hosted;
 pub mod plan;
+pub mod settings;
+mod side_by_side;
 pub mod subject;
 
 pub use hosted::waiter;

@@ -31,6 +31,27 @@ pub struct WaitPlan {
 
 const MS: u64 = 1_000_000;
 
+/// Wake-ups of a periodic timer in a process at least, so that stalls fit between them.
+pub const FEWEST_WAKEUPS: u32 = 40;
+
+impl WaitPlan {
+    /// Nanoseconds that the answers of a process should take, where its timer is no slower than twice what it is asked for.
+    #[must_use]
+    pub fn process_ns(&self, lengths_ns: &[u64]) -> f64 {
+        let of_length = |length: &u64| self.length_ns.max(*length as f64);
+        let long: u64 = self.long_ns.iter().sum();
+        let scans: f64 =
+            self.long_scans.iter().map(|(length, count)| *length as f64 * f64::from(*count)).sum();
+        2.0 * (lengths_ns.iter().map(of_length).sum::<f64>() + 4.0 * self.scan_ns + long as f64 + scans)
+    }
+
+    /// The same of a timer that ticks.
+    #[must_use]
+    pub fn ticking_process_ns(&self, period_ns: u64) -> f64 {
+        2.0 * self.ticking_ns.max(2.0 * f64::from(FEWEST_WAKEUPS) * period_ns as f64)
+    }
+}
+
 impl WaitPlan {
     /// A first look.
     pub const QUICK: Self = Self {
@@ -52,8 +73,8 @@ impl WaitPlan {
         name: "default",
         processes: 5,
         lengths_ns: &[1_000, 10_000, 100_000, MS, 10 * MS, 50 * MS],
-        waits: 120,
-        length_ns: 1.3e8,
+        waits: 140,
+        length_ns: 1.6e8,
         scan: 60,
         scan_ns: 2e8,
         long_rounds: 3,

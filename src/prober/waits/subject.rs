@@ -38,7 +38,8 @@ impl Conditions {
             BackgroundLoad::SameCpu => Busy::on(own).map(Some),
             BackgroundLoad::OtherCpu => {
                 let cpus = allowed_cpus()?;
-                let other = cpus.into_iter().find(|cpu| *cpu != own);
+                // The farthest by number, which on most machines is of another core.
+                let other = cpus.into_iter().filter(|cpu| *cpu != own).max_by_key(|cpu| cpu.abs_diff(own));
                 Busy::on(other.ok_or(AffinityError::Absent(own + 1))?).map(Some)
             }
         }
@@ -55,9 +56,31 @@ pub struct Subject<T> {
     pub conditions: Conditions,
     /// What was observed; with a reason where the timer failed.
     pub outcome: Result<T, String>,
+    /// Why it was not asked any more, where what was observed until then is kept.
+    pub lost: Option<String>,
 }
 
 impl<T> Subject<T> {
+    /// A timer that was not asked anything yet.
+    #[must_use]
+    pub fn new(host: usize, waiter: HostedWaiter, conditions: Conditions) -> Self {
+        Self { host, waiter, conditions, outcome: Err("it was not asked".into()), lost: None }
+    }
+
+    /// Whether it is asked again.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        self.outcome.is_ok() && self.lost.is_none()
+    }
+
+    /// A process of it failed: what others observed is kept, unless there is nothing.
+    pub fn fail(&mut self, why: String, is_empty: impl FnOnce(&T) -> bool) {
+        match &self.outcome {
+            Ok(observed) if !is_empty(observed) => self.lost = Some(why),
+            _ => self.outcome = Err(why),
+        }
+    }
+
     /// Whether it answers a question.
     #[must_use]
     pub fn answers(&self, op: &str) -> bool {

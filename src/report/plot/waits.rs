@@ -1,13 +1,13 @@
 //! The figures of a timer that waits: lateness as a histogram and as a survival curve, over length, and observed over asked.
 
 use super::{Axis, Data, Plot, Scale, levels, unit};
-use crate::model::{Granularity, Known, Lateness, WaitFigures, WaitRow};
+use crate::model::{Granularity, Known, Lateness, LatenessHistogram, WaitFigures, WaitRow};
+
 use crate::text::numbers::{time, trimmed};
 
-/// Bins of latenesses a decade.
-const BINS: f64 = 20.0;
 /// The last bin that is drawn: it ends at 10^18 ns, beyond which no report tells of any time.
 const LAST_BIN: u32 = 18 * BINS as u32;
+const BINS: f64 = LatenessHistogram::BINS;
 /// The length whose latenesses are drawn where it was measured, in nanoseconds.
 const USUAL_NS: f64 = 1e6;
 
@@ -45,7 +45,7 @@ fn decades(values: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
 
 /// Where bin `k` begins, as a logarithm of nanoseconds.
 fn begins(bin: u32) -> f64 {
-    (f64::from(bin) - 1.0) / BINS
+    LatenessHistogram::end(bin) - 1.0 / BINS
 }
 
 fn histogram(late: &Lateness) -> Option<Plot> {

@@ -2,7 +2,7 @@
 
 use crate::model::{BackgroundLoad, WaitConditions};
 use crate::text::clipped;
-use crate::text::numbers::{time, trimmed};
+use crate::text::numbers::short_time;
 
 /// Conditions in a few words each.
 fn parts(conditions: &WaitConditions) -> [String; 4] {
@@ -12,7 +12,9 @@ fn parts(conditions: &WaitConditions) -> [String; 4] {
         BackgroundLoad::OtherCpu => "other CPU busy",
     };
     [
-        conditions.slack_ns.map_or_else(|| "no slack".into(), |ns| format!("slack {}", short(ns as f64))),
+        conditions
+            .slack_ns
+            .map_or_else(|| "no slack".into(), |ns| format!("slack {}", short_time(ns as f64))),
         format!("policy {}", clipped(&conditions.policy, 40)),
         load.into(),
         conditions.cpu.map_or_else(|| "any CPU".into(), |cpu| format!("CPU {cpu}")),
@@ -31,10 +33,4 @@ pub fn in_short(own: &WaitConditions, among: &[&WaitConditions], shared: bool) -
     let differs = differ.map(|differ| among.iter().any(|other| differ(own, other)));
     let told = parts(own).into_iter().zip(differs).filter(|(_, differs)| *differs != shared);
     told.map(|(part, _)| part).collect::<Vec<_>>().join(", ")
-}
-
-/// A length without zeros that say nothing: `1 ms`.
-#[must_use]
-pub fn short(ns: f64) -> String {
-    trimmed(&time(Some(ns)))
 }

@@ -1,9 +1,9 @@
 //! Everything about one timer that waits, as facts with names.
 
-use super::{in_short, short};
+use super::in_short;
 use crate::model::{Granularity, Known, MissedPolicy, PeriodRow, WaitConditions, WaitFigures, WaitRow};
 use crate::report::Fact;
-use crate::text::numbers::{significant, time};
+use crate::text::numbers::{short_time, significant, time};
 
 /// A timer that waits.
 #[must_use]
@@ -36,7 +36,7 @@ pub fn facts_of_waits(row: &WaitRow) -> Vec<Fact> {
         for (name, known) in [("p90", late.p90_ns), ("p99", late.p99_ns), ("p99.9", late.p999_ns)] {
             told += &known.map_or_else(String::new, |known| format!(", {name} {}", time(Some(known.value))));
         }
-        told += &format!(", at most {} in {} waits", time(Some(late.max_ns)), late.waits);
+        told += &format!(", max {} in {} waits", time(Some(late.max_ns)), late.waits);
         told += &late
             .timers_part_ns
             .map_or_else(String::new, |part| format!("; the timer's part {}", time(Some(part.value))));
@@ -48,7 +48,7 @@ pub fn facts_of_waits(row: &WaitRow) -> Vec<Fact> {
                 time(Some(late.earliest_ns))
             );
         }
-        tell("lateness", Some(format!("at {}: {told}", short(late.request_ns as f64))));
+        tell("lateness", Some(format!("at {}: {told}", short_time(late.request_ns as f64))));
     }
     tell("observed", Some(format!("{} waits in {} processes", figures.waits, figures.processes)));
     facts
@@ -59,7 +59,7 @@ pub fn facts_of_waits(row: &WaitRow) -> Vec<Fact> {
 pub fn facts_of_period(row: &PeriodRow) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut tell = |name: &'static str, value: Option<String>| facts.extend(value.map(|value| (name, value)));
-    tell("period", Some(short(row.period_ns as f64)));
+    tell("period", Some(short_time(row.period_ns as f64)));
     tell("conditions", Some(all(&row.conditions)));
     tell("reason", row.reason.clone());
     tell("remedy", row.remedy.clone());
@@ -111,13 +111,13 @@ fn timed(known: Known) -> String {
 fn granularity(figures: &WaitFigures) -> String {
     let told = |kind: &str, granularity: Option<Granularity>| match granularity {
         Some(Granularity::Step(known)) => format!("{kind} {}", timed(known)),
-        Some(Granularity::AtMost(ns)) => format!("{kind} ≤ {}", short(ns)),
+        Some(Granularity::AtMost(ns)) => format!("{kind} ≤ {}", short_time(ns)),
         None => format!("{kind} unknown"),
     };
     let scales = figures.steps.iter().map(|steps| {
         format!(
             "up to {}: {}, {}",
-            short(steps.up_to_ns as f64),
+            short_time(steps.up_to_ns as f64),
             told("requests rounded to", steps.rounding),
             told("wake-ups on a grid of", steps.grid)
         )

@@ -28,7 +28,7 @@ pub struct Ranked<'a> {
     pub row: &'a WaitRow,
     /// How late it was at the length.
     pub lateness: Option<&'a Lateness>,
-    /// Whether no other was both less late and cheaper.
+    /// Whether no other was clearly less late or cheaper without being clearly worse in the other.
     pub front: bool,
 }
 
@@ -63,9 +63,13 @@ impl<'a> Ranking<'a> {
             |tail: &Tail| all.iter().filter(|row| row.lateness.and_then(tail.1).is_some()).count();
         let most = determined(&TAILS[2]);
         let tail = TAILS.into_iter().find(|tail| 2 * determined(tail) > most).unwrap_or(TAILS[2]);
-        let known: Vec<Option<[f64; 2]>> = all.iter().map(|ranked| ranked.late_and_cost(tail)).collect();
-        for (ranked, own) in all.iter_mut().zip(&known) {
-            ranked.front = own.is_some_and(|own| !known.iter().flatten().any(|other| beats(*other, own)));
+        // What waits beside a busy thread is not up against what waits alone.
+        let beside = |ranked: &Ranked| (ranked.row.conditions.load, ranked.row.conditions.cpu);
+        let known: Vec<_> = all.iter().map(|ranked| (beside(ranked), ranked.late_and_cost(tail))).collect();
+        for (ranked, (own_beside, own)) in all.iter_mut().zip(&known) {
+            let rivals =
+                known.iter().filter(|(beside, _)| beside == own_beside).filter_map(|(_, other)| *other);
+            ranked.front = own.is_some_and(|own| !rivals.into_iter().any(|other| beats(other, own)));
         }
         let late =
             |ranked: &Ranked| ranked.lateness.and_then(tail.1).map_or(f64::INFINITY, |known| known.value);
@@ -82,7 +86,13 @@ impl Ranked<'_> {
     }
 }
 
-/// Whether one is at least as good in both and better in one.
+/// Figures that differ by less than this share are as good as the same: the next run would rank them otherwise.
+const CLEAR: f64 = 0.1;
+
+/// Whether one is clearly better in one and not clearly worse in the other.
 fn beats(one: [f64; 2], other: [f64; 2]) -> bool {
-    one[0] <= other[0] && one[1] <= other[1] && one != other
+    let clearly_better = |a: f64, b: f64| a < (1.0 - CLEAR) * b;
+    let better = |at: usize| clearly_better(one[at], other[at]);
+    let worse = |at: usize| clearly_better(other[at], one[at]);
+    (better(0) || better(1)) && !worse(0) && !worse(1)
 }

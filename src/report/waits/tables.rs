@@ -1,10 +1,11 @@
 //! The tables of timers that wait.
 
-use super::{Ranking, Section, in_short, short};
+use super::{Ranking, Section, in_short};
 use crate::model::{Granularity, Known, MissedPolicy, Report, WaitConditions, WaitFigures};
 use crate::report::sections::Notes;
 use crate::table::{Cell, Column, Notation, Table};
 use crate::text::clipped;
+use crate::text::numbers::short_time;
 
 /// As many timers as are shown with all lengths.
 const FEW: usize = 8;
@@ -39,7 +40,7 @@ fn named(id: &str, own: &WaitConditions, among: &[&WaitConditions]) -> String {
 /// How finely waits can be asked for: steps where there are any, else the least of the bounds.
 fn granularity(figures: &WaitFigures) -> String {
     let step = |kind: &str, granularity: Option<Granularity>| match granularity {
-        Some(Granularity::Step(known)) => Some(format!("{} {kind}", short(known.value))),
+        Some(Granularity::Step(known)) => Some(format!("{} {kind}", short_time(known.value))),
         _ => None,
     };
     let steps: Vec<String> = figures
@@ -58,7 +59,7 @@ fn granularity(figures: &WaitFigures) -> String {
     let least = bounds
         .filter_map(|bound| if let Granularity::AtMost(ns) = bound { Some(ns) } else { None })
         .min_by(f64::total_cmp);
-    least.map_or_else(|| crate::text::numbers::NOTHING.into(), |ns| format!("≤ {}", short(ns)))
+    least.map_or_else(|| crate::text::numbers::NOTHING.into(), |ns| format!("≤ {}", short_time(ns)))
 }
 
 /// Which timer that waits to choose: those on the front first.
@@ -110,8 +111,8 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
     let own = rows.first().map(|ranked| in_full(&ranked.row.conditions, &among)).unwrap_or_default();
     let caption = format!(
         "Waits of {}{own}: lateness ({} and so on: observed less asked), CPU time a wait; floor: the shortest wait. \
-         *: no other is both less late at {} and cheaper",
-        short(request_ns as f64),
+         *: no other is clearly less late at {} or cheaper without being worse in the other",
+        short_time(request_ns as f64),
         "p50",
         tail.0
     );
@@ -237,7 +238,7 @@ pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
     let caption = format!(
         "A period of {}{own}: rate error, |interval − period|, lateness to the timer's own grid, missed expirations \
          and those it reports, what it does after a stall of 3.5 periods",
-        short(first.period_ns as f64)
+        short_time(first.period_ns as f64)
     );
     let tables = vec![table.clone(), without(&table, &[6, 2]), without(&table, &[10, 8, 6, 3, 2])];
     Some(Section { title, caption, tables })

@@ -2,8 +2,9 @@
 
 use super::{Column, SHARE, Source, Spec, figure, text};
 use crate::model::{BriefWaitRow, Granularity, Known, Lateness, MissedPolicy, PeriodFigures, PeriodRow};
-use crate::report::waits::short;
+
 use crate::table::{Cell, Notation};
+use crate::text::numbers::short_time;
 use serde::de::IgnoredAny;
 
 /// A timer that waits, at one length.
@@ -225,7 +226,7 @@ fn policy(of: Option<MissedPolicy>) -> Cell {
 
 /// What a row is told apart by where each has one line: id, length and conditions.
 pub(in crate::tabulation) fn in_a_line(id: &str, ns: Option<u64>, conditions: &str) -> Cell {
-    let length = ns.map_or_else(String::new, |ns| format!(" {}", short(ns as f64)));
+    let length = ns.map_or_else(String::new, |ns| format!(" {}", short_time(ns as f64)));
     let conditions = if conditions.is_empty() { String::new() } else { format!(" ({conditions})") };
     format!("{id}{length}{conditions}").into()
 }

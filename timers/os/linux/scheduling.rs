@@ -105,7 +105,10 @@ impl RunDelay {
     pub(crate) fn ns(&self) -> Option<u64> {
         let mut text = [0; 64];
         let length = self.0.read_at(&mut text, 0).ok()?;
-        str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+        let mut fields = str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace();
+        // A kernel that does not count has a thread that reads this never have run.
+        let ran: u64 = fields.next()?.parse().ok()?;
+        fields.next()?.parse().ok().filter(|_| ran > 0)
     }
 }
 

@@ -1,0 +1,118 @@
+//! Long waits, in which timers wait side by side: nobody has the time to let them wait one after the other.
+
+use std::sync::mpsc;
+use std::thread;
+
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use timers::{Answer, Fault};
+
+use super::bench::bench;
+use super::explore::explore_long;
+use super::settings::WaitSettings;
+use super::subject::{Conditions, Subject};
+use crate::model::{BackgroundLoad, Means};
+use crate::prober::children::Placement;
+use crate::prober::host::Host;
+use crate::trace::{WaitRun, WaitTrace};
+
+/// Timers that wait at once, a CPU: they wake so seldom that they are hardly in the way of each other.
+const A_CPU: usize = 8;
+
+/// One round: each timer in a process of its own, on any CPU. What it observed goes to the process of that round. Who fails here keeps
+/// what it has.
+///
+/// # Errors
+/// Only [`Fault::Interrupted`].
+pub(super) fn side_by_side(
+    hosts: &[Host],
+    subjects: &mut [Subject<WaitTrace>],
+    settings: &WaitSettings,
+    round: usize,
+    seed: u64,
+) -> Result<(), Fault> {
+    let mut chosen: Vec<usize> = Vec::new();
+    for (index, subject) in subjects.iter().enumerate() {
+        // On which CPU the others wait does not matter here.
+        let same = |other: &usize| is_same(&subjects[*other], subject);
+        if takes_part(subject) && !chosen.iter().any(same) {
+            chosen.push(index);
+        }
+    }
+    let together = A_CPU * timers::allowed_cpus().map_or(1, |cpus| cpus.len());
+    for some in chosen.chunks(together) {
+        for (index, run) in all_at_once(hosts, subjects, some, settings, seed) {
+            let subject = &mut subjects[index];
+            match (run, &mut subject.outcome) {
+                (Ok(run), Ok(trace)) => match trace.runs.get_mut(round) {
+                    Some(kept) => {
+                        kept.long.extend(run.long);
+                        kept.scans.extend(run.scans);
+                    }
+                    None => trace.runs.push(run),
+                },
+                (Err(Fault::Interrupted), _) => return Err(Fault::Interrupted),
+                (Err(fault), _) => subject.lost = Some(format!("long waits: {fault}")),
+                (Ok(_), Err(_)) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whoever spins would be in the way of the others, and beside a busy thread each has to be alone.
+fn takes_part(subject: &Subject<WaitTrace>) -> bool {
+    subject.waiter.means == Means::Blocks
+        && subject.conditions.load == BackgroundLoad::None
+        && subject.goes_on()
+}
+
+fn is_same(one: &Subject<WaitTrace>, other: &Subject<WaitTrace>) -> bool {
+    let anywhere = |conditions: Conditions| Conditions { cpu: None, ..conditions };
+    (one.host, &one.waiter.id) == (other.host, &other.waiter.id)
+        && anywhere(one.conditions) == anywhere(other.conditions)
+}
+
+fn all_at_once(
+    hosts: &[Host],
+    subjects: &[Subject<WaitTrace>],
+    chosen: &[usize],
+    settings: &WaitSettings,
+    seed: u64,
+) -> Vec<(usize, Answer<WaitRun>)> {
+    thread::scope(|scope| {
+        let (ready, all_ready) = mpsc::channel::<()>();
+        let mut starts = Vec::new();
+        let threads: Vec<_> = chosen
+            .iter()
+            .map(|&index| {
+                let subject = &subjects[index];
+                let mut random = StdRng::seed_from_u64(seed ^ index as u64);
+                let ready = ready.clone();
+                let (start, go) = mpsc::channel::<()>();
+                starts.push(start);
+                let wait = move || {
+                    let placement = Placement { cpu: None, ..subject.conditions.placement() };
+                    let bench = bench(&hosts[subject.host], subject, placement, settings);
+                    // Nobody is in the way of others while it starts and warms up.
+                    drop(ready);
+                    let _ = go.recv();
+                    let (long, scans) = explore_long(&mut bench?, &settings.plan, &mut random)?;
+                    Ok(WaitRun { long, scans, ..WaitRun::default() })
+                };
+                (index, thread::Builder::new().spawn_scoped(scope, wait))
+            })
+            .collect();
+        drop(ready);
+        // Returns once nobody holds the other end any more, and lets all go.
+        let _ = all_ready.recv();
+        drop(starts);
+        let joined = |thread: std::io::Result<thread::ScopedJoinHandle<'_, Answer<WaitRun>>>| match thread {
+            Ok(thread) => {
+                thread.join().unwrap_or_else(|_| Err(Fault::Lost("its thread ended before its time".into())))
+            }
+            Err(error) => Err(Fault::Lost(format!("no thread for it: {error}"))),
+        };
+        threads.into_iter().map(|(index, thread)| (index, joined(thread))).collect()
+    })
+}
