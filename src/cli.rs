@@ -311,7 +311,7 @@ pub struct Output {
 impl Output {
     fn parse(path: PathBuf) -> Result<Self, String> {
         if is_standard(&path) {
-            return Err("what is written to standard output says --format; give a file that ends in .json, .csv, .md or .txt".into());
+            return Err("what is written to standard output says --format; give a file that ends in .json, .csv, .md, .prom or .txt".into());
         }
         Format::from_path(&path).map(|format| Self { path, format }).map_err(|error| error.to_string())
     }

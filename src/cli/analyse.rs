@@ -21,7 +21,7 @@ pub struct AnalyseArgs {
     /// How much the table says of each note
     #[arg(long, value_enum, default_value_t)]
     pub notes: Detail,
-    /// Write the report to this file as well; its ending says how: .json, .csv, .md or .txt (repeatable)
+    /// Write the report to this file as well; its ending says how: .json, .csv, .md, .prom or .txt (repeatable)
     #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
     pub outputs: Vec<Output>,
 }

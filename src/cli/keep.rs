@@ -10,7 +10,7 @@ use super::{Output, values};
 /// Where a run is kept.
 #[derive(Clone, Debug, Default, Args)]
 pub struct KeepArgs {
-    /// Write the report to this file as well; its ending says how: .json, .csv, .md or .txt (repeatable)
+    /// Write the report to this file as well; its ending says how: .json, .csv, .md, .prom or .txt (repeatable)
     #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
     pub outputs: Vec<Output>,
     /// Write the raw observations to this file (`-`: to standard output, and nothing else), from which `analyse` computes the report again

@@ -85,7 +85,7 @@ fn a_command_that_holds_an_equals_sign_is_not_a_name() {
 fn wrong_usage_is_told_with_its_remedy() {
     for (words, remedy) in [
         (&["probe", "--quick", "--thorough"][..], "cannot be used with"),
-        (&["probe", "--output", "a.yaml"], ".json, .csv, .md or .txt"),
+        (&["probe", "--output", "a.yaml"], ".json, .csv, .md, .prom (metrics) or .txt"),
         (&["probe", "--timeout", "0"], "give seconds"),
         (&["probe", "--timeout", "-1"], "--timeout"),
         (&["probe", "--cycles", "fast"], "`effective`, `nominal`"),

@@ -10,6 +10,7 @@ use crate::model::{Cycles, Hertz, Nanos};
 use crate::quality::quality;
 use crate::quantity::Quantity;
 use crate::report::Format;
+use crate::report::openmetrics::Metrics;
 use crate::table::{Column, Table};
 use crate::text::numbers;
 
@@ -94,6 +95,7 @@ fn render(score: &Score, format: Format) -> String {
         }
         Format::Json => serde_json::to_string_pretty(score).expect("all keys are strings") + "\n",
         Format::Csv => csv(score),
+        Format::OpenMetrics => metrics(score),
         Format::Markdown => {
             let mut table = Table::new(vec![Column::left(""), Column::left("")]);
             shown(score).into_iter().for_each(|(name, value)| table.push(vec![name.into(), value.into()]));
@@ -123,7 +125,26 @@ fn exact(cycles: f64) -> String {
 }
 
 fn csv(score: &Score) -> String {
-    let figures = [
+    let figures = figures(score);
+    let mut table = Table::new(figures.map(|(name, _)| Column::left(name)).to_vec());
+    table.push(figures.map(|(_, figure)| figure.into()).to_vec());
+    table.render(crate::table::Format::Csv)
+}
+
+fn metrics(score: &Score) -> String {
+    let mut metrics = Metrics::default();
+    for (name, figure) in figures(score) {
+        let (name, figure) = match name.strip_suffix("_ns") {
+            Some(time) => (format!("{time}_seconds"), figure.map(|ns| ns / 1e9)),
+            None => (name.replace("_hz", "_hertz"), figure),
+        };
+        metrics.gauge(&format!("timermeter_score_{name}"), "As given, or as it follows.", "", figure);
+    }
+    metrics.text()
+}
+
+fn figures(score: &Score) -> [(&'static str, Option<f64>); 7] {
+    [
         ("quality", Some(score.quality)),
         ("accuracy_cycles", Some(score.accuracy_cycles)),
         ("accuracy_ns", score.accuracy_ns),
@@ -131,10 +152,7 @@ fn csv(score: &Score) -> String {
         ("cost_ns", score.cost_ns),
         ("spread", Some(score.spread)),
         ("frequency_hz", score.frequency_hz),
-    ];
-    let mut table = Table::new(figures.map(|(name, _)| Column::left(name)).to_vec());
-    table.push(figures.map(|(_, figure)| figure.into()).to_vec());
-    table.render(crate::table::Format::Csv)
+    ]
 }
 
 #[cfg(test)]

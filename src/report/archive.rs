@@ -27,20 +27,19 @@ impl Archive {
     /// # Errors
     /// When they cannot.
     pub fn prepare(base: &Path) -> Result<Self, OutputError> {
-        let explained = |source| explain(base, base, source);
-        let made = !base.exists();
-        if made {
-            fs::create_dir(base).map_err(|source| match source.kind() {
-                io::ErrorKind::NotFound => OutputError::NoFolder {
-                    path: base.to_owned(),
-                    folder: base.parent().unwrap_or(Path::new("")).to_owned(),
-                },
-                _ => explained(source),
-            })?;
+        /// Others begin in the same folder at the same time: whoever made it may remove it again, where its own run failed.
+        const TRIES: u32 = 20;
+        let mut tries = 1;
+        loop {
+            let mut archive = Self { base: base.to_owned(), folder: None, made: make(base)? };
+            match ScratchFolder::within(base, 0o777) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && tries < TRIES => tries += 1,
+                folder => {
+                    archive.folder = Some(folder.map_err(|source| explain(base, base, source))?);
+                    return Ok(archive);
+                }
+            }
         }
-        let mut archive = Self { base: base.to_owned(), folder: None, made };
-        archive.folder = Some(ScratchFolder::within(base, 0o777).map_err(explained)?);
-        Ok(archive)
     }
 
     /// Writes the report and its page, and returns the folder that holds them: `<base>/<platform>/<date>`, or
@@ -81,6 +80,22 @@ impl Drop for Archive {
     }
 }
 
+/// Makes a folder where there is none. Returns whether it did.
+fn make(base: &Path) -> Result<bool, OutputError> {
+    if base.exists() {
+        return Ok(false);
+    }
+    match fs::create_dir(base) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(OutputError::NoFolder {
+            path: base.to_owned(),
+            folder: base.parent().unwrap_or(Path::new("")).to_owned(),
+        }),
+        Err(error) => Err(explain(base, base, error)),
+    }
+}
+
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let mut file = fs::File::create_new(path)?;
     file.write_all(text.as_bytes())?;
@@ -115,4 +130,36 @@ fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBu
         }
     }
     Err(io::Error::other(format!("{MOST} runs of {name} are kept already")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::Archive;
+    use crate::model::Report;
+    use crate::report::read::tests::SMALL;
+
+    #[test]
+    fn nodes_that_begin_at_once_keep_their_runs_and_one_that_fails_takes_nobodys_folder_away() {
+        const NODES: usize = 12;
+        let report = Report::parse(SMALL, "r.json").unwrap();
+        for _ in 0..20 {
+            let folder = tempfile::tempdir().unwrap();
+            let (base, together) = (folder.path().join("run"), Barrier::new(NODES));
+            let node = &|number: usize| {
+                together.wait();
+                let archive = Archive::prepare(&base).unwrap();
+                (number % 3 != 0).then(|| archive.commit(&report).unwrap())
+            };
+            let places: BTreeSet<_> = thread::scope(|scope| {
+                let started: Vec<_> = (0..NODES).map(|number| scope.spawn(move || node(number))).collect();
+                started.into_iter().filter_map(|thread| thread.join().unwrap()).collect()
+            });
+            assert_eq!(places.len(), NODES - NODES / 3);
+            assert!(places.iter().all(|place| place.join("report.json").is_file()));
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::terminal::{self, Detail};
-use super::{csv, json, markdown};
+use super::{csv, json, markdown, openmetrics};
 use crate::model::Report;
 use crate::table::Style;
 
@@ -21,11 +21,14 @@ pub enum Format {
     Csv,
     /// A page with a table
     Markdown,
+    /// Metrics for Prometheus: OpenMetrics, or a file for the textfile collector
+    #[value(name = "openmetrics")]
+    OpenMetrics,
 }
 
 /// The ending of a file name says nothing about its format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{}' does not determine its format: end it in .json, .csv, .md or .txt (a table)", .path.display())]
+#[error("'{}' does not determine its format: end it in .json, .csv, .md, .prom (metrics) or .txt (a table)", .path.display())]
 pub struct UnknownEnding {
     /// The path.
     pub path: PathBuf,
@@ -35,13 +38,14 @@ impl Format {
     /// The format that the ending of `path` stands for.
     ///
     /// # Errors
-    /// When it is none of `.json`, `.csv`, `.md` and `.txt`.
+    /// When it is none of `.json`, `.csv`, `.md`, `.prom` and `.txt`.
     pub fn from_path(path: &Path) -> Result<Self, UnknownEnding> {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         match ending.as_deref() {
             Some("json") => Ok(Self::Json),
             Some("csv") => Ok(Self::Csv),
             Some("md") => Ok(Self::Markdown),
+            Some("prom") => Ok(Self::OpenMetrics),
             Some("txt") => Ok(Self::Table),
             _ => Err(UnknownEnding { path: path.to_owned() }),
         }
@@ -55,6 +59,7 @@ impl Format {
             Self::Json => json::render(report),
             Self::Csv => csv::render(report),
             Self::Markdown => markdown::render(report),
+            Self::OpenMetrics => openmetrics::render(report),
         }
     }
 }
@@ -70,6 +75,7 @@ mod tests {
             ("a.json", Format::Json),
             ("dir.x/A.CSV", Format::Csv),
             ("a.b.md", Format::Markdown),
+            ("./t.prom", Format::OpenMetrics),
             ("./t.txt", Format::Table),
         ] {
             assert_eq!(Format::from_path(Path::new(path)), Ok(format));
@@ -84,7 +90,10 @@ mod tests {
                 continue; // `Path` drops the slash; that it is a folder is noticed when it is opened.
             }
             let text = error.expect_err(path).to_string();
-            assert!([".json", ".csv", ".md", ".txt"].iter().all(|ending| text.contains(ending)), "{text}");
+            assert!(
+                [".json", ".csv", ".md", ".prom", ".txt"].iter().all(|ending| text.contains(ending)),
+                "{text}"
+            );
         }
     }
 }

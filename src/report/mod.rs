@@ -13,6 +13,7 @@ mod format;
 pub mod json;
 pub mod machine;
 pub mod markdown;
+pub mod openmetrics;
 mod output;
 pub mod plot;
 mod range;

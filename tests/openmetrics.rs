@@ -1,0 +1,234 @@
+//! Metrics: of a handmade report with all that can go wrong, and what Prometheus's own tools say of them, of the alerts and of the dashboard.
+
+mod sample;
+mod skipping;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use sample::{nothing_determined, report};
+use timermeter::model::{
+    Known, Lateness, PeriodFigures, PeriodRow, Report, Status, WaitConditions, WaitFigures, WaitRow,
+};
+use timermeter::report::Format;
+use timermeter::table::Style;
+
+fn rendered(report: &Report) -> String {
+    Format::OpenMetrics.render(report, Style::default())
+}
+
+fn known(value: f64) -> Option<Known> {
+    Some(Known { value, low: Some(0.9 * value), high: None })
+}
+
+/// The same timer under two sets of conditions, one of which is written as the other is.
+fn waits() -> Report {
+    let lateness = Lateness {
+        request_ns: 1_000_000,
+        waits: 500,
+        p50_ns: known(55_000.0),
+        p90_ns: None,
+        p99_ns: known(71_000.5),
+        p999_ns: None,
+        max_ns: 1.25e6,
+        timers_part_ns: None,
+        early: 0.002,
+        earliest_ns: 40.0,
+        cpu_ns: known(2_100.0),
+        cpu_cycles: None,
+        accuracy_ns: 55_000.0,
+        spread: None,
+        quality: None,
+        histogram: Default::default(),
+    };
+    let of = |slack_ns| WaitRow {
+        id: "nanosleep".into(),
+        label: "nanosleep()".into(),
+        runtime: "native".into(),
+        conditions: WaitConditions { slack_ns, policy: "other".into(), ..WaitConditions::default() },
+        means: Default::default(),
+        status: Status::Ok,
+        reason: None,
+        remedy: None,
+        figures: Some(WaitFigures {
+            floor_ns: known(53_000.0),
+            lateness: vec![lateness.clone()],
+            proportional_ppm: known(12.0),
+            ..WaitFigures::default()
+        }),
+        warnings: Vec::new(),
+    };
+    let period = PeriodRow {
+        id: "timerfd".into(),
+        label: "timerfd".into(),
+        runtime: "native".into(),
+        conditions: WaitConditions::default(),
+        period_ns: 10_000_000,
+        status: Status::Ok,
+        reason: None,
+        remedy: None,
+        figures: Some(PeriodFigures {
+            rate_error_ppm: known(-0.3),
+            jitter_p99_ns: known(8_000.0),
+            missed: 3,
+            expirations: 900,
+            ..PeriodFigures::default()
+        }),
+        warnings: Vec::new(),
+    };
+    let waits = vec![of(Some(50_000)), of(Some(50_000)), of(None)];
+    Report { timers: Vec::new(), waits, periods: vec![period], ..report() }
+}
+
+/// Of a real run, with verdicts.
+fn kept() -> Report {
+    let file = "reports/amd-epyc-kvm-debian-12/2026-11-22/report.json";
+    timermeter::report::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
+}
+
+#[test]
+fn clocks() {
+    insta::assert_snapshot!(rendered(&report()));
+}
+
+#[test]
+fn waits_and_periods() {
+    insta::assert_snapshot!(rendered(&waits()));
+}
+
+#[test]
+fn what_was_not_determined_is_left_out() {
+    let text = rendered(&nothing_determined());
+    let figures = ["_cost_", "_quality_", "_spread_", "NaN", "ntp"];
+    assert_eq!(figures.map(|figure| text.contains(figure)), [false; 5], "{text}");
+    assert!(text.contains("status=\"failed\"") && text.ends_with("# EOF\n"), "{text}");
+}
+
+#[test]
+fn a_clock_set_to_1970_or_before_is_told_or_left_out() {
+    for (created, told) in [
+        ("1970-01-01T00:00:07Z", Some("timermeter_report_timestamp_seconds{report=\"clocks\"} 7.0\n")),
+        ("1969-12-31T23:59:59Z", None),
+        ("yesterday", None),
+    ] {
+        let text = rendered(&Report { created: created.into(), ..report() });
+        assert_eq!(text.contains("_timestamp_"), told.is_some(), "{text}");
+        assert!(text.contains(told.unwrap_or_default()), "{text}");
+    }
+}
+
+#[test]
+fn each_family_stands_together_and_no_sample_comes_twice() {
+    for text in [rendered(&report()), rendered(&waits())] {
+        let samples: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        let labels = |sample: &&str| sample.rsplit_once(' ').map(|(labels, _)| labels.to_owned());
+        let distinct: BTreeSet<_> = samples.iter().map(labels).collect();
+        assert_eq!(distinct.len(), samples.len());
+        let mut names: Vec<&str> = samples.iter().filter_map(|sample| sample.split('{').next()).collect();
+        names.dedup();
+        assert_eq!(names.len(), names.iter().collect::<BTreeSet<_>>().len(), "{names:?}");
+    }
+}
+
+/// Runs promtool with `input`; `None` where it is not installed.
+fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/prometheus");
+    let mut command = Command::new("promtool");
+    command.args(arguments).current_dir(folder);
+    let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let Ok(mut child) = started else {
+        skipping::skipped("promtool is missing", "install it, as with `apt install prometheus`");
+        return None;
+    };
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let told = [ended.stdout, ended.stderr].concat();
+    Some((ended.status.success(), String::from_utf8_lossy(&told).into_owned()))
+}
+
+#[test]
+fn prometheus_takes_the_metrics_and_has_nothing_to_say_of_them() {
+    for text in [report(), kept(), waits(), nothing_determined()].map(|report| rendered(&report)) {
+        let Some((accepted, told)) = promtool(&["check", "metrics"], &text) else { return };
+        assert!(accepted && told.is_empty(), "{told}\n{text}");
+    }
+    // And would have something to say.
+    let wrong = "# TYPE a_ms gauge\na_ms 1\n";
+    assert!(promtool(&["check", "metrics"], wrong).is_some_and(|(accepted, _)| !accepted));
+}
+
+#[test]
+fn the_alerts_are_rules_and_pass_their_tests() {
+    for arguments in
+        [&["check", "rules", "timermeter.rules.yml"], &["test", "rules", "timermeter.rules.test.yml"]]
+    {
+        let Some((accepted, told)) = promtool(arguments, "") else { return };
+        assert!(accepted, "{told}");
+    }
+}
+
+fn dashboard() -> serde_json::Value {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/grafana/timermeter.json");
+    serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+}
+
+/// All strings below a key.
+fn below<'a>(value: &'a serde_json::Value, key: &str, found: &mut Vec<&'a str>) {
+    match value {
+        serde_json::Value::Object(members) => {
+            found.extend(members.get(key).and_then(|value| value.as_str()));
+            members.values().for_each(|value| below(value, key, found));
+        }
+        serde_json::Value::Array(values) => values.iter().for_each(|value| below(value, key, found)),
+        _ => {}
+    }
+}
+
+/// The names of metrics in an expression.
+fn names(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| word.starts_with("timermeter_")).collect()
+}
+
+#[test]
+fn dashboard_and_alerts_ask_for_metrics_that_there_are() {
+    let written = rendered(&kept()) + &rendered(&report()) + &rendered(&waits());
+    let there: BTreeSet<&str> = names(&written);
+    let value = dashboard();
+    let mut asked = Vec::new();
+    ["expr", "query"].iter().for_each(|key| below(&value, key, &mut asked));
+    assert!(asked.len() > 8, "{asked:?}");
+    let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/prometheus/timermeter.rules.yml");
+    let rules = fs::read_to_string(rules).unwrap();
+    asked.push(&rules);
+    for text in asked {
+        let unknown: Vec<_> = names(text).difference(&there).copied().collect();
+        assert!(unknown.is_empty(), "{unknown:?} in {text}");
+    }
+}
+
+#[test]
+fn prometheus_can_parse_what_the_dashboard_asks() {
+    let value = dashboard();
+    let mut asked = Vec::new();
+    below(&value, "expr", &mut asked);
+    let variables = [("$node", ".+"), ("$timer", ".+"), ("$__range", "1h"), ("$__rate_interval", "5m")];
+    let mut rules = String::from("groups:\n- name: dashboard\n  rules:\n");
+    for (at, expression) in asked.iter().enumerate() {
+        let expression =
+            variables.iter().fold((*expression).to_owned(), |text, (name, with)| text.replace(name, with));
+        rules += &format!(
+            "  - record: expression_{at}\n    expr: {}\n",
+            serde_json::to_string(&expression).unwrap()
+        );
+    }
+    let file = tempfile::Builder::new().suffix(".yml").tempfile().unwrap();
+    fs::write(file.path(), rules).unwrap();
+    let Some((accepted, told)) = promtool(&["check", "rules", &file.path().to_string_lossy()], "") else {
+        return;
+    };
+    assert!(accepted && told.contains(&format!("{} rules found", asked.len())), "{told}");
+}
