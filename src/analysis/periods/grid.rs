@@ -13,6 +13,9 @@ const BESIDE: usize = 20;
 /// The share of the earliest wake-ups, at which the grid is put.
 const EARLIEST: f64 = 0.01;
 
+/// A typical interval below this share of the period asked for is one of wake-ups that make up for late ones.
+const CATCHING_UP: f64 = 0.8;
+
 /// What one process saw, in ticks of the reference.
 pub(super) struct Ticking {
     /// The period that was asked for.
@@ -63,7 +66,9 @@ impl Ticking {
             .filter(|&next| ticking.expirations[next] == 1.0)
             .map(|next| ticking.interval(next))
             .collect();
-        ticking.typical = median(&ordinary).filter(|typical| *typical > 0.0)?;
+        let typical = median(&ordinary).filter(|typical| *typical > 0.0)?;
+        // Where most wake-ups make up for late ones, the intervals between them tell nothing of the grid.
+        ticking.typical = if typical < CATCHING_UP * asked { asked } else { typical };
         Some(ticking)
     }
 

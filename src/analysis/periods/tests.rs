@@ -55,6 +55,31 @@ fn policies_and_missed_expirations_are_exact() {
     }
 }
 
+/// A loop to points of absolute time that gets no CPU for most of the time makes up for them in bursts, and keeps its rate.
+#[test]
+fn a_burst_beside_a_busy_thread_keeps_its_rate() {
+    for (slice, phase) in [(3_300_000, 0), (6_000_000, 700_000), (6_000_000, 2_900_000)] {
+        let run = |process: i64| {
+            // It runs in the last 100 us of each slice, or in its second half.
+            let held = if slice == 3_300_000 { 3_200_000 } else { slice / 2 };
+            let due = (1..=400).map(|point| point * 1_000_000 + process);
+            let wakes = due.scan(0, |last, due| {
+                let within = (due + phase) % slice;
+                let free = if within < held { due + held - within } else { due };
+                *last = free.max(*last + 2_000);
+                Some((*last, 1))
+            });
+            PeriodRun { wakeups: wakes.collect(), stalls: Vec::new() }
+        };
+        let trace =
+            PeriodTrace { reference: reference(), period_ns: PERIOD, runs: (0..3).map(run).collect() };
+        let found = figures(&trace);
+        let rate = found.rate_error_ppm.unwrap().value;
+        assert!(rate.abs() < 20_000.0, "{slice} {phase}: {rate} ppm");
+        assert!(found.missed < 20, "{slice} {phase}: {} missed", found.missed);
+    }
+}
+
 #[test]
 fn a_loop_that_is_slow_by_a_seventh_delays() {
     for late in [0.05, 0.1, 0.14, 1.0 / 6.0] {
