@@ -2,6 +2,7 @@
 
 mod sample;
 
+use sample::waits::{ticking, waiting, waiting_for_nothing};
 use sample::{nothing_determined, report};
 use timermeter::model::Report;
 use timermeter::report::{Format, schema};
@@ -118,14 +119,16 @@ fn csv_has_no_formulas_and_as_many_cells_in_every_line() {
 #[test]
 fn json_reads_back_and_fits_the_schema() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
-    for report in [report(), nothing_determined()] {
+    for report in [report(), nothing_determined(), waiting(), ticking(), waiting_for_nothing()] {
         let text = Format::Json.render(&report, Style::default());
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}");
         assert_eq!(Format::Json.render(&Report::parse(&text, "sample").unwrap(), Style::default()), text);
     }
-    assert_eq!(Report::parse(&rendered(Format::Json), "sample").unwrap(), report());
+    for report in [report(), waiting(), ticking()] {
+        assert_eq!(Report::parse(&Format::Json.render(&report, Style::default()), "sample").unwrap(), report);
+    }
 }
 
 #[test]
@@ -146,4 +149,70 @@ fn the_schema_refuses_what_is_no_report() {
     let mut absent = good.clone();
     absent["timers"][0].as_object_mut().unwrap().remove("quality");
     assert!(!validator.is_valid(&absent), "what was not determined is null, not absent");
+}
+
+/// Of timers that wait and of periodic ones: what is made of each in a format.
+fn of_waits(format: Format, width: Option<u16>) -> String {
+    [waiting(), ticking()]
+        .map(|report| format.render(&report, Style { width, colour: false }))
+        .join("\n=====\n\n")
+}
+
+#[test]
+fn waits_at_80_columns() {
+    insta::assert_snapshot!(of_waits(Format::Table, Some(80)));
+}
+
+#[test]
+fn waits_at_120_columns() {
+    insta::assert_snapshot!(of_waits(Format::Table, Some(120)));
+}
+
+#[test]
+fn waits_as_json() {
+    let whole: serde_json::Value =
+        serde_json::from_str(&Format::Json.render(&waiting(), Style::default())).unwrap();
+    let ticks: serde_json::Value =
+        serde_json::from_str(&Format::Json.render(&ticking(), Style::default())).unwrap();
+    // The rest is that of any report; one row of each kind shows all members.
+    let rows = [&whole["waits"][0], &whole["waits"][4], &ticks["periods"][0]];
+    insta::assert_snapshot!(serde_json::to_string_pretty(&rows).unwrap());
+    assert!(
+        ticks.get("waits").is_none() && whole.get("periods").is_none(),
+        "absent where none was asked for"
+    );
+}
+
+#[test]
+fn waits_as_csv() {
+    insta::assert_snapshot!(of_waits(Format::Csv, None));
+}
+
+#[test]
+fn waits_as_markdown() {
+    insta::assert_snapshot!(of_waits(Format::Markdown, None));
+}
+
+#[test]
+fn nothing_hostile_comes_through_with_waits_and_nothing_is_wider_than_the_terminal() {
+    for report in [waiting(), ticking(), waiting_for_nothing()] {
+        for format in [Format::Table, Format::Csv, Format::Markdown] {
+            let text = format.render(&report, Style::default());
+            let hostile = |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
+            assert_eq!(text.chars().find(hostile), None, "{format:?}");
+        }
+        for width in [80, 100, 120, 200] {
+            let text = Format::Table.render(&report, Style { width: Some(width), colour: false });
+            let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
+            assert!(widest.chars().count() <= usize::from(width), "{width}: {widest}");
+        }
+        let text = Format::Csv.render(&report, Style::default());
+        for record in csv::Reader::from_reader(text.as_bytes()).records() {
+            let record = record.unwrap();
+            let formula = |cell: &str| {
+                cell.parse::<f64>().is_err() && cell.starts_with(['=', '+', '-', '@', '\t', '\r'])
+            };
+            assert!(!record.iter().any(formula), "{record:?}");
+        }
+    }
 }

@@ -14,7 +14,7 @@ pub struct TableArgs {
     #[arg(value_name = "REPORT", required = true)]
     pub reports: Vec<PathBuf>,
     /// What the rows are of: clocks, timers that wait or periodic ones [default: the first of these that the reports have]
-    #[arg(long, value_enum, hide_possible_values = true)]
+    #[arg(long, value_enum)]
     pub kind: Option<Kind>,
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]

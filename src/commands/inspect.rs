@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{CommandError, failed, probe, terminal_style, wait};
 use crate::cli::{Cpus, InspectArgs, KeepArgs, ProbeArgs, WaitArgs, WaitingArgs};
 use crate::input::{self, LONGEST_TRACE};
-use crate::model::{Report, Status, TimerRow, WaitConditions, WaitRow, Warning};
+use crate::model::{PeriodRow, Report, Status, TimerRow, WaitConditions, WaitRow, Warning};
 use crate::platform::frequency::CyclesFrom;
 use crate::recording::{Recording, is_packed};
 use crate::report::facts::facts_of_timer;
@@ -16,8 +16,8 @@ use crate::report::machine::{facts_of, name};
 use crate::report::plot::Plot;
 use crate::report::plot::svg::standalone;
 use crate::report::terminal::{Detail, listed, machine};
-use crate::report::waits::{facts_of_waits, in_short};
-use crate::report::{Format, WholeFile};
+use crate::report::waits::{facts_of_period, facts_of_waits, in_short};
+use crate::report::{Fact, Format, WholeFile};
 use crate::selection::select;
 use crate::table::Style;
 use crate::text::{clipped, hang};
@@ -38,7 +38,9 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         None => probe_now(args)?,
     };
     let read = report.timers.iter().map(|row| row.id.as_str());
-    let ids: Vec<&str> = read.chain(report.waits.iter().map(|row| row.id.as_str())).collect();
+    let waiting = report.waits.iter().map(|row| row.id.as_str());
+    let ticking = report.periods.iter().map(|row| row.id.as_str());
+    let ids: Vec<&str> = read.chain(waiting).chain(ticking).collect();
     let wanted = select(&args.timers, &ids).map_err(|error| {
         CommandError::Usage(match &args.from {
             Some(path) => format!("'{}': {}", path.display(), error.among(&ids)),
@@ -54,7 +56,7 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
             written.extend(write_figures(&row.id, Plot::all_of(row), &machine, folder)?);
         }
         for row in &waits {
-            let id = named(row, &among);
+            let id = named(&row.id, &row.conditions, &among);
             written.extend(write_figures(&id, Plot::all_of_waits(row), &machine, folder)?);
         }
     }
@@ -66,15 +68,26 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     }
     let among = conditions(&waits);
     for row in &waits {
-        describe_waits(&mut text, row, &named(row, &among), style);
+        let id = named(&row.id, &row.conditions, &among);
+        describe_waiting(&mut text, [&id, &row.label], &facts_of_waits(row), style);
+        explain(&mut text, Plot::all_of_waits(row), &row.warnings, style);
+    }
+    let ticks: Vec<&PeriodRow> =
+        report.periods.iter().filter(|row| wanted.contains(&row.id.as_str())).collect();
+    let among: Vec<&WaitConditions> = ticks.iter().map(|row| &row.conditions).collect();
+    for row in &ticks {
+        let id = named(&row.id, &row.conditions, &among);
+        describe_waiting(&mut text, [&id, &row.label], &facts_of_period(row), style);
+        explain(&mut text, Vec::new(), &row.warnings, style);
     }
     text += &machine(&facts_of(&report), style);
     for path in written {
         text += &format!("# written: {}\n", path.display());
     }
     output.write_all(text.as_bytes())?;
-    let ended =
-        rows.iter().map(|row| (row.status, &row.id)).chain(waits.iter().map(|row| (row.status, &row.id)));
+    let ended = rows.iter().map(|row| (row.status, &row.id));
+    let ended = ended.chain(waits.iter().map(|row| (row.status, &row.id)));
+    let ended = ended.chain(ticks.iter().map(|row| (row.status, &row.id)));
     Ok(ended.into_iter().all(|(status, id)| status == Status::Ok || !args.timers.contains(id)))
 }
 
@@ -83,10 +96,10 @@ fn conditions<'a>(rows: &[&'a WaitRow]) -> Vec<&'a WaitConditions> {
 }
 
 /// Its id, with the conditions by which it differs from others.
-fn named(row: &WaitRow, among: &[&WaitConditions]) -> String {
-    match in_short(&row.conditions, among, false) {
-        same if same.is_empty() => row.id.clone(),
-        own => format!("{} ({own})", row.id),
+fn named(id: &str, own: &WaitConditions, among: &[&WaitConditions]) -> String {
+    match in_short(own, among, false) {
+        same if same.is_empty() => id.to_owned(),
+        own => format!("{id} ({own})"),
     }
 }
 
@@ -206,11 +219,10 @@ fn describe(out: &mut String, row: &TimerRow, style: Style) {
     explain(out, plots, &row.warnings, style);
 }
 
-fn describe_waits(out: &mut String, row: &WaitRow, id: &str, style: Style) {
+fn describe_waiting(out: &mut String, [id, label]: [&str; 2], facts: &[Fact], style: Style) {
     *out += &style.paint(BOLD, &clipped(id, 200));
-    *out += &format!("  {}\n\n", clipped(&row.label, 200));
-    *out += &listed("", &facts_of_waits(row), style);
-    explain(out, Plot::all_of_waits(row), &row.warnings, style);
+    *out += &format!("  {}\n\n", clipped(label, 200));
+    *out += &listed("", facts, style);
 }
 
 fn explain(out: &mut String, plots: Vec<Plot>, warnings: &[Warning], style: Style) {

@@ -34,9 +34,14 @@ pub enum PunctualityError {
     Loose(String, String),
     /// The report has no such waits.
     #[error(
-        "the report has no waits of about {0}: measure them with `timermeter wait --durations {0} -o report.json`"
+        "the report has no waits of about {0}: measure them with `timermeter wait --durations {command} -o report.json`", command = compact(.0)
     )]
     NoSuchWaits(String),
+}
+
+/// A time as it is given on a command line.
+fn compact(time: &str) -> String {
+    time.replace(' ', "").replace('µ', "u")
 }
 
 /// How well a method keeps what is asked.

@@ -138,20 +138,22 @@ fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
     let markdown = fs::read_to_string(&page).unwrap();
     assert!(markdown.contains("## Timers that wait") && markdown.contains("| nanosleep |"), "{markdown}");
 
-    // Every wait that is not part of a scan is counted once.
+    // Every wait of a chosen length is counted once, in the column of its timer and length.
     let drawn = fs::read_to_string(&histogram).unwrap();
     let totals = drawn.lines().find_map(|line| line.strip_prefix("# Total: ")).expect("totals");
+    let numbers = |line: &str| line.split(' ').map(|figure| figure.parse().unwrap()).collect::<Vec<u64>>();
+    let totals = numbers(totals);
+    assert_eq!(totals.len(), 4, "{drawn}");
     let columns = drawn
         .lines()
         .filter(|line| !line.starts_with('#'))
         .map(|line| line.split('\t').skip(1).map(|count| count.parse().unwrap()).collect::<Vec<u64>>());
-    let counted = columns.fold(vec![0; 2], |sum, line| sum.iter().zip(&line).map(|(a, b)| a + b).collect());
+    let counted = columns.fold(vec![0; 4], |sum, line| sum.iter().zip(&line).map(|(a, b)| a + b).collect());
     let beyond =
         drawn.lines().find_map(|line| line.strip_prefix("# Histogram Overflows: ")).expect("overflows");
-    let numbers = |line: &str| line.split(' ').map(|figure| figure.parse().unwrap()).collect::<Vec<u64>>();
     let all: Vec<u64> =
         counted.iter().zip(numbers(beyond)).map(|(counted, beyond)| counted + beyond).collect();
-    assert_eq!(numbers(totals), all, "{drawn}");
+    assert_eq!(totals, all, "{drawn}");
     assert!(all.iter().all(|count| *count > 20), "{drawn}");
 
     // The report follows from the trace, bit for bit.

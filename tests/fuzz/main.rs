@@ -16,14 +16,18 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use timermeter::comparison::{self, Comparison};
+use timermeter::method::waiting::{Punctuality, WaitChoice, choose};
 use timermeter::model::BriefReport;
 use timermeter::model::{Cycles, Hertz, Nanos, Report};
 use timermeter::page;
 use timermeter::prober::protocol::{
-    Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Readings, Refusal,
+    Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Periods, Readings,
+    Refusal, Waits,
 };
 use timermeter::quality::quality;
 use timermeter::recording::Recording;
+use timermeter::report::plot::Plot;
+use timermeter::report::waits::{facts_of_period, facts_of_waits};
 use timermeter::report::{Format, parse};
 use timermeter::table::Style;
 use timermeter::text::plain;
@@ -73,6 +77,23 @@ fn show(report: &Report) {
     for format in [Format::Table, Format::Markdown, Format::Csv] {
         let text = format.render(report, PLAIN);
         steers_nothing(&text);
+    }
+    for row in &report.waits {
+        let facts = facts_of_waits(row).into_iter().map(|(_, value)| plain(&value));
+        facts.for_each(|value| steers_nothing(&value));
+        for plot in Plot::all_of_waits(row) {
+            steers_nothing(&plot.terminal(80));
+            let _ = plot.svg();
+        }
+    }
+    report
+        .periods
+        .iter()
+        .for_each(|row| facts_of_period(row).iter().for_each(|(_, value)| steers_nothing(&plain(value))));
+    let often = Punctuality::new(1e6, 5e4, 0.99, Some(0.02)).expect("it makes sense");
+    if let Ok(WaitChoice { picked, nearest, others, .. }) = choose(report, &often) {
+        let all = picked.iter().chain(&nearest).chain(&others);
+        all.for_each(|waiter| assert!((0.0..=1.0).contains(&waiter.share) && waiter.share_at_least <= 1.0));
     }
     let json = Format::Json.render(report, PLAIN);
     Report::parse(&json, "again").expect("what it writes it reads");
@@ -161,6 +182,9 @@ fn answers() {
             serde_json::from_slice::<Comparisons>(line).is_ok(),
             serde_json::from_slice::<Advanced>(line).is_ok(),
             serde_json::from_slice::<Refusal>(line).is_ok(),
+            serde_json::from_slice::<Waits>(line).is_ok(),
+            serde_json::from_slice::<Arms>(line).is_ok(),
+            serde_json::from_slice::<Periods>(line).is_ok(),
         ];
         read.into_iter().any(|read| read)
     });

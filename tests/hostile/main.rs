@@ -14,3 +14,4 @@ mod misleading;
 mod run;
 #[path = "../skipping/mod.rs"]
 mod skipping;
+mod waiting;

@@ -1,5 +1,8 @@
 //! Handmade reports.
 
+#[allow(dead_code, reason = "not each program of tests shows timers that wait")]
+pub mod waits;
+
 use timermeter::model::{
     Accuracy, AccuracyKind, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Figures,
     Frequency, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os, Platform,

@@ -188,6 +188,10 @@ pub fn explore(
     }
     if bench.arms {
         run.arms = bench.timer.arms(&bench.reference.id, plan.arms)?;
+        let ns = |ticks: &i64| *ticks as f64 * bench.reference.ns_per_tick;
+        if let Some(odd) = run.arms.iter().find(|ticks| ns(ticks).abs() > LONGEST_NS) {
+            return Err(Fault::Refused(format!("it tells of arming that cannot be: {odd} ticks")));
+        }
     }
     Ok(run)
 }

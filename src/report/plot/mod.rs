@@ -46,6 +46,13 @@ pub struct Axis {
     pub scale: Scale,
 }
 
+impl Axis {
+    /// Whether it reaches there.
+    fn holds(&self, value: f64) -> bool {
+        (self.from..=self.to).contains(&value)
+    }
+}
+
 /// What the numbers of an axis stand for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {

@@ -102,7 +102,9 @@ fn draw<'a>(plot: &Plot, area: &DrawingArea<SVGBackend<'a>, Shift>) -> Result<()
         Data::Points(points) => {
             let level = |at: f64| vec![(across.from, at), (across.to, at)];
             lines(&mut chart, plot.levels.iter().map(|&at| level(at)), LEVEL.stroke_width(1))?;
-            chart.draw_series(points.iter().map(|&at| Circle::new(at, 2, DATA.filled())))?;
+            // Far outside there are no pixels to count.
+            let seen = |&&(x, y): &&(f64, f64)| across.holds(x) && up.holds(y);
+            chart.draw_series(points.iter().filter(seen).map(|&at| Circle::new(at, 2, DATA.filled())))?;
         }
         Data::Bars { first, width, blank, counts } => {
             let level = |at: f64| vec![(at, up.from), (at, up.to)];

@@ -1,0 +1,216 @@
+//! Reports of timers that wait whose figures cannot be, or can and are absurd.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::folder::Folder;
+use super::run::Run;
+
+/// A sound one.
+const REPORT: &str = include_str!("../fuzz/corpus/report/waits.json");
+/// Kilobytes.
+const MOST: u64 = 400_000;
+
+fn report() -> Value {
+    serde_json::from_str(REPORT).expect("it is JSON")
+}
+
+/// The report with another value in each of these places.
+fn changed(changes: &[(&str, Value)]) -> Value {
+    let mut report = report();
+    for (place, value) in changes {
+        *report.pointer_mut(place).unwrap_or_else(|| panic!("no {place}")) = value.clone();
+    }
+    report
+}
+
+/// What reads a report: the arguments of each verb.
+fn readers<'a>([path, page, figures]: [&'a str; 3]) -> [Vec<&'a str>; 7] {
+    [
+        vec!["table", path, "--all"],
+        vec!["table", path, "--layout", "beside", "--format", "csv", "--kind", "periods"],
+        vec!["compare", path, path, "--all"],
+        vec!["compare", path, path, "--format", "json"],
+        vec!["inspect", "*", "--from", path, "--svg", figures],
+        vec!["pick", "--every", "1ms", "--within", "50us", "--from", path],
+        vec!["report", path, "-o", page],
+    ]
+}
+
+/// Runs every reader; none panics, takes much memory or steers a terminal. Returns what each ended with and said.
+#[track_caller]
+fn read_by_all(name: &str, report: &Value) -> Vec<(Option<i32>, String)> {
+    let folder = Folder::new();
+    fs::write(folder.file("r.json"), report.to_string()).expect("there is room");
+    let [path, page, figures] = ["r.json", "page.html", "figures"].map(|name| folder.arg(name));
+    let ended = readers([&path, &page, &figures]).into_iter().map(|args| {
+        let mut run = Run::start(&args);
+        let peak = run.peak();
+        let (status, output) = run.end();
+        let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        let code = status.code();
+        assert!(matches!(code, Some(0 | 1 | 3)), "{name}: {args:?}: {status:?}: {}", said[1]);
+        let steers = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
+        let [shown, told] = said.map(|text| text.trim_start_matches('\u{feff}').replace("\r\n", "\n"));
+        assert!(!told.contains("panicked") && !told.contains(steers), "{name}: {args:?}: {told}");
+        // JSON keeps text as it was found.
+        assert!(args.contains(&"json") || !shown.contains(steers), "{name}: {args:?}: {shown}");
+        assert!(peak < MOST, "{name}: {args:?}: {peak} kB");
+        (code, told)
+    });
+    ended.collect()
+}
+
+#[test]
+fn figures_that_cannot_be_are_refused_with_their_place() {
+    let folder = Folder::new();
+    let path = folder.arg("r.json");
+    let late = "/waits/0/figures/lateness/0";
+    let known = |value: f64, low: f64, high: f64| json!({"value": value, "low": low, "high": high});
+    for (place, value, words) in [
+        ("/waits/0/figures/lateness/0/early", json!(1.5), "lateness[0].early is 1.5, outside 0 to 1"),
+        ("/waits/0/figures/lateness/0/spread", json!(-0.5), "lateness[0].spread is -0.5"),
+        ("/waits/0/figures/lateness/0/quality", json!(7), "lateness[0].quality is 7.0"),
+        ("/waits/0/figures/lateness/0/max_ns", json!(1e308), "lateness[0].max_ns is 1e308"),
+        ("/waits/0/figures/lateness/0/accuracy_ns", json!(-1), "lateness[0].accuracy_ns is -1.0"),
+        ("/waits/0/figures/lateness/0/request_ns", json!(u64::MAX), "request_ns"),
+        (
+            "/waits/0/figures/lateness/0/p50_ns",
+            known(1.0, 3.0, 2.0),
+            "p50_ns ends at 2.0, below its beginning at 3.0",
+        ),
+        ("/waits/0/figures/lateness/0/cpu_ns", known(1e300, 1.0, 2.0), "cpu_ns is 1e300"),
+        ("/waits/0/figures/floor_ns", known(1.0, -1e300, 2.0), "floor_ns is -1e300"),
+        (
+            "/waits/0/figures/steps/0/rounding",
+            json!({"step": known(0.0, 0.0, 0.0)}),
+            "steps.rounding is 0.0, outside more than 0",
+        ),
+        ("/waits/0/figures/steps/0/grid", json!({"at-most": -1.0}), "steps.grid is -1.0"),
+        (
+            "/waits/1/id",
+            json!("nanosleep"),
+            "two timers that wait with the id 'nanosleep' under the same conditions",
+        ),
+        ("/periods/0/period_ns", json!(0), "periods[0] ('nanosleep'): period_ns is 0.0"),
+        ("/periods/0/figures/rate_error_ppm", known(1.0, 2.0, 1.0), "rate_error_ppm ends at 1.0"),
+        ("/periods/1/figures/max_ns", json!(-1e19), "periods[1] ('timerfd'): max_ns is -1e19"),
+        ("/periods/1/id", json!("nanosleep"), "two timers that wait"),
+    ] {
+        let mut report = changed(&[(place, value)]);
+        if place.ends_with("waits/1/id") {
+            report["waits"][1]["conditions"] = report["waits"][0]["conditions"].clone();
+        }
+        fs::write(folder.file("r.json"), report.to_string()).expect("there is room");
+        // Whoever reads it whole, and whoever passes over its bulk.
+        for args in [&["inspect", "*", "--from", &path][..], &["table", &path], &["compare", &path, &path]] {
+            let (status, output) = Run::start(args).end();
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(status.code(), Some(1), "{place}: {args:?}: {told}");
+            assert!(told.contains("r.json") && told.contains(words), "{place}: {args:?}: {told}");
+        }
+    }
+    assert!(report().pointer(late).is_some());
+}
+
+#[test]
+fn what_is_absurd_and_possible_is_shown_by_all() {
+    assert!(read_by_all("sound", &report()).iter().all(|(code, _)| matches!(code, Some(0 | 3))));
+    let bins = "/waits/0/figures/lateness/0/histogram/bins";
+    let most = u64::MAX;
+    for (name, changes) in [
+        ("a bin of four billion", vec![(bins, json!({"4294967295": 1, "90": 2}))]),
+        ("only such a bin", vec![(bins, json!({"4294967295": 1}))]),
+        ("counts that overflow together", vec![(bins, json!({"0": most, "1": most, "90": most}))]),
+        ("no bins", vec![(bins, json!({}))]),
+        ("counts of nothing", vec![(bins, json!({"90": 0}))]),
+        ("no waits", vec![("/waits/0/figures/lateness/0/waits", json!(0))]),
+        (
+            "countless waits",
+            vec![
+                ("/waits/0/figures/lateness/0/waits", json!(most)),
+                ("/periods/0/figures/missed", json!(most)),
+            ],
+        ),
+        (
+            "no lengths",
+            vec![("/waits/0/figures/lateness", json!([])), ("/waits/1/figures/lateness", json!([]))],
+        ),
+        ("no steps", vec![("/waits/0/figures/steps", json!([]))]),
+        (
+            "steps too small to draw",
+            vec![(
+                "/waits/0/figures/steps/0/grid",
+                json!({"step": {"value": 1e-300, "low": null, "high": null}}),
+            )],
+        ),
+        (
+            "points beyond all",
+            vec![("/waits/0/figures/staircase", json!([[1e308, 1e308], [-1e308, 1.0], [0.0, 0.0]]))],
+        ),
+        ("a length of nothing", vec![("/waits/0/figures/lateness/0/request_ns", json!(0))]),
+        (
+            "all waits early",
+            vec![
+                ("/waits/0/figures/lateness/0/early", json!(1)),
+                ("/waits/0/figures/lateness/0/max_ns", json!(-1e18)),
+                ("/waits/0/figures/lateness/0/p50_ns", json!({"value": -1e18, "low": -1e18, "high": -1e18})),
+            ],
+        ),
+        (
+            "words that steer",
+            vec![
+                ("/waits/0/id", json!("=cmd|'\u{1b}[31m\u{202e}")),
+                ("/waits/0/label", json!("<script>alert(1)</script>\r\n| a | b |")),
+                ("/waits/0/conditions/policy", json!("\u{1b}]0;owned\u{7}\n| x | <script>")),
+                ("/waits/1/reason", json!("\u{1b}[2J\u{202e}")),
+                ("/periods/0/id", json!("\u{9b}31m")),
+            ],
+        ),
+        ("ok without figures", vec![("/waits/0/figures", json!(null)), ("/periods/0/figures", json!(null))]),
+        (
+            "endless conditions",
+            vec![
+                ("/waits/0/conditions/slack_ns", json!(most)),
+                ("/waits/0/conditions/cpu", json!(u32::MAX)),
+                ("/waits/0/conditions/policy", json!("x".repeat(100_000))),
+            ],
+        ),
+    ] {
+        for (code, told) in read_by_all(name, &changed(&changes)) {
+            // Where there are no waits of that length, there is nothing to pick.
+            assert!(matches!(code, Some(0 | 3)) || told.contains("no waits of about"), "{name}: {told}");
+        }
+    }
+}
+
+#[test]
+fn many_rows_are_read_and_too_many_refused() {
+    let many = |count: usize| {
+        let mut report = report();
+        let row = report["waits"][0].clone();
+        let numbered = (0..count).map(|number| {
+            let mut row = row.clone();
+            row["conditions"]["slack_ns"] = number.into();
+            row["figures"]["staircase"] = json!([]);
+            row["figures"]["lateness"][0]["histogram"]["bins"] = json!({});
+            row
+        });
+        report["waits"] = numbered.collect();
+        report
+    };
+    read_by_all("many", &many(1_000));
+    let folder = Folder::new();
+    let path = folder.arg("crowd.json");
+    let row = r#"{"id":"a","label":"","runtime":"","conditions":{"slack_ns":0,"policy":"","load":"none"},"means":"blocks","status":"failed","warnings":[]}"#;
+    let mut report = report();
+    report["waits"] = json!([]);
+    let text =
+        report.to_string().replace("\"waits\":[]", &format!("\"waits\":[{}]", vec![row; 9_000].join(",")));
+    fs::write(folder.file("crowd.json"), text).expect("there is room");
+    let (status, output) = Run::start(&["table", &path]).end();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(status.code(), Some(1), "{told}");
+    assert!(told.contains("more than 8192 timers"), "{told}");
+}
