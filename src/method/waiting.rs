@@ -255,6 +255,9 @@ fn within(late: &Lateness, within_ns: f64) -> f64 {
 
 /// What a share is at least, at 95 %: the lower end of Clopper and Pearson's interval, one-sided (Biometrika 26, 1934).
 fn at_least(share: f64, waits: u64) -> f64 {
+    /// More prove no more that matters, and the search for the quantile does not end with any number.
+    const MOST: u64 = 10_000_000;
+    let waits = waits.min(MOST);
     let kept = (share * waits as f64).round().min(waits as f64);
     if kept < 1.0 {
         return 0.0;

@@ -1,11 +1,12 @@
 //! Reports of timers that wait whose figures cannot be, or can and are absurd.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::folder::Folder;
-use super::run::Run;
+use super::run::{PROGRAM, Run};
 
 /// A sound one.
 const REPORT: &str = include_str!("../fuzz/corpus/report/waits.json");
@@ -45,10 +46,17 @@ fn read_by_all(name: &str, report: &Value) -> Vec<(Option<i32>, String)> {
     fs::write(folder.file("r.json"), report.to_string()).expect("there is room");
     let [path, page, figures] = ["r.json", "page.html", "figures"].map(|name| folder.arg(name));
     let ended = readers([&path, &page, &figures]).into_iter().map(|args| {
-        let mut run = Run::start(&args);
+        // Into a file, as nobody reads a pipe while its memory is watched.
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", r#"exec "$0" "$@" > "$SHOWN""#, PROGRAM])
+            .args(&args)
+            .env("SHOWN", folder.file("shown"));
+        let mut run = Run::of(command);
         let peak = run.peak();
         let (status, output) = run.end();
-        let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        let shown = fs::read(folder.file("shown")).expect("it was made");
+        let said = [shown, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
         let code = status.code();
         assert!(matches!(code, Some(0 | 1 | 3)), "{name}: {args:?}: {status:?}: {}", said[1]);
         let steers = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
