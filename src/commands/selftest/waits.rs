@@ -167,13 +167,19 @@ fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> 
             (*name).into(),
             figure.intervals.to_string().into(),
             format!("{covered:.1} ({low:.1} to {high:.1})").into(),
-            sizes(*figure).into(),
+            sizes(if name.ends_with("error") { in_percent(*figure) } else { *figure }).into(),
         ]);
     }
     write!(output, "{}", figures.render(Format::Table))?;
     writeln!(
         output,
-        "\nhalf-width and error: medians, in % of the figure; of CPU time over length in %, of errors in ppm in hundreds of ppm"
+        "\nhalf-width and error: medians, in % of the figure; of proportional error and rate error in ppm"
     )?;
     Ok(())
+}
+
+/// A figure in ppm, so that what is shown in percent is ppm.
+fn in_percent(figure: FigureSummary) -> FigureSummary {
+    let of = |size: Option<f64>| size.map(|size| size / 100.0);
+    FigureSummary { half_width: of(figure.half_width), error: of(figure.error), ..figure }
 }
