@@ -141,7 +141,7 @@ fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
     command.args(arguments).current_dir(folder);
     let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let Ok(mut child) = started else {
-        skipping::skipped("promtool is missing", "install it, as with `apt install prometheus`");
+        skipping::not_installed("promtool is missing", "install it, as with `apt install prometheus`");
         return None;
     };
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();

@@ -1,0 +1,21 @@
+#!/bin/bash
+# Probes all nodes of an allocation at once, one task a node:
+#
+#   sbatch --nodes=100 --exclusive slurm/srun.sh /shared/runs/2026-11 --quick
+#   salloc --nodes=4 --exclusive slurm/srun.sh …
+#
+# RUN has to lie on a file system that all nodes see.
+#SBATCH --job-name=timermeter
+#SBATCH --ntasks-per-node=1
+#SBATCH --time=00:20:00
+set -u
+run=${1:?usage: srun.sh RUN [ARGUMENT OF PROBE…]}
+shift
+# sbatch runs a copy of this file from elsewhere.
+deploy=${TIMERMETER_DEPLOY:-${SLURM_SUBMIT_DIR:-.}/deploy}
+[ -x "$deploy/node.sh" ] || deploy=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$run" && scontrol show hostnames "$SLURM_JOB_NODELIST" >"$run/nodes"
+# A node that fails does not stop the others; --wait=0: nor does one that ends first.
+srun --ntasks-per-node=1 --kill-on-bad-exit=0 --wait=0 \
+    sh -c 'run=$1; deploy=$2; shift 2; exec "$deploy/node.sh" "$run" "$SLURMD_NODENAME" "$@"' node "$run" "$deploy" "$@"
+"$deploy/status.sh" "$run"
