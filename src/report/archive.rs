@@ -152,7 +152,7 @@ mod tests {
             let node = &|number: usize| {
                 together.wait();
                 let archive = Archive::prepare(&base).unwrap();
-                (number % 3 != 0).then(|| archive.commit(&report).unwrap())
+                (!number.is_multiple_of(3)).then(|| archive.commit(&report).unwrap())
             };
             let places: BTreeSet<_> = thread::scope(|scope| {
                 let started: Vec<_> = (0..NODES).map(|number| scope.spawn(move || node(number))).collect();

@@ -27,7 +27,7 @@ fn changed(changes: &[(&str, Value)]) -> Value {
 }
 
 /// What reads a report: the arguments of each verb.
-fn readers<'a>([path, page, figures]: [&'a str; 3]) -> [Vec<&'a str>; 7] {
+fn readers([path, page, figures]: [&str; 3]) -> [Vec<&str>; 7] {
     [
         vec!["table", path, "--all"],
         vec!["table", path, "--layout", "beside", "--format", "csv", "--kind", "periods"],
