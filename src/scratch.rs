@@ -43,8 +43,7 @@ impl ScratchFile {
             // Whoever removes what is stale finds it either locked or not yet there.
             let mut unfinished = unfinished();
             let file = builder(0o666).tempfile_in(folder)?;
-            lock(file.as_file());
-            if files::has_name(file.as_file())? {
+            if lock(file.as_file()) && files::has_name(file.as_file())? {
                 unfinished.push(file.path().to_owned());
                 return Ok(Self(Some(file)));
             }
@@ -91,9 +90,12 @@ impl ScratchFolder {
         loop {
             let mut unfinished = unfinished();
             let made = builder(mode).tempdir_in(folder)?;
-            let file = files::open_itself(made.path())?;
-            lock(&file);
-            if files::has_name(&file)? {
+            let file = match files::open_itself(made.path()) {
+                // Gone already, as what is stale.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && folder.exists() => continue,
+                file => file?,
+            };
+            if lock(&file) && files::has_name(&file)? {
                 unfinished.push(made.path().to_owned());
                 return Ok(Self { folder: Some(made), _lock: file });
             }
@@ -203,9 +205,10 @@ fn remove(path: &Path) -> io::Result<()> {
     removed.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
-/// A file system without locks has none that is stale either: nobody can lock what is there.
-fn lock(file: &File) {
-    let _ = files::lock(file);
+/// Returns whether it is one's own: who removes what is stale may have seen it before it was locked, and holds the lock until it is
+/// gone. A file system without locks has none that is stale either: nobody can lock what is there.
+fn lock(file: &File) -> bool {
+    !files::lock(file).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }
 
 fn builder(mode: u32) -> Builder<'static, 'static> {
