@@ -299,7 +299,8 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
             Some((row, lateness.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?))
         })
         .collect();
-    let late = |late: &Lateness| late.p50_ns.map_or(f64::INFINITY, |known| known.value);
+    // Too early is as far off as too late.
+    let late = |late: &Lateness| late.p50_ns.map_or(f64::INFINITY, |known| known.value.abs());
     let known = || at.iter().filter(|(_, lateness)| late(lateness).is_finite());
     let blocking =
         known().filter(|(row, _)| row.means == Means::Blocks).min_by(|a, b| late(a.1).total_cmp(&late(b.1)));

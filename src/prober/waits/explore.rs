@@ -27,6 +27,8 @@ const FEWEST: u32 = 8;
 const STEPS_A_PAUSE: f64 = 2.0;
 const SHORTEST_PAUSE_NS: f64 = 2e4;
 const LONGEST_PAUSE_NS: f64 = 2e7;
+/// Waits longer than this, in nanoseconds, have half the time of others.
+const LONG_NS: u64 = 5_000_000;
 /// Waits of the loop that waits for nothing.
 const EMPTY: u32 = 200;
 /// Waits of 0 and of 1 ns, as a share of those of a length.
@@ -168,7 +170,9 @@ pub fn explore(
     };
     let mut several = |lengths: &[(u64, u32)]| -> Vec<u64> {
         let each = lengths.iter().flat_map(|&(length, most)| {
-            let count = (plan.length_ns / each(length as f64, &rough)) as u32;
+            // Long ones are few either way.
+            let most_ns = if length > LONG_NS { plan.length_ns / 2.0 } else { plan.length_ns };
+            let count = (most_ns / each(length as f64, &rough)) as u32;
             std::iter::repeat_n(length, count.clamp(1, most.max(1)) as usize)
         });
         let mut all: Vec<u64> = each.collect();

@@ -17,7 +17,7 @@ use crate::prober::host::Host;
 use crate::trace::{WaitRun, WaitTrace};
 
 /// Timers that wait at once, a CPU: they wake so seldom that they are hardly in the way of each other.
-const A_CPU: usize = 8;
+const A_CPU: usize = 16;
 
 /// One round: each timer in a process of its own, on any CPU. What it observed goes to the process of that round. Who fails here keeps
 /// what it has.

@@ -82,7 +82,8 @@ impl Ranked<'_> {
     /// Its tail and its CPU time a wait, in nanoseconds.
     fn late_and_cost(&self, tail: Tail) -> Option<[f64; 2]> {
         let lateness = self.lateness?;
-        Some([tail.1(lateness)?.value, lateness.cpu_ns?.value])
+        // Too early is as far off as too late.
+        Some([tail.1(lateness)?.value.abs(), lateness.cpu_ns?.value])
     }
 }
 
