@@ -313,7 +313,8 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     let told = |(row, lateness): &(&WaitRow, &Lateness)| {
         let cpu =
             lateness.cpu_ns.map_or_else(String::new, |cpu| format!(", {} of CPU", time(Some(cpu.value))));
-        format!("{} ({} late{cpu})", clipped(&row.id, LONGEST_ID), time(Some(late(lateness))))
+        let when = if lateness.p50_ns.is_some_and(|known| known.value < 0.0) { "early" } else { "late" };
+        format!("{} ({} {when}{cpu})", clipped(&row.id, LONGEST_ID), time(Some(late(lateness))))
     };
     let length = short_time(at.first()?.1.request_ns as f64);
     let mut parts: Vec<String> = blocking.map(told).into_iter().collect();
