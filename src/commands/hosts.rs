@@ -1,5 +1,7 @@
 //! Who hosts the timers of a run: this program for the native ones, agents for the others.
 
+use std::rc::Rc;
+
 use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::model::{Status, TimerRow};
 use crate::prober::campaign::{Host, Settings, Subject};
@@ -8,7 +10,7 @@ use crate::scratch::ScratchFolder;
 use super::CommandError;
 use offer::Offer;
 pub(super) use offer::command;
-use offers::Offers;
+pub(super) use offers::Offers;
 
 mod offer;
 mod offers;
@@ -28,10 +30,44 @@ pub struct Population {
     /// Whether a runtime that the user named is not there.
     missing_by_name: bool,
     /// Holds the hosts of other runtimes while they are needed.
-    _folder: Option<ScratchFolder>,
+    _folder: Option<Rc<ScratchFolder>>,
 }
 
 impl Population {
+    /// Picks the timers that were asked for, all of them without `patterns`.
+    ///
+    /// # Errors
+    /// When a pattern fits nothing.
+    pub fn of(offers: &Offers, patterns: &[String]) -> Result<Self, CommandError> {
+        let ids = offers.all.iter().flat_map(|offer| {
+            let hosted = offer.host.timers.iter().map(|timer| offer.name.id(&timer.id));
+            hosted.chain(offer.rows.iter().map(|row| row.id.clone()))
+        });
+        let mut wanted = offers.select(patterns, ids.collect())?;
+        wanted.retain(|id| *id != timers::FLOOR_ID);
+        let mut population = Population {
+            hosts: Vec::new(),
+            names: Vec::new(),
+            subjects: Vec::new(),
+            rows: offers.lost.clone(),
+            missing_by_name: offers.missing_by_name,
+            _folder: offers.folder.clone(),
+        };
+        for Offer { host, name, rows, .. } in &offers.all {
+            let index = population.hosts.len();
+            let picked = host.timers.iter().filter(|timer| wanted.contains(&name.id(&timer.id)));
+            let before = population.subjects.len();
+            population.subjects.extend(picked.map(|timer| Subject::new(index, timer.clone())));
+            population.rows.extend(rows.iter().filter(|row| wanted.contains(&row.id)).cloned());
+            // A host that is not asked anything is not started.
+            if population.subjects.len() > before {
+                population.hosts.push(host.clone());
+                population.names.push(name.clone());
+            }
+        }
+        Ok(population)
+    }
+
     /// Whether an agent that the user named could not be reached at all.
     #[must_use]
     pub fn failed_by_name(&self) -> bool {
@@ -77,33 +113,5 @@ pub fn gather(
     runtimes: &RuntimeArgs,
     settings: &Settings,
 ) -> Result<Population, CommandError> {
-    let offers = Offers::of(agents, runtimes, settings)?;
-    let ids = offers.all.iter().flat_map(|offer| {
-        let hosted = offer.host.timers.iter().map(|timer| offer.name.id(&timer.id));
-        hosted.chain(offer.rows.iter().map(|row| row.id.clone()))
-    });
-    let mut wanted = offers.select(patterns, ids.collect())?;
-    wanted.retain(|id| *id != timers::FLOOR_ID);
-    let mut population = Population {
-        hosts: Vec::new(),
-        names: Vec::new(),
-        subjects: Vec::new(),
-        rows: offers.lost,
-        missing_by_name: offers.missing_by_name,
-        _folder: offers.folder,
-    };
-    for offer in offers.all {
-        let Offer { host, name, rows, .. } = offer;
-        let index = population.hosts.len();
-        let picked = host.timers.iter().filter(|timer| wanted.contains(&name.id(&timer.id)));
-        let before = population.subjects.len();
-        population.subjects.extend(picked.map(|timer| Subject::new(index, timer.clone())));
-        population.rows.extend(rows.into_iter().filter(|row| wanted.contains(&row.id)));
-        // A host that is not asked anything is not started.
-        if population.subjects.len() > before {
-            population.hosts.push(host);
-            population.names.push(name);
-        }
-    }
-    Ok(population)
+    Population::of(&Offers::of(agents, runtimes, settings)?, patterns)
 }

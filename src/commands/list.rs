@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::hosts::waiters::{Waiters, gather as gather_waiters};
-use super::hosts::{Population, gather};
+use super::hosts::waiters::Waiters;
+use super::hosts::{Offers, Population};
 use super::{CommandError, terminal_style};
 use crate::cli::{ListArgs, ShortFormat};
 use crate::model::Status;
 use crate::prober::campaign::Settings;
-use crate::prober::protocol::HostedWaiter;
 use crate::prober::sampling::Plan;
 use crate::table::{Column, Table};
 use crate::text::numbers;
@@ -73,10 +72,9 @@ struct Listed {
 pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let timeout = Duration::from_secs(AGENT_SECONDS);
     let settings = Settings { plan: Plan::QUICK, seed: 0, cpu: None, timeout };
+    let offers = Offers::of(&args.agents, &args.runtimes, &settings)?.with_native_waiters();
     // A name may be that of a clock or that of a timer that waits; where it is neither, clocks are what is told of it.
-    let waiters = gather_waiters(&args.timers, &args.agents, &args.runtimes, None, &settings);
-    let clocks = gather(&args.timers, &args.agents, &args.runtimes, &settings);
-    let (listed, lost) = match (clocks, waiters) {
+    let (listed, lost) = match (Population::of(&offers, &args.timers), Waiters::of(&offers, &args.timers)) {
         (Ok(clocks), waiters) => {
             let of_waiters = waiters.as_ref().map(listed_waiters).unwrap_or_default();
             ([listed(&clocks), of_waiters].concat(), clocks.failed_by_name())
@@ -147,8 +145,7 @@ fn listed_waiters(waiters: &Waiters) -> Vec<Listed> {
         label: missing.label.clone(),
         legend: None,
         runtime: missing.runtime.clone(),
-        kind: timers::waits::find(&missing.id)
-            .map_or(Kind::Waits, |entry| Kind::of(&HostedWaiter::native(&entry).ops)),
+        kind: Kind::of(&missing.ops),
         ns_per_tick: timers::waits::find(&missing.id).map(|entry| entry.info.unit_ns as f64),
         available: false,
         reason: Some(missing.why.reason.clone()),

@@ -58,7 +58,7 @@ impl<T> Campaign<T> {
             cpu: cpus[0],
             timeout: settings.timeout,
         };
-        let mut waiters = gather(&args.timers, &args.agents, &args.runtimes, Some(op), &asked)?;
+        let mut waiters = gather(&args.timers, &args.agents, &args.runtimes, op, &asked)?;
         if args.timers.is_empty() {
             waiters.leave_out_elsewhere();
         }

@@ -1,5 +1,7 @@
 //! What all hosts of a run have to offer.
 
+use std::rc::Rc;
+
 use timers::Fault;
 
 use super::HostName;
@@ -24,11 +26,11 @@ pub struct Offers {
     /// Whether a runtime that the user named is not there.
     pub missing_by_name: bool,
     /// Holds the hosts of other runtimes while they are needed.
-    pub folder: Option<ScratchFolder>,
+    pub folder: Option<Rc<ScratchFolder>>,
 }
 
 impl Offers {
-    /// Asks every host what it has.
+    /// Asks every host what it has: clocks, and the timers of agents that wait.
     pub fn of(
         agents: &[AgentSpec],
         runtimes: &RuntimeArgs,
@@ -49,7 +51,22 @@ impl Offers {
         for Offer { name, rows, .. } in &mut all {
             rows.iter_mut().for_each(|row| row.id = name.id(&row.id));
         }
-        Ok(Self { all, lost, missing_by_name, folder })
+        Ok(Self { all, lost, missing_by_name, folder: folder.map(Rc::new) })
+    }
+
+    /// Adds the timers of this program that wait. To find out whether they work is to open each of them, which is not for those who
+    /// only read clocks.
+    #[must_use]
+    pub fn with_native_waiters(mut self) -> Self {
+        if let Some(native) = self.all.iter_mut().find(|offer| offer.name.prefix.is_none()) {
+            for entry in timers::waits::catalogue() {
+                match (entry.availability)() {
+                    Ok(()) => native.host.waiters.push(HostedWaiter::native(entry)),
+                    Err(why) => native.missing_waiters.push(Missing::waiter(entry, why)),
+                }
+            }
+        }
+        self
     }
 
     /// Which of the timers are meant, among the `ids` that all hosts have; all of them without `patterns`.
@@ -72,7 +89,7 @@ impl Offers {
     }
 }
 
-/// The timers of this program itself, served by a worker a timer.
+/// The clocks of this program itself, served by a worker a timer.
 fn native() -> Result<Offer, CommandError> {
     let (program, mut args) = children::this_program().map_err(failed)?;
     args.push("agent".into());
@@ -97,15 +114,10 @@ fn native() -> Result<Offer, CommandError> {
             }
         }
     }
-    let (mut waiters, mut missing_waiters) = (Vec::new(), Vec::new());
-    for entry in timers::waits::catalogue() {
-        match (entry.availability)() {
-            Ok(()) => waiters.push(HostedWaiter::native(entry)),
-            Err(why) => missing_waiters.push(Missing::waiter(entry, why)),
-        }
-    }
-    let host = Host { command, takes_ids: true, timers: hosted, waiters, compares: true, log: None };
-    Ok(Offer { host, name: HostName { prefix: None, runtime: "native".into() }, rows, missing_waiters })
+    let host =
+        Host { command, takes_ids: true, timers: hosted, waiters: Vec::new(), compares: true, log: None };
+    let name = HostName { prefix: None, runtime: "native".into() };
+    Ok(Offer { host, name, rows, missing_waiters: Vec::new() })
 }
 
 /// Why nothing is called so; where that is a timer for another command, which.

@@ -1,12 +1,15 @@
 //! The timers of a run that wait.
 
+use std::rc::Rc;
+
 use super::HostName;
+use super::offer::Offer;
 use super::offers::Offers;
 use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::commands::CommandError;
-use crate::model::{Means, Status};
+use crate::model::{Means, Status, TimerRow};
 use crate::prober::campaign::{Host, Settings};
-use crate::prober::protocol::HostedWaiter;
+use crate::prober::protocol::{HostedWaiter, Missing};
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 
@@ -23,10 +26,43 @@ pub struct Waiters {
     /// Whether a runtime that the user named is not there.
     pub missing_by_name: bool,
     /// Holds the hosts of other runtimes while they are needed.
-    _folder: Option<ScratchFolder>,
+    _folder: Option<Rc<ScratchFolder>>,
 }
 
 impl Waiters {
+    /// Picks those that were asked for, all of them without `patterns`.
+    ///
+    /// # Errors
+    /// When a pattern fits nothing.
+    pub fn of(offers: &Offers, patterns: &[String]) -> Result<Self, CommandError> {
+        let ids = offers.all.iter().flat_map(|Offer { host, name, missing_waiters, .. }| {
+            let hosted = host.waiters.iter().map(|waiter| &waiter.id);
+            hosted.chain(missing_waiters.iter().map(|missing| &missing.id)).map(|id| name.id(id))
+        });
+        let wanted = offers.select(patterns, ids.collect())?;
+        let mut waiters = Self {
+            hosts: Vec::new(),
+            names: Vec::new(),
+            usable: Vec::new(),
+            missing: offers.lost.iter().map(MissingWaiter::of_lost).collect(),
+            missing_by_name: offers.missing_by_name,
+            _folder: offers.folder.clone(),
+        };
+        for Offer { host, name, missing_waiters, .. } in &offers.all {
+            let (index, before) = (waiters.hosts.len(), waiters.usable.len());
+            let is_wanted = |id: &str| wanted.contains(&name.id(id));
+            let picked = host.waiters.iter().filter(|waiter| is_wanted(&waiter.id));
+            waiters.usable.extend(picked.map(|waiter| (index, waiter.clone())));
+            let missing = missing_waiters.iter().filter(|missing| is_wanted(&missing.id));
+            waiters.missing.extend(missing.map(|missing| MissingWaiter::of(missing, name)));
+            if waiters.usable.len() > before {
+                waiters.hosts.push(host.clone());
+                waiters.names.push(name.clone());
+            }
+        }
+        Ok(waiters)
+    }
+
     /// Leaves out timers that only other systems have.
     pub fn leave_out_elsewhere(&mut self) {
         let elsewhere =
@@ -45,11 +81,46 @@ pub struct MissingWaiter {
     pub runtime: String,
     /// What its thread would do meanwhile.
     pub means: Means,
+    /// Which of the questions to timers that wait it would answer.
+    pub ops: Vec<String>,
     /// Why.
     pub why: NotUsable,
 }
 
-/// Asks every host which timers it has that answer the question `op`, or any, and picks those that were asked for, all of them without
+impl MissingWaiter {
+    fn of(missing: &Missing, host: &HostName) -> Self {
+        Self {
+            id: host.id(&missing.id),
+            label: missing.label.clone(),
+            runtime: host.runtime.clone(),
+            means: timers::waits::find(&missing.id).map(|entry| entry.info.means.into()).unwrap_or_default(),
+            ops: missing.ops.clone(),
+            why: NotUsable {
+                status: Status::Unavailable,
+                reason: missing.reason.clone(),
+                remedy: missing.remedy.clone(),
+            },
+        }
+    }
+
+    /// A host that is not there.
+    fn of_lost(row: &TimerRow) -> Self {
+        Self {
+            id: row.id.clone(),
+            label: row.label.clone(),
+            runtime: row.runtime.clone(),
+            means: Means::default(),
+            ops: Vec::new(),
+            why: NotUsable {
+                status: row.status,
+                reason: row.reason.clone().unwrap_or_default(),
+                remedy: row.remedy.clone(),
+            },
+        }
+    }
+}
+
+/// Asks every host which timers it has that answer the question `op`, and picks those that were asked for, all of them without
 /// `patterns`.
 ///
 /// # Errors
@@ -58,56 +129,14 @@ pub fn gather(
     patterns: &[String],
     agents: &[AgentSpec],
     runtimes: &RuntimeArgs,
-    op: Option<&str>,
+    op: &str,
     settings: &Settings,
 ) -> Result<Waiters, CommandError> {
-    let mut offers = Offers::of(agents, runtimes, settings)?;
-    let answers = |ops: &[String]| op.is_none_or(|op| ops.iter().any(|offered| offered == op));
+    let mut offers = Offers::of(agents, runtimes, settings)?.with_native_waiters();
+    let answers = |ops: &[String]| ops.iter().any(|offered| offered == op);
     for offer in &mut offers.all {
         offer.host.waiters.retain(|waiter| answers(&waiter.ops));
         offer.missing_waiters.retain(|missing| answers(&missing.ops));
     }
-    let ids = offers.all.iter().flat_map(|offer| {
-        let hosted = offer.host.waiters.iter().map(|waiter| &waiter.id);
-        hosted.chain(offer.missing_waiters.iter().map(|missing| &missing.id)).map(|id| offer.name.id(id))
-    });
-    let wanted = offers.select(patterns, ids.collect())?;
-    let lost = offers.lost.into_iter().map(|row| MissingWaiter {
-        id: row.id,
-        label: row.label,
-        runtime: row.runtime,
-        means: Means::default(),
-        why: NotUsable { status: row.status, reason: row.reason.unwrap_or_default(), remedy: row.remedy },
-    });
-    let mut waiters = Waiters {
-        hosts: Vec::new(),
-        names: Vec::new(),
-        usable: Vec::new(),
-        missing: lost.collect(),
-        missing_by_name: offers.missing_by_name,
-        _folder: offers.folder,
-    };
-    for offer in offers.all {
-        let (index, before) = (waiters.hosts.len(), waiters.usable.len());
-        let is_wanted = |id: &str| wanted.contains(&offer.name.id(id));
-        let picked = offer.host.waiters.iter().filter(|waiter| is_wanted(&waiter.id));
-        waiters.usable.extend(picked.map(|waiter| (index, waiter.clone())));
-        let missing = offer.missing_waiters.iter().filter(|missing| is_wanted(&missing.id));
-        waiters.missing.extend(missing.map(|missing| MissingWaiter {
-            id: offer.name.id(&missing.id),
-            label: missing.label.clone(),
-            runtime: offer.name.runtime.clone(),
-            means: timers::waits::find(&missing.id).map(|entry| entry.info.means.into()).unwrap_or_default(),
-            why: NotUsable {
-                status: Status::Unavailable,
-                reason: missing.reason.clone(),
-                remedy: missing.remedy.clone(),
-            },
-        }));
-        if waiters.usable.len() > before {
-            waiters.hosts.push(offer.host);
-            waiters.names.push(offer.name);
-        }
-    }
-    Ok(waiters)
+    Waiters::of(&offers, patterns)
 }
