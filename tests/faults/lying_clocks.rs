@@ -51,9 +51,12 @@ fn a_sound_clock_passes() {
     assert_eq!(outcome(&row, "stable"), "pass", "{row}");
     assert_ne!(outcome(&row, "thread_safe"), "fail", "{row}");
     assert!(row["quality"].as_f64().is_some_and(|quality| quality > 0.0), "{row}");
-    // Its cost is 60 to 61 virtual nanoseconds, whatever the real core does meanwhile.
-    let cost = row["cost"]["median_ns"].as_f64().expect("a cost");
-    assert!((cost - 60.5).abs() < 0.02 * 60.5, "{cost}");
+    // Its cost is 60 to 61 virtual nanoseconds. Whether it follows the frequency of the real core, nobody can tell while that frequency
+    // moves little: then the interval holds both answers.
+    let cost = |figure: &str| row["cost"][figure].as_f64().unwrap_or_else(|| panic!("no {figure}: {row}"));
+    let (low, high) = (cost("low_ns"), cost("high_ns"));
+    assert!(low <= 1.02 * 60.5 && 0.98 * 60.5 <= high, "{low} to {high}");
+    assert!((low..=high).contains(&cost("median_ns")), "{row}");
 }
 
 /// It is watched for long enough to know its rate.
