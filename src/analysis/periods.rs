@@ -10,6 +10,8 @@ use crate::trace::{PeriodRun, PeriodTrace};
 
 /// Wake-ups of a process that tell anything.
 const FEWEST: usize = 8;
+/// The last wake-ups of a process: they tell what became of those before them, and what they missed themselves is not counted.
+pub const UNTOLD: usize = grid::SETTLING;
 /// Intervals, or wake-ups, from which a 99th percentile is told.
 const FOR_P99: usize = 500;
 
@@ -21,7 +23,9 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     let period = trace.period_ns.max(1) as f64;
     let wakeups = |run: &PeriodRun| run.wakeups.len() as u64;
     let reported = |run: &PeriodRun| {
-        run.wakeups.iter().fold(0_u64, |sum, &(_, count)| sum.saturating_add(count.saturating_sub(1)))
+        let told = run.wakeups.len().saturating_sub(UNTOLD);
+        let missed = run.wakeups[..told].iter().map(|(_, count)| count.saturating_sub(1));
+        missed.fold(0_u64, u64::saturating_add)
     };
     let total = |of: &dyn Fn(&PeriodRun) -> u64| {
         trace.runs.iter().fold(0_u64, |sum, run| sum.saturating_add(of(run)))

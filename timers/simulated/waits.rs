@@ -239,8 +239,7 @@ pub struct VirtualTicks {
     model: TickModel,
     random: StdRng,
     now: f64,
-    reported: u64,
-    real: u64,
+    missed: Vec<[u64; 2]>,
     late: Vec<f64>,
 }
 
@@ -250,16 +249,17 @@ impl VirtualTicks {
     pub fn new(model: &TickModel, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let now = random.random_range(1e9..2e9);
-        Self { model: model.clone(), random, now, reported: 0, real: 0, late: Vec::new() }
+        Self { model: model.clone(), random, now, missed: Vec::new(), late: Vec::new() }
     }
 
-    /// Points of the grid between the first wake-up and the last at which nothing woke up: those that were counted, and all.
+    /// Points of the grid at which nothing woke up, between each wake-up of the last answer and the one before: those that were
+    /// counted, and all.
     #[must_use]
-    pub fn missed(&self) -> [u64; 2] {
-        [self.reported, self.real]
+    pub fn missed(&self) -> &[[u64; 2]] {
+        &self.missed
     }
 
-    /// How late each wake-up was for its point of the grid, the last of those that it stands for, in nanoseconds.
+    /// How late each wake-up of the last answer was for its point of the grid, the last of those that it stands for, in nanoseconds.
     #[must_use]
     pub fn late(&self) -> &[f64] {
         &self.late
@@ -279,6 +279,8 @@ impl WaitSubject for VirtualTicks {
         let counts = !matches!(self.model.missed, Missed::Skip { counted: false, .. });
         // The point of the grid that comes next.
         let mut next = self.now + period;
+        self.missed.clear();
+        self.late.clear();
         let mut answer = Vec::with_capacity(count as usize);
         for number in 0..count {
             let mut missed = 0;
@@ -296,12 +298,11 @@ impl WaitSubject for VirtualTicks {
                 }
             }
             self.now = next.max(self.now) + self.model.delays.draw(&mut self.random);
-            if number > 0 {
-                self.real += missed;
-                self.reported += if counts { missed } else { 0 };
-            }
-            let expirations = if counts && number > 0 { missed + 1 } else { 1 };
-            answer.push(Expiration { at: self.now as i64, expirations });
+            // Nothing is before the first.
+            let missed = if number > 0 { missed } else { 0 };
+            let counted = if counts { missed } else { 0 };
+            self.missed.push([counted, missed]);
+            answer.push(Expiration { at: self.now as i64, expirations: counted + 1 });
             let late = self.now - next;
             self.late.push(late);
             next = match self.model.missed {

@@ -6,8 +6,9 @@ use std::ops::Range;
 use crate::analysis::statistics::{median, quantile, sorted};
 use crate::trace::PeriodRun;
 
-/// Wake-ups after a stall that are not looked at: a burst of as many as a stall is long, and one more.
-const SETTLING: usize = 5;
+/// Wake-ups after a stall that are not looked at: a burst of as many as a stall is long, and one more. So many tell whether the one
+/// before them was late or has missed something, so that what the last ones missed is not told.
+pub(super) const SETTLING: usize = 5;
 /// Wake-ups on either side of a gap that tell whether the grid lies elsewhere behind it.
 const BESIDE: usize = 20;
 /// The share of the earliest wake-ups, at which the grid is put.
@@ -15,6 +16,10 @@ const EARLIEST: f64 = 0.01;
 
 /// A typical interval below this share of the period asked for is one of wake-ups that make up for late ones.
 const CATCHING_UP: f64 = 0.8;
+
+/// A typical interval as near as this to the period asked for is taken for that: a grid is off by much less, and the median of few
+/// intervals by more.
+const AS_ASKED: f64 = 0.01;
 
 /// What one process saw, in ticks of the reference.
 pub(super) struct Ticking {
@@ -68,7 +73,8 @@ impl Ticking {
             .collect();
         let typical = median(&ordinary).filter(|typical| *typical > 0.0)?;
         // Where most wake-ups make up for late ones, the intervals between them tell nothing of the grid.
-        ticking.typical = if typical < CATCHING_UP * asked { asked } else { typical };
+        let off = typical / asked - 1.0;
+        ticking.typical = if off.abs() < AS_ASKED || off < CATCHING_UP - 1.0 { asked } else { typical };
         Some(ticking)
     }
 
@@ -112,9 +118,10 @@ impl Ticking {
         };
         let mut number: Vec<f64> = self.expirations.iter().scan(0.0, count).collect();
         let mut missed = 0.0;
-        let mut add = |number: &mut [f64], points: f64| {
-            missed += points;
-            number.iter_mut().for_each(|number| *number += points);
+        let told = number.len().saturating_sub(SETTLING);
+        let mut add = |number: &mut [f64], from: usize, points: f64| {
+            missed += if from < told { points } else { 0.0 };
+            number[from..].iter_mut().for_each(|number| *number += points);
         };
         let segments: Vec<Range<usize>> =
             self.segments().into_iter().filter(|segment| !segment.is_empty()).collect();
@@ -135,12 +142,12 @@ impl Ticking {
                 // A wake-up that is late, while those behind it are not, has missed none.
                 let moved =
                     self.moved(&number, segment.start..next, from..segment.end, BESIDE).unwrap_or(0.0);
-                add(&mut number[next..], (moved / self.typical).round().clamp(0.0, excess));
+                add(&mut number, next, (moved / self.typical).round().clamp(0.0, excess));
             }
         }
         for two in segments.windows(2) {
             let moved = self.moved(&number, two[0].clone(), two[1].clone(), BESIDE).unwrap_or(0.0);
-            add(&mut number[two[1].start..], (moved / self.typical).round().max(0.0));
+            add(&mut number, two[1].start, (moved / self.typical).round().max(0.0));
         }
         (number, missed as u64)
     }

@@ -4,13 +4,17 @@
 use std::ops::Range;
 
 use super::grid::Ticking;
-use crate::analysis::statistics::median;
+use crate::analysis::statistics::{median, quantile, sorted};
 use crate::model::MissedPolicy;
 
 /// How many periods a stall is long.
 const STALL: f64 = 3.5;
 /// Farther than this many periods from what a policy expects, it is another one.
 const NEAR: f64 = 0.25;
+/// How far what keeps its grid may seem to have moved by a stall: as far as it seems to without one but for one time in twenty, and
+/// at least and at most by so much of what the policies lie apart by.
+const SEEMS: f64 = 0.95;
+const TELLING: [f64; 2] = [0.1, 0.5];
 /// The share of stalls that have to agree.
 const AGREED: f64 = 0.6;
 /// How many times what single stalls are off by the policies have to lie apart, for the stalls to decide: of this many at least two
@@ -29,6 +33,10 @@ const ON_A_GRID: f64 = 1.0 / 6.0;
 
 /// The policy that most stalls agree on. `None` without stalls, and where they do not agree.
 pub(super) fn agreed_policy(runs: &[Ticking]) -> Option<MissedPolicy> {
+    let missed: Vec<bool> = runs.iter().flat_map(tells_of_missed).collect();
+    if missed.iter().filter(|missed| **missed).count() as f64 > AGREED * missed.len() as f64 {
+        return Some(MissedPolicy::Skip);
+    }
     let behind: Vec<(f64, f64)> = runs.iter().flat_map(behind).collect();
     let share = |hold: &dyn Fn(f64) -> bool| {
         behind.iter().filter(|(behind, _)| hold(*behind)).count() as f64 / behind.len().max(1) as f64
@@ -44,7 +52,10 @@ pub(super) fn agreed_policy(runs: &[Ticking]) -> Option<MissedPolicy> {
     if apart < APART * deviation(runs)? * (WALKED / behind.len() as f64).sqrt() {
         return Some(if keeps_its_grid(runs) { MissedPolicy::Skip } else { MissedPolicy::Delay });
     }
-    let skips = share(&|behind| fraction(behind).abs() < apart / 2.0);
+    let noise: Vec<f64> = runs.iter().flat_map(unstalled).map(|moved| fraction(moved).abs()).collect();
+    let near =
+        quantile(&sorted(&noise), SEEMS).unwrap_or(apart).clamp(TELLING[0] * apart, TELLING[1] * apart);
+    let skips = share(&|behind| fraction(behind).abs() < near);
     if skips > AGREED {
         return Some(MissedPolicy::Skip);
     }
@@ -60,6 +71,11 @@ fn deviation(runs: &[Ticking]) -> Option<f64> {
     Some(NORMAL * median(&runs.iter().flat_map(of).collect::<Vec<_>>())?)
 }
 
+/// Whether the wake-up after each stall stands for the points that passed meanwhile.
+fn tells_of_missed(run: &Ticking) -> impl Iterator<Item = bool> {
+    run.stalls.iter().map(|stall| run.expirations[stall + 1] >= STALL.floor())
+}
+
 /// By how many typical periods wake-ups lie behind after each stall, and how many of these it was long.
 fn behind(run: &Ticking) -> Vec<(f64, f64)> {
     let number: Vec<f64> = (0..run.at.len()).map(|at| at as f64).collect();
@@ -69,6 +85,16 @@ fn behind(run: &Ticking) -> Vec<(f64, f64)> {
         Some((moved / run.typical, STALL * run.asked / run.typical))
     };
     segments.windows(2).filter_map(of).collect()
+}
+
+/// By how many typical periods a grid seems to have moved where nothing stalled it.
+fn unstalled(run: &Ticking) -> Vec<f64> {
+    let number: Vec<f64> = (0..run.at.len()).map(|at| at as f64).collect();
+    let starts = |segment: Range<usize>| {
+        (segment.start + BESIDE..segment.end).step_by(BESIDE).map(move |at| (at, segment.end))
+    };
+    let moved = |(at, end)| run.moved(&number, at - BESIDE..at, at..end, BESIDE);
+    run.segments().into_iter().flat_map(starts).filter_map(moved).map(|moved| moved / run.typical).collect()
 }
 
 /// Whether wake-ups keep to a grid: whether a long interval is followed by a short one more often than by another long one.

@@ -16,6 +16,8 @@ pub(super) const ENDS: f64 = 0.05;
 const CHANCE: f64 = 1e-3;
 /// Steps that are so many times as long have to be ruled out.
 const MULTIPLES: [f64; 2] = [2.0, 3.0];
+/// What outliers take from the concentration: a twentieth of the values, half a step off.
+const OUTLIERS: f64 = 0.1;
 /// Frequencies looked at for each that values so far apart tell from its neighbour.
 const OVERSAMPLING: f64 = 8.0;
 /// What the concentration may lie below its peak at the nearest of these.
@@ -89,6 +91,11 @@ pub(super) fn spread(sorted: &[f64], but: f64) -> f64 {
     quantile(sorted, 1.0 - but).unwrap_or(0.0) - quantile(sorted, but).unwrap_or(0.0)
 }
 
+/// How far apart values may lie for all steps from this one on to be looked at.
+pub(super) fn longest_span(shortest: f64) -> f64 {
+    FREQUENCIES as f64 / OVERSAMPLING * shortest
+}
+
 /// The largest step within the range whose concentration is a peak of at least `least`, and higher than chance would make it at any
 /// of the frequencies that were looked at. None where values lie on multiples of two or three such steps only: then some of longer
 /// ones were not met.
@@ -108,8 +115,9 @@ pub(super) fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: 
         let after = at(number + 1);
         if here >= before && here > after && here >= BESIDE * least {
             let (step, height) = climbed(clusters, frequency(number), stride);
-            // On a lattice halves and thirds of a step agree less, as noise is more of them.
-            let of_shorter = || MULTIPLES.iter().any(|times| concentration(clusters, step / times) > height);
+            // On a lattice halves and thirds of a step agree less, as noise is more of them; but for outliers.
+            let of_shorter =
+                || MULTIPLES.iter().any(|times| concentration(clusters, step / times) > height + OUTLIERS);
             if height >= least && !of_shorter() {
                 let of_longer = MULTIPLES.iter().any(|times| concentration(clusters, times * step) >= least);
                 return (!of_longer).then_some(step);

@@ -3,7 +3,9 @@
 
 use std::iter;
 
-use super::lattice::{CONCENTRATED, ENDS, Lattice, concentration, fitted, largest, residuals, span, spread};
+use super::lattice::{
+    CONCENTRATED, ENDS, Lattice, concentration, fitted, largest, longest_span, residuals, span, spread,
+};
 use super::{finite, late_ns, observed_ns};
 use crate::analysis::statistics::{median, quantile, sorted};
 use crate::model::{Granularity, Known, Steps};
@@ -11,6 +13,10 @@ use crate::trace::{Reference, Wait, WaitRun};
 
 /// Requests of one scale end within this factor of each other.
 const A_SCALE: f64 = 2.0;
+/// Steps of longer waits, where they are others, are at least so many times as long.
+const GROWS: f64 = 1.5;
+/// Steps of two scales that are off by no more than this share are the same.
+const ALIKE: f64 = 0.01;
 /// Waits of one scale that tell a step.
 const FEWEST: usize = 16;
 /// Waits of one scale that tell a bound.
@@ -61,7 +67,41 @@ pub(super) fn steps(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
     }
     scales.sort_by_key(|(up_to, _)| *up_to);
     let several = runs.len() > 1;
-    scales.into_iter().map(|(up_to_ns, scans)| Scale::of(&scans, reference).told(up_to_ns, several)).collect()
+    let told =
+        scales.into_iter().map(|(up_to_ns, scans)| Scale::of(&scans, reference).told(up_to_ns, several));
+    let mut told: Vec<Steps> = told.collect();
+    leave_out_contradictions(&mut told, |steps| &mut steps.rounding);
+    leave_out_contradictions(&mut told, |steps| &mut steps.grid);
+    told
+}
+
+/// Steps of longer waits are longer, or the same. What contradicts the scale that is known best is of too few waits: part of its step,
+/// or chance.
+fn leave_out_contradictions(scales: &mut [Steps], kind: fn(&mut Steps) -> &mut Option<Granularity>) {
+    let step = |steps: &mut Steps| match kind(steps) {
+        Some(Granularity::Step(Known { value, low: Some(low), high: Some(high) })) => {
+            Some((*value, *high - *low))
+        }
+        _ => None,
+    };
+    let all: Vec<Option<(f64, f64)>> = scales.iter_mut().map(step).collect();
+    let doubt = |(value, width): &(f64, f64)| width / value;
+    let known = all.iter().enumerate().filter_map(|(at, step)| Some((at, (*step)?)));
+    let Some((best, (value, width))) =
+        known.min_by(|(_, one), (_, other)| doubt(one).total_cmp(&doubt(other)))
+    else {
+        return;
+    };
+    for (at, step) in all.iter().enumerate() {
+        let contradicts = |(other, its): (f64, f64)| {
+            let longer = if at > best { other / value } else { value / other };
+            let off = (other - value).abs();
+            off > (width + its) / 2.0 && off > ALIKE * value && longer < GROWS
+        };
+        if step.is_some_and(contradicts) {
+            *kind(&mut scales[at]) = None;
+        }
+    }
 }
 
 /// Waits of one scale but the latest, a list for each scan, all in nanoseconds.
@@ -182,11 +222,13 @@ impl<'a> Scale<'a> {
 
     /// The grid of instants: first of intervals between wake-ups, then of more and more wake-ups together.
     fn grid(&self, width: f64) -> Option<Lattice> {
-        let longest = quantile(&sorted(&self.intervals), INTERVALS)?;
-        let intervals =
+        let candidates = self.candidates(width);
+        // Over longer ones more frequencies than are looked at would have to be.
+        let longest = quantile(&sorted(&self.intervals), INTERVALS)?.min(longest_span(*candidates.start()));
+        let intervals: Vec<Vec<f64>> =
             vec![self.intervals.iter().copied().filter(|interval| *interval <= longest).collect()];
         // What an interval is off by is what two wake-ups are off by.
-        let step = largest(&intervals, self.candidates(width), CONCENTRATED * CONCENTRATED)?;
+        let step = largest(&intervals, candidates, CONCENTRATED * CONCENTRATED)?;
         let mut found =
             fitted(&intervals, step).map(|fit| Lattice { concentration: fit.concentration.sqrt(), ..fit })?;
         let most = self.wakeups.iter().map(Vec::len).max()?;

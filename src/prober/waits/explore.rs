@@ -21,8 +21,10 @@ const EVENLY: f64 = 0.8;
 const LONGER: f64 = 4.0;
 /// A scan that is longer than this, in nanoseconds, is the last.
 const LONGEST_SCAN_NS: f64 = 3e7;
-/// Waits of a scan that is too slow for more.
+/// Waits of the first scan that are made in any case.
 const FEWEST: u32 = 8;
+/// The same of a longer one, which is only for those that seem to have long steps: these show in no fewer.
+const FEWEST_OF_LONG: u32 = 16;
 /// Pauses are random up to so many steps, and never less or more than this, in nanoseconds.
 const STEPS_A_PAUSE: f64 = 2.0;
 const SHORTEST_PAUSE_NS: f64 = 2e4;
@@ -158,7 +160,8 @@ pub fn explore(
     // Over steps of such a length latenesses are spread evenly; where a step is longer than the scan, they show no more than that.
     while STEPS_A_SCAN * rough.width / EVENLY > to && to < LONGEST_SCAN_NS {
         to *= LONGER;
-        let count = ((plan.scan_ns / (0.75 * to + rough.median.max(0.0))) as u32).clamp(FEWEST, plan.scan);
+        let count =
+            ((plan.scan_ns / (0.75 * to + rough.median.max(0.0))) as u32).clamp(FEWEST_OF_LONG, plan.scan);
         let scan = bench.scan([0.0, to], count, random)?;
         rough = bench.rough(&scan).unwrap_or(rough);
         run.scans.push(scan);
