@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use timers::{Answer, Deadline, Fault, KeptOff};
 
-use super::bench::{bench, connect};
+use super::bench::bench;
 use super::explore::{WaitBench, explore, tick};
 pub use super::settings::WaitSettings;
 use super::side_by_side::side_by_side;
@@ -14,7 +14,7 @@ pub use super::subject::{Conditions, Subject};
 use super::waiter;
 use crate::model::Means;
 use crate::prober::campaign::Settings;
-use crate::prober::host::{Host, choose_reference};
+use crate::prober::host::{Host, choose_reference, connect};
 use crate::prober::sampling::Plan;
 use crate::trace::{PeriodTrace, Reference, WaitRun, WaitTrace};
 
@@ -92,7 +92,8 @@ pub fn tick_all(
         let ticked = subject.conditions.start_load().map_err(|error| Fault::Refused(error.to_string()));
         let ticked = ticked.and_then(|_load| {
             let host = &hosts[subject.host];
-            let connection = connect(host, &subject.waiter.id, subject.conditions.placement(), settings)?;
+            let connection =
+                connect(host, &[&subject.waiter.id], subject.conditions.placement(), settings.timeout)?;
             let mut timer = waiter(&connection, &subject.waiter.id);
             tick(timer.as_mut(), &reference, period_ns, settings.plan.ticking_ns)
         });
