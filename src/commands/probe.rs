@@ -5,17 +5,16 @@ use std::time::Duration;
 
 use timers::Fault;
 
-use super::files::Files;
+use super::CommandError;
+use super::files::{Files, Shown};
 use super::frame::{Frame, choose_cpu};
 use super::hosts::{self, HostName, Population};
 use super::progress::Progress;
-use super::{CommandError, show};
 use crate::cli::ProbeArgs;
 use crate::model::{self, Estimate, Status, TimerRow};
 use crate::prober::campaign::{self, Settings, Subject};
 use crate::prober::sampling::Plan;
 use crate::recording::{Observed, Recording};
-use crate::report::is_standard;
 
 /// Seconds a process of a timer may take, unless specified otherwise.
 const TIMEOUT_SECONDS: u64 = 30;
@@ -28,16 +27,10 @@ const MOST_PROCESSES: u32 = 200;
 /// # Errors
 /// Usage errors before anything is measured; failures of files and of the machine.
 pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let mut files = Files::prepare(&args.keep)?;
+    let files = Files::prepare(&args.keep)?;
     let (recording, by_name_failed) = record(args)?;
-    // Before anything else can fail: from the trace all that follows can be had again.
-    files.write_trace(&recording)?;
-    let report = recording.report().map_err(|error| CommandError::Failed(error.to_string()))?;
-    files.write(&report, args.quiet)?;
-    // Where the trace goes to standard output, nothing else does.
-    if !args.keep.trace.as_deref().is_some_and(is_standard) {
-        show(&report, args.format, args.notes, output)?;
-    }
+    let shown = Shown { format: args.format, notes: args.notes, quiet: args.quiet };
+    let report = files.finish(&recording, &shown, output)?;
     Ok(!by_name_failed && !named_unsettled(&args.timers, &report.timers))
 }
 
