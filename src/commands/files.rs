@@ -109,7 +109,8 @@ impl Files {
 /// A name of a timer after `--save` was meant as one.
 fn save_in(folder: &Path) -> Result<Archive, CommandError> {
     let name = folder.to_string_lossy();
-    if timers::find(&name).is_some() || name.contains(['*', '?']) {
+    let is_timer = timers::find(&name).is_some() || timers::waits::find(&name).is_some();
+    if is_timer || name.contains(['*', '?']) {
         return Err(CommandError::Usage(format!(
             "--save takes a folder, and `{name}` names timers; write `--save=reports {name}`, or the timers first"
         )));
