@@ -45,6 +45,18 @@ pub enum BackgroundLoad {
     OtherCpu,
 }
 
+impl BackgroundLoad {
+    /// As it is written in reports and on command lines.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::SameCpu => "same-cpu",
+            Self::OtherCpu => "other-cpu",
+        }
+    }
+}
+
 /// Under what a timer waited.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

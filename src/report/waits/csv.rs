@@ -14,12 +14,10 @@ fn three(known: Option<Known>) -> [Cell; 3] {
 }
 
 fn conditions(told: &WaitConditions) -> [Cell; 4] {
-    let load = serde_json::to_value(told.load).ok();
-    let load = load.as_ref().and_then(|load| load.as_str()).unwrap_or_default();
     [
         told.slack_ns.map(|ns| ns as f64).into(),
         told.policy.as_str().into(),
-        load.into(),
+        told.load.name().into(),
         told.cpu.map(f64::from).into(),
     ]
 }
@@ -207,7 +205,6 @@ fn period(row: &PeriodRow) -> Vec<Cell> {
         figures.stalls.into(),
     ];
     line.extend(counts.map(|count| Cell::from(count as f64)));
-    let policy = figures.policy.and_then(|policy| serde_json::to_value(policy).ok());
-    line.push(policy.as_ref().and_then(|policy| policy.as_str()).map_or(Cell::Nothing, Cell::from));
+    line.push(figures.policy.map_or(Cell::Nothing, |policy| policy.name().into()));
     line
 }

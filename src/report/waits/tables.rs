@@ -223,14 +223,7 @@ pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
             figures.max_ns.into(),
             (figures.missed as f64).into(),
             (figures.missed_reported as f64).into(),
-            figures
-                .policy
-                .map_or("?", |policy| match policy {
-                    MissedPolicy::Burst => "burst",
-                    MissedPolicy::Skip => "skip",
-                    MissedPolicy::Delay => "delay",
-                })
-                .into(),
+            figures.policy.map_or("?", MissedPolicy::name).into(),
             notes.marks(&row.warnings).into(),
         ]);
     }
