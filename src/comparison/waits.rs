@@ -36,11 +36,7 @@ impl<'a> Row<'a> {
             figures.extend(known.map(|known| (quantity, length, known)))
         };
         if let Some(found) = &row.figures {
-            let step =
-                found.steps.iter().flat_map(|steps| [steps.rounding, steps.grid]).find_map(|granularity| {
-                    if let Some(Granularity::Step(known)) = granularity { Some(known) } else { None }
-                });
-            add(Quantity::Granularity, None, step);
+            add(Quantity::Granularity, None, found.granularities().find_map(Granularity::step));
             add(Quantity::Floor, None, found.floor_ns);
             for late in found.lateness.iter().filter(|late| late.request_ns > 1) {
                 let length = Some(late.request_ns);

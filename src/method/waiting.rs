@@ -273,11 +273,7 @@ pub fn waits_to_prove(share: f64) -> f64 {
 
 /// The longest step of a timer's requests or wake-ups, in nanoseconds.
 fn coarsest(figures: &WaitFigures) -> Option<f64> {
-    let all = figures.steps.iter().flat_map(|steps| [steps.rounding, steps.grid]).flatten();
-    all.filter_map(
-        |granularity| if let Granularity::Step(known) = granularity { Some(known.value) } else { None },
-    )
-    .reduce(f64::max)
+    figures.granularities().filter_map(Granularity::step).map(|step| step.value).reduce(f64::max)
 }
 
 fn percent(share: f64) -> String {
@@ -324,12 +320,8 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     }
     let rounding = report.waits.iter().filter_map(|row| {
         let steps = row.figures.as_ref()?.steps.first()?;
-        let step =
-            [steps.rounding, steps.grid].into_iter().flatten().find_map(|granularity| match granularity {
-                Granularity::Step(known) if known.value >= COARSE_NS => Some(known.value),
-                _ => None,
-            })?;
-        Some((clipped(&row.id, LONGEST_ID), short_time(step)))
+        let step = steps.known().filter_map(Granularity::step).find(|step| step.value >= COARSE_NS)?;
+        Some((clipped(&row.id, LONGEST_ID), short_time(step.value)))
     });
     let mut coarse: Vec<String> = Vec::new();
     for (id, step) in rounding {

@@ -94,6 +94,17 @@ pub enum Granularity {
     AtMost(f64),
 }
 
+impl Granularity {
+    /// Its steps, where there are any.
+    #[must_use]
+    pub fn step(self) -> Option<Known> {
+        match self {
+            Self::Step(known) => Some(known),
+            Self::AtMost(_) => None,
+        }
+    }
+}
+
 /// How finely waits of about one length can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -104,6 +115,13 @@ pub struct Steps {
     pub rounding: Option<Granularity>,
     /// The grid of absolute time that wake-ups lie on; null where that could not be told.
     pub grid: Option<Granularity>,
+}
+
+impl Steps {
+    /// What is known of them: of requests first.
+    pub fn known(&self) -> impl Iterator<Item = Granularity> {
+        [self.rounding, self.grid].into_iter().flatten()
+    }
 }
 
 /// How late waits of one length were: observed minus asked, in nanoseconds. A quantile is null where there were too few waits for it.
@@ -200,6 +218,13 @@ pub struct WaitFigures<H = LatenessHistogram, P = Vec<[f64; 2]>> {
     pub processes: u32,
     /// Waits in all.
     pub waits: u64,
+}
+
+impl<H, P> WaitFigures<H, P> {
+    /// All that is known of granularities, of the shortest waits first.
+    pub fn granularities(&self) -> impl Iterator<Item = Granularity> {
+        self.steps.iter().flat_map(Steps::known)
+    }
 }
 
 /// A timer that waits, under one set of conditions.

@@ -146,9 +146,7 @@ fn asked(figures: &WaitFigures) -> Option<Plot> {
     if longest <= 0.0 || !highest.is_finite() {
         return None;
     }
-    let step = figures.steps.iter().flat_map(|steps| [steps.rounding, steps.grid]).find_map(|granularity| {
-        if let Some(Granularity::Step(known)) = granularity { Some(known.value) } else { None }
-    });
+    let step = figures.granularities().find_map(Granularity::step).map(|step| step.value);
     let ((unit_across, a), (unit_up, b)) = (unit(longest), unit(highest));
     let to = highest * 1.04 / b;
     let told = step.map_or_else(

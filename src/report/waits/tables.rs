@@ -39,9 +39,8 @@ fn named(id: &str, own: &WaitConditions, among: &[&WaitConditions]) -> String {
 
 /// How finely waits can be asked for: steps where there are any, else the least of the bounds.
 fn granularity(figures: &WaitFigures) -> String {
-    let step = |kind: &str, granularity: Option<Granularity>| match granularity {
-        Some(Granularity::Step(known)) => Some(format!("{} {kind}", short_time(known.value))),
-        _ => None,
+    let step = |kind: &str, granularity: Option<Granularity>| {
+        granularity.and_then(Granularity::step).map(|step| format!("{} {kind}", short_time(step.value)))
     };
     let steps: Vec<String> = figures
         .steps
@@ -55,8 +54,8 @@ fn granularity(figures: &WaitFigures) -> String {
     if !steps.is_empty() {
         return steps.join(", ");
     }
-    let bounds = figures.steps.iter().flat_map(|steps| [steps.rounding, steps.grid]).flatten();
-    let least = bounds
+    let least = figures
+        .granularities()
         .filter_map(|bound| if let Granularity::AtMost(ns) = bound { Some(ns) } else { None })
         .min_by(f64::total_cmp);
     least.map_or_else(|| crate::text::numbers::NOTHING.into(), |ns| format!("≤ {}", short_time(ns)))
