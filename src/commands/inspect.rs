@@ -16,7 +16,7 @@ use crate::report::machine::{facts_of, name};
 use crate::report::plot::Plot;
 use crate::report::plot::svg::standalone;
 use crate::report::terminal::{Detail, listed, machine};
-use crate::report::waits::{facts_of_period, facts_of_waits, in_short};
+use crate::report::waits::{facts_of_period, facts_of_waits, named};
 use crate::report::{Fact, Format, WholeFile};
 use crate::selection::select;
 use crate::table::Style;
@@ -93,14 +93,6 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 
 fn conditions<'a>(rows: &[&'a WaitRow]) -> Vec<&'a WaitConditions> {
     rows.iter().map(|row| &row.conditions).collect()
-}
-
-/// Its id, with the conditions by which it differs from others.
-fn named(id: &str, own: &WaitConditions, among: &[&WaitConditions]) -> String {
-    match in_short(own, among, false) {
-        same if same.is_empty() => id.to_owned(),
-        own => format!("{id} ({own})"),
-    }
 }
 
 /// A report, or the report of a trace: what the file is tells its first bytes.

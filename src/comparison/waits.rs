@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Compared, Difference, Fate, Figure, OneSided, Quantity};
 use crate::model::{BackgroundLoad, Granularity, Known, PeriodRow, Status, WaitConditions, WaitRow};
-use crate::report::waits::in_short;
+use crate::report::waits::named;
 use crate::text::numbers::short_time;
 
 /// Figures and one-sided rows of timers that wait, and whether any is in both.
@@ -82,10 +82,7 @@ impl<'a> Row<'a> {
 
     fn name(&self, among: &[&WaitConditions]) -> String {
         let every = self.period_ns.map_or_else(String::new, |ns| format!(" every {}", short_time(ns as f64)));
-        match in_short(self.conditions, among, false) {
-            same if same.is_empty() || !among.contains(&self.conditions) => format!("{}{every}", self.id),
-            own => format!("{}{every} ({own})", self.id),
-        }
+        named(&format!("{}{every}", self.id), self.conditions, among)
     }
 }
 

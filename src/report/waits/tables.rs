@@ -1,6 +1,6 @@
 //! The tables of timers that wait.
 
-use super::{Ranking, Section, in_short};
+use super::{Ranking, Section, in_short, named};
 use crate::model::{Granularity, Known, MissedPolicy, Report, WaitConditions, WaitFigures};
 use crate::report::sections::Notes;
 use crate::table::{Cell, Column, Notation, Table};
@@ -9,6 +9,8 @@ use crate::text::numbers::short_time;
 
 /// As many timers as are shown with all lengths.
 const FEW: usize = 8;
+
+const LONGEST_ID: usize = 100;
 
 fn value(known: Option<Known>) -> Cell {
     known.map(|known| known.value).into()
@@ -26,15 +28,6 @@ fn without(table: &Table<'static>, left_out: &[usize]) -> Table<'static> {
 
 fn conditions<'a>(all: impl Iterator<Item = &'a WaitConditions>) -> Vec<&'a WaitConditions> {
     all.collect()
-}
-
-/// An id with its conditions, where they differ.
-fn named(id: &str, own: &WaitConditions, among: &[&WaitConditions]) -> String {
-    let id = clipped(id, 100);
-    match in_short(own, among, false) {
-        same if same.is_empty() => id,
-        own => format!("{id} ({own})"),
-    }
 }
 
 /// How finely waits can be asked for: steps where there are any, else the least of the bounds.
@@ -94,7 +87,7 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
         let at = |of: fn(&crate::model::Lateness) -> Option<Known>| value(ranked.lateness.and_then(of));
         table.push(vec![
             if ranked.front { "*" } else { "" }.into(),
-            named(&ranked.row.id, &ranked.row.conditions, &among).into(),
+            named(&clipped(&ranked.row.id, LONGEST_ID), &ranked.row.conditions, &among).into(),
             granularity(figures).into(),
             value(figures.floor_ns),
             at(|late| late.p50_ns),
@@ -160,7 +153,7 @@ pub(super) fn lengths(report: &Report) -> Option<Section> {
     for (row, figures) in &rows {
         for late in figures.lateness.iter().filter(|late| late.request_ns > 1) {
             table.push(vec![
-                named(&row.id, &row.conditions, &among).into(),
+                named(&clipped(&row.id, LONGEST_ID), &row.conditions, &among).into(),
                 (late.request_ns as f64).into(),
                 (late.waits as f64).into(),
                 value(late.p50_ns),
@@ -213,7 +206,7 @@ pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
     ]);
     for (row, figures) in &rows {
         table.push(vec![
-            named(&row.id, &row.conditions, &among).into(),
+            named(&clipped(&row.id, LONGEST_ID), &row.conditions, &among).into(),
             value(figures.rate_error_ppm),
             value(figures.jitter_p50_ns),
             value(figures.jitter_p99_ns),
