@@ -38,7 +38,7 @@ impl<'a> Row<'a> {
         if let Some(found) = &row.figures {
             add(Quantity::Granularity, None, found.granularities().find_map(Granularity::step));
             add(Quantity::Floor, None, found.floor_ns);
-            for late in found.lateness.iter().filter(|late| late.request_ns > 1) {
+            for late in found.by_length() {
                 let length = Some(late.request_ns);
                 add(Quantity::Lateness, length, late.p50_ns);
                 add(Quantity::Tail, length, late.p99_ns);

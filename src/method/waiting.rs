@@ -3,7 +3,9 @@
 use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
 
-use crate::model::{Granularity, Lateness, LatenessHistogram, Means, Report, WaitFigures, WaitRow};
+use crate::model::{
+    Granularity, Lateness, LatenessHistogram, Means, Report, USUAL_WAIT_NS, WaitFigures, WaitRow,
+};
 use crate::text::clipped;
 use crate::text::numbers::{short_time, significant, time};
 
@@ -119,13 +121,11 @@ impl Punctuality {
 /// # Errors
 /// When the report has no waits of about that length.
 pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, PunctualityError> {
-    let of = |row: &WaitRow| row.figures.as_ref().map(|figures| figures.lateness.clone()).unwrap_or_default();
-    let distance = |length: u64| (length.max(1) as f64 / asked.every_ns).ln().abs();
-    let lengths = report.waits.iter().flat_map(of).map(|late| late.request_ns);
-    let length_ns = lengths
-        .filter(|length| distance(*length) <= NEAR.ln())
-        .min_by(|a, b| distance(*a).total_cmp(&distance(*b)))
-        .ok_or_else(|| PunctualityError::NoSuchWaits(short_time(asked.every_ns)))?;
+    let figures = report.waits.iter().filter_map(|row| row.figures.as_ref());
+    let length_ns = Lateness::nearest(figures.flat_map(|figures| &figures.lateness), asked.every_ns)
+        .filter(|late| late.distance(asked.every_ns) <= NEAR.ln())
+        .ok_or_else(|| PunctualityError::NoSuchWaits(short_time(asked.every_ns)))?
+        .request_ns;
     let mut all: Vec<Waiter> = Vec::new();
     for row in &report.waits {
         let Some(figures) = &row.figures else { continue };
@@ -284,15 +284,12 @@ fn percent(share: f64) -> String {
 /// rounds. `None` where it has none.
 #[must_use]
 pub fn in_a_sentence(report: &Report) -> Option<String> {
-    /// The length that most people wait for.
-    const USUAL_NS: f64 = 1e6;
-    let distance = |late: &Lateness| (late.request_ns.max(1) as f64 / USUAL_NS).ln().abs();
     let at: Vec<(&WaitRow, &Lateness)> = report
         .waits
         .iter()
         .filter_map(|row| {
             let lateness = &row.figures.as_ref()?.lateness;
-            Some((row, lateness.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?))
+            Some((row, Lateness::nearest(lateness.iter(), USUAL_WAIT_NS)?))
         })
         .collect();
     // Too early is as far off as too late.

@@ -193,6 +193,23 @@ impl LatenessHistogram {
     }
 }
 
+/// The length that most people wait for, in nanoseconds: it is shown first, where it was measured.
+pub const USUAL_WAIT_NS: f64 = 1e6;
+
+impl<H> Lateness<H> {
+    /// How far its length is from another one, in nanoseconds: the logarithm of the factor between them.
+    #[must_use]
+    pub fn distance(&self, ns: f64) -> f64 {
+        (self.request_ns.max(1) as f64 / ns).ln().abs()
+    }
+
+    /// That of the length nearest to another one, in nanoseconds.
+    #[must_use]
+    pub fn nearest<'a>(all: impl Iterator<Item = &'a Self>, ns: f64) -> Option<&'a Self> {
+        all.min_by(|a, b| a.distance(ns).total_cmp(&b.distance(ns)))
+    }
+}
+
 /// Everything that was found out of a timer that waits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -221,6 +238,11 @@ pub struct WaitFigures<H = LatenessHistogram, P = Vec<[f64; 2]>> {
 }
 
 impl<H, P> WaitFigures<H, P> {
+    /// How late waits were, by length, without those of 1 ns: what they ask for is the shortest wait.
+    pub fn by_length(&self) -> impl Iterator<Item = &Lateness<H>> {
+        self.lateness.iter().filter(|late| late.request_ns > 1)
+    }
+
     /// All that is known of granularities, of the shortest waits first.
     pub fn granularities(&self) -> impl Iterator<Item = Granularity> {
         self.steps.iter().flat_map(Steps::known)

@@ -151,7 +151,7 @@ pub(super) fn lengths(report: &Report) -> Option<Section> {
         Column::right("CPU", Notation::Time),
     ]);
     for (row, figures) in &rows {
-        for late in figures.lateness.iter().filter(|late| late.request_ns > 1) {
+        for late in figures.by_length() {
             table.push(vec![
                 named(&clipped(&row.id, LONGEST_ID), &row.conditions, &among).into(),
                 (late.request_ns as f64).into(),
