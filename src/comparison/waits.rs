@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Compared, Difference, Fate, Figure, OneSided, Quantity};
+use super::{Compared, Difference, Figure, OneSided, Quantity, State, fate};
 use crate::model::{BackgroundLoad, Granularity, Known, PeriodRow, Status, WaitConditions, WaitRow};
 use crate::report::waits::named;
 use crate::text::numbers::short_time;
@@ -20,8 +20,7 @@ struct Row<'a> {
     conditions: &'a WaitConditions,
     /// The period, where it has one.
     period_ns: Option<u64>,
-    status: Status,
-    reason: Option<&'a str>,
+    state: State<'a>,
     /// Each figure, at what length, if at any.
     figures: Vec<(Quantity, Option<u64>, Known)>,
 }
@@ -45,15 +44,8 @@ impl<'a> Row<'a> {
                 add(Quantity::Cpu, length, late.cpu_ns);
             }
         }
-        let reason = row.reason.as_deref();
-        Self {
-            id: &row.id,
-            conditions: &row.conditions,
-            period_ns: None,
-            status: row.status,
-            reason,
-            figures,
-        }
+        let state = (row.status, row.reason.as_deref());
+        Self { id: &row.id, conditions: &row.conditions, period_ns: None, state, figures }
     }
 
     fn of_period(row: &'a PeriodRow) -> Self {
@@ -65,8 +57,8 @@ impl<'a> Row<'a> {
             add(Quantity::Lateness, found.lateness_p50_ns);
             add(Quantity::Tail, found.lateness_p99_ns);
         }
-        let (reason, period_ns) = (row.reason.as_deref(), Some(row.period_ns));
-        Self { id: &row.id, conditions: &row.conditions, period_ns, status: row.status, reason, figures }
+        let state = (row.status, row.reason.as_deref());
+        Self { id: &row.id, conditions: &row.conditions, period_ns: Some(row.period_ns), state, figures }
     }
 
     /// On which CPU it waited does not matter where each report has one only.
@@ -105,7 +97,7 @@ pub(super) fn compared<H, P>(
         let before = known.get(&row.key(cpus_matter)).or_else(same_id).copied();
         waited.common |= before.is_some();
         let name = row.name(&among);
-        waited.one_sided.extend(fate(before, Some(row), &name));
+        waited.one_sided.extend(fate(before.map(|row| row.state), Some(row.state), &name));
         for (quantity, length, known) in &row.figures {
             let same = before.and_then(|before| {
                 before.figures.iter().find(|(other, at, _)| (other, at) == (quantity, length))
@@ -130,14 +122,14 @@ pub(super) fn compared<H, P>(
     let same_id =
         |row: &Row| ids.get(&(row.id, row.period_ns)).is_some_and(|unasked| *unasked || row.is_unasked());
     for row in old.iter().filter(|row| !still.contains(&row.key(cpus_matter)) && !same_id(row)) {
-        waited.one_sided.extend(fate(Some(row), None, &row.name(&among)));
+        waited.one_sided.extend(fate(Some(row.state), None, &row.name(&among)));
     }
     waited
 }
 
 /// The conditions of those that have figures: others have none.
 fn measured<'a>(rows: &[Row<'a>]) -> Vec<&'a WaitConditions> {
-    rows.iter().filter(|row| row.status == Status::Ok).map(|row| row.conditions).collect()
+    rows.iter().filter(|row| row.state.0 == Status::Ok).map(|row| row.conditions).collect()
 }
 
 fn rows_of<'a, H, P>(waits: &'a [WaitRow<H, P>], periods: &'a [PeriodRow]) -> Vec<Row<'a>> {
@@ -146,16 +138,4 @@ fn rows_of<'a, H, P>(waits: &'a [WaitRow<H, P>], periods: &'a [PeriodRow]) -> Ve
 
 fn figure(known: &Known) -> Option<Figure> {
     Figure::new(known.value, known.low, known.high)
-}
-
-fn fate(old: Option<&Row>, new: Option<&Row>, name: &str) -> Option<OneSided> {
-    let has_figures = |row: &Row| row.status == Status::Ok;
-    let (row, fate) = match (old, new) {
-        (Some(old), Some(new)) if has_figures(old) && !has_figures(new) => (new, Fate::Lost),
-        (Some(old), Some(new)) if !has_figures(old) && has_figures(new) => (old, Fate::Gained),
-        (Some(old), None) => (old, Fate::Gone),
-        (None, Some(new)) => (new, Fate::Added),
-        _ => return None,
-    };
-    Some(OneSided { timer: name.into(), fate, reason: row.reason.map(str::to_owned) })
 }
