@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::CommandError;
 use super::files::{Files, Shown};
-use super::waiting::{Campaign, ended, failed, told};
+use super::waiting::{Campaign, failed, told};
 use crate::cli::PeriodArgs;
 use crate::model::Status;
 use crate::prober::waits::campaign;
@@ -40,8 +40,7 @@ pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandErro
         bar.step();
     };
     let hosts = std::mem::take(&mut campaign.waiters.hosts);
-    campaign::tick_all(&hosts, &mut campaign.subjects, args.every, &campaign.settings, &progress)
-        .map_err(ended)?;
+    campaign::tick_all(&hosts, &mut campaign.subjects, args.every, &campaign.settings, &progress)?;
     drop(bar);
     let settled = !campaign.failed_by_name(&common.timers);
     let settings = campaign.described(common.cpu);

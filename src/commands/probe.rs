@@ -3,8 +3,6 @@
 use std::io::Write;
 use std::time::Duration;
 
-use timers::Fault;
-
 use super::CommandError;
 use super::files::{Files, Shown};
 use super::frame::{Frame, choose_cpu};
@@ -101,11 +99,7 @@ fn measure(
             bar.until(settings.plan.budget_s);
         }
     };
-    let ended = campaign::run(&population.hosts, &mut population.subjects, settings, &progress);
-    ended.map_err(|fault| match fault {
-        Fault::Interrupted => CommandError::Interrupted,
-        fault => CommandError::Failed(fault.to_string()),
-    })
+    Ok(campaign::run(&population.hosts, &mut population.subjects, settings, &progress)?)
 }
 
 fn observed(names: Vec<HostName>, subjects: Vec<Subject>) -> Vec<Observed> {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use super::files::{Files, Shown};
-use super::waiting::{Campaign, ended, failed, told};
+use super::waiting::{Campaign, failed, told};
 use super::{CommandError, tell};
 use crate::cli::WaitArgs;
 use crate::model::Status;
@@ -70,8 +70,7 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         }
     };
     let hosts = std::mem::take(&mut campaign.waiters.hosts);
-    let broken =
-        campaign::wait(&hosts, &mut campaign.subjects, &campaign.settings, &progress).map_err(ended)?;
+    let broken = campaign::wait(&hosts, &mut campaign.subjects, &campaign.settings, &progress)?;
     drop(bar);
     if let Some(broken) = broken {
         tell(&too_late(&campaign, &broken));

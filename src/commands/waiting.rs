@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::thread;
 use std::time::Duration;
 
+use timers::Unavailable;
 use timers::os::{Policy, scheduling};
-use timers::{Fault, Unavailable};
 
 use super::CommandError;
 use super::frame::{Frame, choose_cpu};
@@ -136,14 +136,6 @@ pub(super) fn failed(reason: &str, conditions: &Conditions) -> NotUsable {
             NotUsable { status: Status::Unavailable, reason, remedy }
         }
         _ => NotUsable { status: Status::Failed, reason: reason.into(), remedy: None },
-    }
-}
-
-/// What ended a campaign.
-pub(super) fn ended(fault: Fault) -> CommandError {
-    match fault {
-        Fault::Interrupted => CommandError::Interrupted,
-        fault => CommandError::Failed(fault.to_string()),
     }
 }
 
