@@ -26,10 +26,6 @@ fn without(table: &Table<'static>, left_out: &[usize]) -> Table<'static> {
     table
 }
 
-fn conditions<'a>(all: impl Iterator<Item = &'a WaitConditions>) -> Vec<&'a WaitConditions> {
-    all.collect()
-}
-
 /// How finely waits can be asked for: steps where there are any, else the least of the bounds.
 fn granularity(figures: &WaitFigures) -> String {
     let step = |kind: &str, granularity: Option<Granularity>| {
@@ -67,7 +63,7 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
             tables: Vec::new(),
         });
     };
-    let among = conditions(rows.iter().map(|ranked| &ranked.row.conditions));
+    let among: Vec<_> = rows.iter().map(|ranked| &ranked.row.conditions).collect();
     let mut table = Table::new(vec![
         Column::written(""),
         Column { folds: true, longest: None, ..Column::left("timer") },
@@ -102,10 +98,9 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
     }
     let own = rows.first().map(|ranked| in_full(&ranked.row.conditions, &among)).unwrap_or_default();
     let caption = format!(
-        "Waits of {}{own}: lateness ({} and so on: observed less asked), CPU time a wait; floor: the shortest wait. \
+        "Waits of {}{own}: lateness (p50 and so on: observed less asked), CPU time a wait; floor: the shortest wait. \
          *: no other is clearly less late at {} or cheaper without being worse in the other",
         short_time(request_ns as f64),
-        "p50",
         tail.0
     );
     let tables = vec![
@@ -136,7 +131,7 @@ pub(super) fn lengths(report: &Report) -> Option<Section> {
     if rows.len() > FEW || rows.iter().all(|(_, figures)| figures.lateness.is_empty()) {
         return None;
     }
-    let among = conditions(rows.iter().map(|(row, _)| &row.conditions));
+    let among: Vec<_> = rows.iter().map(|(row, _)| &row.conditions).collect();
     let mut table = Table::new(vec![
         Column { folds: true, longest: None, ..Column::left("timer") },
         Column::right("asked", Notation::Time),
@@ -190,7 +185,7 @@ pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
         late(a.lateness_p99_ns.or(a.lateness_p50_ns))
             .total_cmp(&late(b.lateness_p99_ns.or(b.lateness_p50_ns)))
     });
-    let among = conditions(rows.iter().map(|(row, _)| &row.conditions));
+    let among: Vec<_> = rows.iter().map(|(row, _)| &row.conditions).collect();
     let mut table = Table::new(vec![
         Column { folds: true, longest: None, ..Column::left("timer") },
         Column::right("rate ppm", Notation::Significant),
