@@ -67,35 +67,27 @@ extern "C" fn pass_on(signal: c_int, _: *mut siginfo_t, context: *mut c_void) {
     }
 }
 
-/// Adds a signal to those that a thread blocks, once it goes on.
+/// Adds a signal to those that a thread blocks, once it goes on. Where libc's crate does not know the context, that thread gets the
+/// next one too.
 ///
 /// # Safety
 /// The context is that of a handler which is under way.
-#[cfg(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "arm",
-    target_arch = "aarch64",
-    target_arch = "riscv64",
-    target_arch = "loongarch64",
-    target_arch = "s390x"
-))]
 unsafe fn block_in(context: *mut c_void, signal: c_int) {
+    let _ = (context, signal);
+    #[cfg(any(
+        target_arch = "x86",
+        target_arch = "x86_64",
+        target_arch = "arm",
+        target_arch = "aarch64",
+        target_arch = "riscv64",
+        target_arch = "loongarch64",
+        target_arch = "s390x"
+    ))]
     // SAFETY: as required of the caller.
-    unsafe { libc::sigaddset(&raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask, signal) };
+    unsafe {
+        libc::sigaddset(&raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask, signal);
+    }
 }
-
-/// Libc's crate does not know the context: that thread gets the next one too.
-#[cfg(not(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "arm",
-    target_arch = "aarch64",
-    target_arch = "riscv64",
-    target_arch = "loongarch64",
-    target_arch = "s390x"
-)))]
-unsafe fn block_in(_context: *mut c_void, _signal: c_int) {}
 
 fn install() -> End {
     // SAFETY: numbers, pointers and a set of signals, for which zeros are a value.
