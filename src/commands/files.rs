@@ -4,11 +4,10 @@ use std::io::Write;
 use std::path::Path;
 
 use super::{CommandError, failed, prepare, show, write};
-use crate::cli::{KeepArgs, WaitingArgs};
+use crate::cli::{KeepArgs, RunArgs};
 use crate::model::Report;
 use crate::recording::Recording;
-use crate::report::terminal::Detail;
-use crate::report::{Archive, Baselines, Format, OutputFile, WholeFile, is_standard, json};
+use crate::report::{Archive, Baselines, OutputFile, WholeFile, is_standard, json};
 
 /// What a run leaves behind. All of it is found writable or not before anything is measured, and written before anything is
 /// printed: it must not be lost when the reader of the output goes away.
@@ -21,23 +20,6 @@ pub struct Files {
     histogram: Option<WholeFile>,
     /// Whether the trace goes to standard output, where nothing else goes then.
     is_trace_shown: bool,
-}
-
-/// What is printed of a run.
-pub struct Shown {
-    /// On standard output.
-    pub format: Format,
-    /// How much a table says of each note.
-    pub notes: Detail,
-    /// Whether nothing is said of the files.
-    pub quiet: bool,
-}
-
-impl Shown {
-    /// Of timers that wait or tick.
-    pub fn of(args: &WaitingArgs) -> Self {
-        Self { format: args.format, notes: args.notes, quiet: args.quiet }
-    }
 }
 
 impl Files {
@@ -76,7 +58,8 @@ impl Files {
     pub fn finish(
         self,
         recording: &Recording,
-        shown: &Shown,
+        shown: &RunArgs,
+        quiet: bool,
         output: &mut dyn Write,
     ) -> Result<Report, CommandError> {
         if let Some(file) = self.trace {
@@ -86,13 +69,13 @@ impl Files {
         write(self.reports, &report)?;
         if let Some(archive) = self.archive {
             let place = archive.commit(&report).map_err(failed)?;
-            if !shown.quiet {
+            if !quiet {
                 eprintln!("kept in {}", place.display());
             }
         }
         if let Some((name, file)) = self.baseline {
             file.commit(json::dense(&report).as_bytes()).map_err(failed)?;
-            if !shown.quiet {
+            if !quiet {
                 eprintln!("kept as baseline {name}: `timermeter compare {name}` tells what changed since");
             }
         }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::CommandError;
-use super::files::{Files, Shown};
+use super::files::Files;
 use super::waiting::{Campaign, failed, told};
 use crate::cli::PeriodArgs;
 use crate::model::Status;
@@ -17,9 +17,9 @@ use crate::trace::PeriodTrace;
 /// Usage errors before anything is measured; failures of files and of the machine.
 pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let common = &args.common;
-    let files = Files::prepare(&common.keep)?;
+    let files = Files::prepare(&common.run.keep)?;
     let (recording, settled) = record(args)?;
-    let report = files.finish(&recording, &Shown::of(common), output)?;
+    let report = files.finish(&recording, &common.run, common.quiet, output)?;
     let unsettled =
         report.periods.iter().any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
     Ok(settled && !unsettled)

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use super::CommandError;
-use super::files::{Files, Shown};
+use super::files::Files;
 use super::frame::{Frame, choose_cpu};
 use super::hosts::{self, HostName, Population};
 use super::progress::Progress;
@@ -25,10 +25,9 @@ const MOST_PROCESSES: u32 = 200;
 /// # Errors
 /// Usage errors before anything is measured; failures of files and of the machine.
 pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let files = Files::prepare(&args.keep)?;
+    let files = Files::prepare(&args.run.keep)?;
     let (recording, by_name_failed) = record(args)?;
-    let shown = Shown { format: args.format, notes: args.notes, quiet: args.quiet };
-    let report = files.finish(&recording, &shown, output)?;
+    let report = files.finish(&recording, &args.run, args.quiet, output)?;
     Ok(!by_name_failed && !named_unsettled(&args.timers, &report.timers))
 }
 
@@ -42,7 +41,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     let cpu = choose_cpu(args.cpu)?;
     let settings = Settings {
         plan: plan(args),
-        seed: args.seed.unwrap_or(1),
+        seed: args.run.seed.unwrap_or(1),
         cpu,
         timeout: Duration::from_secs(args.timeout.unwrap_or(TIMEOUT_SECONDS)),
     };
@@ -50,7 +49,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     if args.timers.is_empty() {
         population.leave_out_elsewhere();
     }
-    let frame = Frame::begin(cpu, args.cycles)?;
+    let frame = Frame::begin(cpu, args.run.cycles)?;
     let during = measure(&mut population, &settings, args.quiet)?;
     let by_name_failed = population.failed_by_name();
     let observed = observed(population.names, population.subjects);

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use super::files::{Files, Shown};
+use super::files::Files;
 use super::waiting::{Campaign, failed, told};
 use super::{CommandError, tell};
 use crate::cli::WaitArgs;
@@ -20,9 +20,9 @@ use crate::trace::WaitTrace;
 /// Usage errors before anything is measured; failures of files and of the machine.
 pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let common = &args.common;
-    let files = Files::prepare(&common.keep)?.with_histogram(args.histogram.as_deref())?;
+    let files = Files::prepare(&common.run.keep)?.with_histogram(args.histogram.as_deref())?;
     let (recording, settled) = record(args)?;
-    let report = files.finish(&recording, &Shown::of(common), output)?;
+    let report = files.finish(&recording, &common.run, common.quiet, output)?;
     let unsettled =
         report.waits.iter().any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
     Ok(settled && !unsettled)

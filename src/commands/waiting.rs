@@ -47,7 +47,7 @@ impl<T> Campaign<T> {
         let settings = WaitSettings {
             plan,
             lengths_ns: plan.lengths_ns.to_vec(),
-            seed: args.seed.unwrap_or(1),
+            seed: args.run.seed.unwrap_or(1),
             timeout: Duration::from_secs(args.timeout.unwrap_or(TIMEOUT_SECONDS)),
             span: None,
             break_ns: None,
@@ -74,7 +74,7 @@ impl<T> Campaign<T> {
                 conditions.len()
             )));
         }
-        let frame = Frame::begin(cpus[0], args.cycles)?;
+        let frame = Frame::begin(cpus[0], args.run.cycles)?;
         Ok(Self { waiters, subjects, settings, frame })
     }
 
