@@ -20,9 +20,7 @@ use std::path::{MAIN_SEPARATOR, PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::model::{Hertz, Nanos};
-use crate::platform::frequency::CyclesFrom;
 use crate::quantity::{self, Quantity};
-use crate::report::terminal::Detail;
 use crate::report::{Format, is_standard};
 
 pub use measure::{MeasureArgs, MeasureWorkerArgs, RehearseArgs};
@@ -35,7 +33,7 @@ pub use check::CheckArgs;
 pub use compare::{CompareArgs, CompareFormat};
 pub use completions::CompletionsArgs;
 pub use inspect::InspectArgs;
-pub use keep::KeepArgs;
+pub use keep::{KeepArgs, RunArgs};
 pub use report::{FiguresWanted, PublishArgs, ReportArgs};
 pub use runtimes::{RuntimeArgs, RuntimeName};
 pub use table::TableArgs;
@@ -159,7 +157,7 @@ fn with_examples(examples: &str, statuses: &str) -> String {
 }
 
 /// Arguments of `probe`.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct ProbeArgs {
     /// Ids or globs of timers, as in 'monotonic*' or 'java:*'; all of them when none is given
     #[arg(value_name = "TIMER")]
@@ -179,21 +177,9 @@ pub struct ProbeArgs {
     /// Measure on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
-    /// Frequency that turns time into cycles: effective, nominal, or a figure as in 2.8GHz
-    #[arg(long, value_name = "FREQUENCY", default_value = "effective", allow_hyphen_values = true)]
-    pub cycles: CyclesFrom,
-    /// Format on standard output
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-    /// How much the table says of each note
-    #[arg(long, value_enum, default_value_t)]
-    pub notes: Detail,
-    /// Where it is kept.
+    /// What all runs have.
     #[command(flatten)]
-    pub keep: KeepArgs,
-    /// Seed of all random choices
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
-    pub seed: Option<u64>,
+    pub run: RunArgs,
     /// Start further processes for the timers with the widest intervals until the Quality of each is known to ± so many points, as
     /// far as that can be had [default: 0.5; with --thorough 0.1]
     #[arg(long, value_name = "POINTS", allow_negative_numbers = true, value_parser = values::points)]

@@ -1,4 +1,4 @@
-//! Where a run is kept, besides what is printed.
+//! What becomes of a run: how it is shown and where it is kept.
 
 use std::path::PathBuf;
 
@@ -6,6 +6,29 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use super::{Output, values};
+use crate::platform::frequency::CyclesFrom;
+use crate::report::Format;
+use crate::report::terminal::Detail;
+
+/// What all runs have.
+#[derive(Clone, Debug, Default, Args)]
+pub struct RunArgs {
+    /// Frequency that turns time into cycles: effective, nominal, or a figure as in 2.8GHz
+    #[arg(long, value_name = "FREQUENCY", default_value = "effective", allow_hyphen_values = true)]
+    pub cycles: CyclesFrom,
+    /// Format on standard output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// How much the table says of each note
+    #[arg(long, value_enum, default_value_t)]
+    pub notes: Detail,
+    /// Where it is kept.
+    #[command(flatten)]
+    pub keep: KeepArgs,
+    /// Seed of all random choices
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
+    pub seed: Option<u64>,
+}
 
 /// Where a run is kept.
 #[derive(Clone, Debug, Default, Args)]

@@ -1,5 +1,6 @@
-use super::{AgentSpec, Cli, Command, CyclesFrom, ProbeArgs};
+use super::{AgentSpec, Cli, Command, ProbeArgs};
 use crate::model::Hertz;
+use crate::platform::frequency::CyclesFrom;
 use crate::report::Format;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
@@ -59,10 +60,10 @@ fn all_flags_of_probe() {
         AgentSpec { name: None, command: ["java", "-cp", "a b", "Agent"].map(str::to_owned).to_vec() }
     );
     assert_eq!(args.agents[1].name.as_deref(), Some("c#"));
-    assert_eq!((args.cpu, args.seed, args.timeout), (Some(1), Some(7), Some(5)));
-    assert_eq!((args.cycles, args.format), (CyclesFrom::Given(Hertz(2.8e9)), Format::Csv));
+    assert_eq!((args.cpu, args.run.seed, args.timeout), (Some(1), Some(7), Some(5)));
+    assert_eq!((args.run.cycles, args.run.format), (CyclesFrom::Given(Hertz(2.8e9)), Format::Csv));
     assert_eq!(
-        args.keep.outputs.iter().map(|output| output.format).collect::<Vec<_>>(),
+        args.run.keep.outputs.iter().map(|output| output.format).collect::<Vec<_>>(),
         [Format::Json, Format::Markdown]
     );
 }
@@ -71,7 +72,7 @@ fn all_flags_of_probe() {
 fn probe_needs_nothing() {
     let args = probe(&[]);
     assert!(args.timers.is_empty() && !args.quick && !args.thorough);
-    assert_eq!((args.cycles, args.format), (CyclesFrom::Effective, Format::Table));
+    assert_eq!((args.run.cycles, args.run.format), (CyclesFrom::Effective, Format::Table));
 }
 
 #[test]

@@ -5,12 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use timers::os::Policy;
 
-use super::{AgentSpec, KeepArgs, RuntimeArgs, values};
+use super::{AgentSpec, RunArgs, RuntimeArgs, values};
 use crate::model::{BackgroundLoad, Nanos};
-use crate::platform::frequency::CyclesFrom;
 use crate::quantity;
-use crate::report::Format;
-use crate::report::terminal::Detail;
 
 /// What the help of `wait` ends with.
 pub const WAIT_EXAMPLES: &str = "\
@@ -97,21 +94,9 @@ pub struct WaitingArgs {
     /// Wait on this CPU, or on each in turn (all) [default: the quietest]
     #[arg(long, value_name = "N|all", value_parser = cpus, allow_negative_numbers = true)]
     pub cpu: Option<Cpus>,
-    /// Frequency that turns time into cycles: effective, nominal, or a figure as in 2.8GHz
-    #[arg(long, value_name = "FREQUENCY", default_value = "effective", allow_hyphen_values = true)]
-    pub cycles: CyclesFrom,
-    /// Format on standard output
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-    /// How much the table says of each note
-    #[arg(long, value_enum, default_value_t)]
-    pub notes: Detail,
-    /// Where it is kept.
+    /// What all runs have.
     #[command(flatten)]
-    pub keep: KeepArgs,
-    /// Seed of all random choices
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
-    pub seed: Option<u64>,
+    pub run: RunArgs,
     /// Seconds, or a time as in 500ms (rounded up), that the answers of one process of a timer may take together [default: 30]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = values::whole_seconds)]
     pub timeout: Option<u64>,

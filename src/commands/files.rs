@@ -1,12 +1,13 @@
-//! The files that a run leaves behind.
+//! The files that a run leaves behind, and what it prints.
 
+use std::io::Write;
 use std::path::Path;
 
-use super::{CommandError, failed, prepare, write};
-use crate::cli::KeepArgs;
+use super::{CommandError, failed, prepare, show, write};
+use crate::cli::{KeepArgs, RunArgs};
 use crate::model::Report;
 use crate::recording::Recording;
-use crate::report::{Archive, Baselines, OutputFile, WholeFile, json};
+use crate::report::{Archive, Baselines, OutputFile, WholeFile, is_standard, json};
 
 /// What a run leaves behind. All of it is found writable or not before anything is measured, and written before anything is
 /// printed: it must not be lost when the reader of the output goes away.
@@ -16,6 +17,9 @@ pub struct Files {
     archive: Option<Archive>,
     /// With its name.
     baseline: Option<(String, WholeFile)>,
+    histogram: Option<WholeFile>,
+    /// Whether the trace goes to standard output, where nothing else goes then.
+    is_trace_shown: bool,
 }
 
 impl Files {
@@ -27,44 +31,69 @@ impl Files {
         let trace = args.trace.as_deref().map(WholeFile::prepare).transpose();
         let archive = args.save.as_deref().map(save_in).transpose()?;
         let baseline = args.baseline.as_deref().map(keep_as).transpose()?;
-        Ok(Self { reports: prepare(&args.outputs)?, trace: trace.map_err(failed)?, archive, baseline })
+        Ok(Self {
+            reports: prepare(&args.outputs)?,
+            trace: trace.map_err(failed)?,
+            archive,
+            baseline,
+            histogram: None,
+            is_trace_shown: args.trace.as_deref().is_some_and(is_standard),
+        })
     }
 
-    /// Writes the trace, if it is wanted.
+    /// Finds a file writable that will hold how late waits were, where one is asked for.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn write_trace(&mut self, recording: &Recording) -> Result<(), CommandError> {
-        let Some(file) = self.trace.take() else { return Ok(()) };
-        file.commit(&recording.pack().map_err(failed)?).map_err(failed)
+    /// Says that it is not.
+    pub fn with_histogram(self, path: Option<&Path>) -> Result<Self, CommandError> {
+        let histogram = path.map(WholeFile::prepare).transpose().map_err(failed)?;
+        Ok(Self { histogram, ..self })
     }
 
-    /// Writes everything else.
+    /// Writes all of it and prints the report. The trace comes first, before anything can fail: from it all that follows can be had
+    /// again.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn write(self, report: &Report, quiet: bool) -> Result<(), CommandError> {
-        write(self.reports, report)?;
+    /// When the report cannot be computed, or something cannot be written.
+    pub fn finish(
+        self,
+        recording: &Recording,
+        shown: &RunArgs,
+        quiet: bool,
+        output: &mut dyn Write,
+    ) -> Result<Report, CommandError> {
+        if let Some(file) = self.trace {
+            file.commit(&recording.pack().map_err(failed)?).map_err(failed)?;
+        }
+        let report = recording.report().map_err(failed)?;
+        write(self.reports, &report)?;
         if let Some(archive) = self.archive {
-            let place = archive.commit(report).map_err(failed)?;
+            let place = archive.commit(&report).map_err(failed)?;
             if !quiet {
                 eprintln!("kept in {}", place.display());
             }
         }
         if let Some((name, file)) = self.baseline {
-            file.commit(json::dense(report).as_bytes()).map_err(failed)?;
+            file.commit(json::dense(&report).as_bytes()).map_err(failed)?;
             if !quiet {
                 eprintln!("kept as baseline {name}: `timermeter compare {name}` tells what changed since");
             }
         }
-        Ok(())
+        if let Some(file) = self.histogram {
+            file.commit(recording.latencies().as_bytes()).map_err(failed)?;
+        }
+        if !self.is_trace_shown {
+            show(&report, shown.format, shown.notes, output)?;
+        }
+        Ok(report)
     }
 }
 
 /// A name of a timer after `--save` was meant as one.
 fn save_in(folder: &Path) -> Result<Archive, CommandError> {
     let name = folder.to_string_lossy();
-    if timers::find(&name).is_some() || name.contains(['*', '?']) {
+    let is_timer = timers::find(&name).is_some() || timers::waits::find(&name).is_some();
+    if is_timer || name.contains(['*', '?']) {
         return Err(CommandError::Usage(format!(
             "--save takes a folder, and `{name}` names timers; write `--save=reports {name}`, or the timers first"
         )));

@@ -4,7 +4,7 @@ use clap::Parser;
 
 use super::{CommandError, failed, period, probe, tell, wait};
 use crate::cli::{AgentSpec, Cli, Command};
-use crate::model::{BackgroundLoad, BriefReport, ProvenanceKind, Report, WaitConditions};
+use crate::model::{BriefReport, ProvenanceKind, Report, WaitConditions};
 use crate::prober::sampling::Plan;
 use crate::report::{json, parse};
 
@@ -79,11 +79,6 @@ fn waited(report: &BriefReport) -> Result<Report, CommandError> {
         Some(ns) if Some(ns) != own_slack => format!("{ns}ns"),
         _ => "default".to_owned(),
     };
-    let load = |conditions: &WaitConditions| match conditions.load {
-        BackgroundLoad::None => "none".to_owned(),
-        BackgroundLoad::SameCpu => "same-cpu".to_owned(),
-        BackgroundLoad::OtherCpu => "other-cpu".to_owned(),
-    };
     let each = |of: &dyn Fn(&WaitConditions) -> String| {
         let mut all: Vec<String> = asked.iter().map(|conditions| of(conditions)).collect();
         all.sort_unstable();
@@ -98,9 +93,11 @@ fn waited(report: &BriefReport) -> Result<Report, CommandError> {
     if matches!(report.settings.profile.as_str(), "quick" | "thorough") {
         words.push(format!("--{}", report.settings.profile));
     }
-    for (flag, values) in
-        [("--slack", each(&slack)), ("--policy", each(&|c| c.policy.clone())), ("--load", each(&load))]
-    {
+    for (flag, values) in [
+        ("--slack", each(&slack)),
+        ("--policy", each(&|conditions| conditions.policy.clone())),
+        ("--load", each(&|conditions| conditions.load.name().to_owned())),
+    ] {
         words.extend([flag.to_owned(), values.join(",")]);
     }
     let lateness =

@@ -6,18 +6,17 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::{CommandError, failed, probe, terminal_style, wait};
-use crate::cli::{Cpus, InspectArgs, KeepArgs, ProbeArgs, WaitArgs, WaitingArgs};
+use crate::cli::{Cpus, InspectArgs, ProbeArgs, WaitArgs, WaitingArgs};
 use crate::input::{self, LONGEST_TRACE};
 use crate::model::{PeriodRow, Report, Status, TimerRow, WaitConditions, WaitRow, Warning};
-use crate::platform::frequency::CyclesFrom;
 use crate::recording::{Recording, is_packed};
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::{facts_of, name};
 use crate::report::plot::Plot;
 use crate::report::plot::svg::standalone;
-use crate::report::terminal::{Detail, listed, machine};
-use crate::report::waits::{facts_of_period, facts_of_waits, in_short};
-use crate::report::{Fact, Format, WholeFile};
+use crate::report::terminal::{listed, machine};
+use crate::report::waits::{facts_of_period, facts_of_waits, named};
+use crate::report::{Fact, WholeFile};
 use crate::selection::select;
 use crate::table::Style;
 use crate::text::{clipped, hang};
@@ -95,14 +94,6 @@ fn conditions<'a>(rows: &[&'a WaitRow]) -> Vec<&'a WaitConditions> {
     rows.iter().map(|row| &row.conditions).collect()
 }
 
-/// Its id, with the conditions by which it differs from others.
-fn named(id: &str, own: &WaitConditions, among: &[&WaitConditions]) -> String {
-    match in_short(own, among, false) {
-        same if same.is_empty() => id.to_owned(),
-        own => format!("{id} ({own})"),
-    }
-}
-
 /// A report, or the report of a trace: what the file is tells its first bytes.
 fn read(path: &Path) -> Result<Report, CommandError> {
     let mut first = [0; 4];
@@ -127,19 +118,9 @@ fn probe_now(args: &InspectArgs) -> Result<Report, CommandError> {
     let probe = ProbeArgs {
         timers: args.timers.clone(),
         quick: true,
-        thorough: false,
         agents: args.agents.clone(),
-        runtimes: crate::cli::RuntimeArgs::default(),
         cpu: args.cpu,
-        cycles: CyclesFrom::Effective,
-        format: Format::Table,
-        notes: Detail::default(),
-        keep: KeepArgs::default(),
-        seed: None,
-        timeout: None,
-        precision: None,
-        budget: None,
-        quiet: false,
+        ..ProbeArgs::default()
     };
     let (recording, _) = probe::record(&probe)?;
     recording.report().map_err(failed)

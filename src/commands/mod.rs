@@ -94,6 +94,16 @@ impl From<std::io::Error> for CommandError {
     }
 }
 
+/// What ended a campaign.
+impl From<timers::Fault> for CommandError {
+    fn from(fault: timers::Fault) -> Self {
+        match fault {
+            timers::Fault::Interrupted => Self::Interrupted,
+            fault => Self::Failed(fault.to_string()),
+        }
+    }
+}
+
 static COLOUR: OnceLock<Colour> = OnceLock::new();
 
 /// What the command line says of colour, for all that is printed from now on.

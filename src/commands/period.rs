@@ -2,14 +2,13 @@
 
 use std::io::Write;
 
+use super::CommandError;
 use super::files::Files;
-use super::waiting::{Campaign, ended, failed, told};
-use super::{CommandError, show};
+use super::waiting::{Campaign, failed, told};
 use crate::cli::PeriodArgs;
 use crate::model::Status;
 use crate::prober::waits::campaign;
 use crate::recording::{ObservedPeriods, Recording};
-use crate::report::is_standard;
 use crate::trace::PeriodTrace;
 
 /// Runs the command. Returns whether all timers that were asked for by name could be characterised.
@@ -18,14 +17,9 @@ use crate::trace::PeriodTrace;
 /// Usage errors before anything is measured; failures of files and of the machine.
 pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let common = &args.common;
-    let mut files = Files::prepare(&common.keep)?;
+    let files = Files::prepare(&common.run.keep)?;
     let (recording, settled) = record(args)?;
-    files.write_trace(&recording)?;
-    let report = recording.report().map_err(super::failed)?;
-    files.write(&report, common.quiet)?;
-    if !common.keep.trace.as_deref().is_some_and(is_standard) {
-        show(&report, common.format, common.notes, output)?;
-    }
+    let report = files.finish(&recording, &common.run, common.quiet, output)?;
     let unsettled =
         report.periods.iter().any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
     Ok(settled && !unsettled)
@@ -46,8 +40,7 @@ pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandErro
         bar.step();
     };
     let hosts = std::mem::take(&mut campaign.waiters.hosts);
-    campaign::tick_all(&hosts, &mut campaign.subjects, args.every, &campaign.settings, &progress)
-        .map_err(ended)?;
+    campaign::tick_all(&hosts, &mut campaign.subjects, args.every, &campaign.settings, &progress)?;
     drop(bar);
     let settled = !campaign.failed_by_name(&common.timers);
     let settings = campaign.described(common.cpu);

@@ -3,19 +3,16 @@
 use std::io::Write;
 use std::time::Duration;
 
-use timers::Fault;
-
+use super::CommandError;
 use super::files::Files;
 use super::frame::{Frame, choose_cpu};
 use super::hosts::{self, HostName, Population};
 use super::progress::Progress;
-use super::{CommandError, show};
 use crate::cli::ProbeArgs;
 use crate::model::{self, Estimate, Status, TimerRow};
 use crate::prober::campaign::{self, Settings, Subject};
 use crate::prober::sampling::Plan;
 use crate::recording::{Observed, Recording};
-use crate::report::is_standard;
 
 /// Seconds a process of a timer may take, unless specified otherwise.
 const TIMEOUT_SECONDS: u64 = 30;
@@ -28,16 +25,9 @@ const MOST_PROCESSES: u32 = 200;
 /// # Errors
 /// Usage errors before anything is measured; failures of files and of the machine.
 pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let mut files = Files::prepare(&args.keep)?;
+    let files = Files::prepare(&args.run.keep)?;
     let (recording, by_name_failed) = record(args)?;
-    // Before anything else can fail: from the trace all that follows can be had again.
-    files.write_trace(&recording)?;
-    let report = recording.report().map_err(|error| CommandError::Failed(error.to_string()))?;
-    files.write(&report, args.quiet)?;
-    // Where the trace goes to standard output, nothing else does.
-    if !args.keep.trace.as_deref().is_some_and(is_standard) {
-        show(&report, args.format, args.notes, output)?;
-    }
+    let report = files.finish(&recording, &args.run, args.quiet, output)?;
     Ok(!by_name_failed && !named_unsettled(&args.timers, &report.timers))
 }
 
@@ -51,7 +41,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     let cpu = choose_cpu(args.cpu)?;
     let settings = Settings {
         plan: plan(args),
-        seed: args.seed.unwrap_or(1),
+        seed: args.run.seed.unwrap_or(1),
         cpu,
         timeout: Duration::from_secs(args.timeout.unwrap_or(TIMEOUT_SECONDS)),
     };
@@ -59,7 +49,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     if args.timers.is_empty() {
         population.leave_out_elsewhere();
     }
-    let frame = Frame::begin(cpu, args.cycles)?;
+    let frame = Frame::begin(cpu, args.run.cycles)?;
     let during = measure(&mut population, &settings, args.quiet)?;
     let by_name_failed = population.failed_by_name();
     let observed = observed(population.names, population.subjects);
@@ -108,11 +98,7 @@ fn measure(
             bar.until(settings.plan.budget_s);
         }
     };
-    let ended = campaign::run(&population.hosts, &mut population.subjects, settings, &progress);
-    ended.map_err(|fault| match fault {
-        Fault::Interrupted => CommandError::Interrupted,
-        fault => CommandError::Failed(fault.to_string()),
-    })
+    Ok(campaign::run(&population.hosts, &mut population.subjects, settings, &progress)?)
 }
 
 fn observed(names: Vec<HostName>, subjects: Vec<Subject>) -> Vec<Observed> {

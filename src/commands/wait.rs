@@ -4,14 +4,13 @@ use std::io::Write;
 use std::time::Duration;
 
 use super::files::Files;
-use super::waiting::{Campaign, ended, failed, told};
-use super::{CommandError, show, tell};
+use super::waiting::{Campaign, failed, told};
+use super::{CommandError, tell};
 use crate::cli::WaitArgs;
 use crate::model::Status;
 use crate::prober::waits::campaign::{self, Broken};
 use crate::prober::waits::plan::WaitPlan;
 use crate::recording::{ObservedWaits, Recording};
-use crate::report::{WholeFile, is_standard};
 use crate::text::numbers::time;
 use crate::trace::WaitTrace;
 
@@ -21,20 +20,12 @@ use crate::trace::WaitTrace;
 /// Usage errors before anything is measured; failures of files and of the machine.
 pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let common = &args.common;
-    let mut files = Files::prepare(&common.keep)?;
-    let histogram = args.histogram.as_deref().map(WholeFile::prepare).transpose().map_err(super::failed)?;
-    let (recording, mut settled) = record(args)?;
-    files.write_trace(&recording)?;
-    let report = recording.report().map_err(super::failed)?;
-    files.write(&report, common.quiet)?;
-    if let Some(file) = histogram {
-        file.commit(recording.latencies().as_bytes()).map_err(super::failed)?;
-    }
-    if !common.keep.trace.as_deref().is_some_and(is_standard) {
-        show(&report, common.format, common.notes, output)?;
-    }
-    settled &= !report.waits.iter().any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
-    Ok(settled)
+    let files = Files::prepare(&common.run.keep)?.with_histogram(args.histogram.as_deref())?;
+    let (recording, settled) = record(args)?;
+    let report = files.finish(&recording, &common.run, common.quiet, output)?;
+    let unsettled =
+        report.waits.iter().any(|row| row.status != Status::Ok && common.timers.contains(&row.id));
+    Ok(settled && !unsettled)
 }
 
 /// Measures. Returns what was observed, and whether nothing ended it early or was missing by name.
@@ -79,8 +70,7 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         }
     };
     let hosts = std::mem::take(&mut campaign.waiters.hosts);
-    let broken =
-        campaign::wait(&hosts, &mut campaign.subjects, &campaign.settings, &progress).map_err(ended)?;
+    let broken = campaign::wait(&hosts, &mut campaign.subjects, &campaign.settings, &progress)?;
     drop(bar);
     if let Some(broken) = broken {
         tell(&too_late(&campaign, &broken));

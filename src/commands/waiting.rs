@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::thread;
 use std::time::Duration;
 
+use timers::Unavailable;
 use timers::os::{Policy, scheduling};
-use timers::{Fault, Unavailable};
 
 use super::CommandError;
 use super::frame::{Frame, choose_cpu};
@@ -47,7 +47,7 @@ impl<T> Campaign<T> {
         let settings = WaitSettings {
             plan,
             lengths_ns: plan.lengths_ns.to_vec(),
-            seed: args.seed.unwrap_or(1),
+            seed: args.run.seed.unwrap_or(1),
             timeout: Duration::from_secs(args.timeout.unwrap_or(TIMEOUT_SECONDS)),
             span: None,
             break_ns: None,
@@ -74,7 +74,7 @@ impl<T> Campaign<T> {
                 conditions.len()
             )));
         }
-        let frame = Frame::begin(cpus[0], args.cycles)?;
+        let frame = Frame::begin(cpus[0], args.run.cycles)?;
         Ok(Self { waiters, subjects, settings, frame })
     }
 
@@ -136,14 +136,6 @@ pub(super) fn failed(reason: &str, conditions: &Conditions) -> NotUsable {
             NotUsable { status: Status::Unavailable, reason, remedy }
         }
         _ => NotUsable { status: Status::Failed, reason: reason.into(), remedy: None },
-    }
-}
-
-/// What ended a campaign.
-pub(super) fn ended(fault: Fault) -> CommandError {
-    match fault {
-        Fault::Interrupted => CommandError::Interrupted,
-        fault => CommandError::Failed(fault.to_string()),
     }
 }
 

@@ -160,11 +160,11 @@ impl Comparison {
                 answers.extend(trust::changed(before, row));
                 figures.extend(Quantity::ALL.iter().filter_map(|quantity| quantity.compared(before, row)));
             }
-            one_sided.extend(fate(before, Some(row)));
+            one_sided.extend(fate(before.map(state), Some(state(row)), &row.id));
         }
         let still: HashMap<&str, ()> = new.timers.iter().map(|row| (row.id.as_str(), ())).collect();
         let gone = old.timers.iter().filter(|row| !still.contains_key(row.id.as_str()));
-        one_sided.extend(gone.filter_map(|row| fate(Some(row), None)));
+        one_sided.extend(gone.filter_map(|row| fate(Some(state(row)), None, &row.id)));
         let waited = waits::compared([&old.waits, &new.waits], [&old.periods, &new.periods]);
         common |= waited.common;
         figures.extend(waited.figures);
@@ -288,16 +288,24 @@ fn is_of_single_process<F, V>(row: &TimerRow<F, V>) -> bool {
     row.warnings.iter().any(|warning| warning.code == "single-process")
 }
 
-fn fate<F, V>(old: Option<&TimerRow<F, V>>, new: Option<&TimerRow<F, V>>) -> Option<OneSided> {
-    let has_figures = |row: &TimerRow<F, V>| row.status == Status::Ok;
-    let (row, fate) = match (old, new) {
+/// How a row of a timer ended, and why.
+type State<'a> = (Status, Option<&'a str>);
+
+fn state<F, V>(row: &TimerRow<F, V>) -> State<'_> {
+    (row.status, row.reason.as_deref())
+}
+
+/// What became of a timer between two reports, unless both have figures of it or neither has.
+fn fate(old: Option<State>, new: Option<State>, timer: &str) -> Option<OneSided> {
+    let has_figures = |(status, _): State| status == Status::Ok;
+    let ((_, reason), fate) = match (old, new) {
         (Some(old), Some(new)) if has_figures(old) && !has_figures(new) => (new, Fate::Lost),
         (Some(old), Some(new)) if !has_figures(old) && has_figures(new) => (old, Fate::Gained),
         (Some(old), None) => (old, Fate::Gone),
         (None, Some(new)) => (new, Fate::Added),
         _ => return None,
     };
-    Some(OneSided { timer: row.id.to_string(), fate, reason: row.reason.clone() })
+    Some(OneSided { timer: timer.to_owned(), fate, reason: reason.map(str::to_owned) })
 }
 
 #[cfg(test)]

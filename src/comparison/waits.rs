@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Compared, Difference, Fate, Figure, OneSided, Quantity};
+use super::{Compared, Difference, Figure, OneSided, Quantity, State, fate};
 use crate::model::{BackgroundLoad, Granularity, Known, PeriodRow, Status, WaitConditions, WaitRow};
-use crate::report::waits::in_short;
+use crate::report::waits::named;
 use crate::text::numbers::short_time;
 
 /// Figures and one-sided rows of timers that wait, and whether any is in both.
@@ -20,8 +20,7 @@ struct Row<'a> {
     conditions: &'a WaitConditions,
     /// The period, where it has one.
     period_ns: Option<u64>,
-    status: Status,
-    reason: Option<&'a str>,
+    state: State<'a>,
     /// Each figure, at what length, if at any.
     figures: Vec<(Quantity, Option<u64>, Known)>,
 }
@@ -36,28 +35,17 @@ impl<'a> Row<'a> {
             figures.extend(known.map(|known| (quantity, length, known)))
         };
         if let Some(found) = &row.figures {
-            let step =
-                found.steps.iter().flat_map(|steps| [steps.rounding, steps.grid]).find_map(|granularity| {
-                    if let Some(Granularity::Step(known)) = granularity { Some(known) } else { None }
-                });
-            add(Quantity::Granularity, None, step);
+            add(Quantity::Granularity, None, found.granularities().find_map(Granularity::step));
             add(Quantity::Floor, None, found.floor_ns);
-            for late in found.lateness.iter().filter(|late| late.request_ns > 1) {
+            for late in found.by_length() {
                 let length = Some(late.request_ns);
                 add(Quantity::Lateness, length, late.p50_ns);
                 add(Quantity::Tail, length, late.p99_ns);
                 add(Quantity::Cpu, length, late.cpu_ns);
             }
         }
-        let reason = row.reason.as_deref();
-        Self {
-            id: &row.id,
-            conditions: &row.conditions,
-            period_ns: None,
-            status: row.status,
-            reason,
-            figures,
-        }
+        let state = (row.status, row.reason.as_deref());
+        Self { id: &row.id, conditions: &row.conditions, period_ns: None, state, figures }
     }
 
     fn of_period(row: &'a PeriodRow) -> Self {
@@ -69,8 +57,8 @@ impl<'a> Row<'a> {
             add(Quantity::Lateness, found.lateness_p50_ns);
             add(Quantity::Tail, found.lateness_p99_ns);
         }
-        let (reason, period_ns) = (row.reason.as_deref(), Some(row.period_ns));
-        Self { id: &row.id, conditions: &row.conditions, period_ns, status: row.status, reason, figures }
+        let state = (row.status, row.reason.as_deref());
+        Self { id: &row.id, conditions: &row.conditions, period_ns: Some(row.period_ns), state, figures }
     }
 
     /// On which CPU it waited does not matter where each report has one only.
@@ -86,10 +74,7 @@ impl<'a> Row<'a> {
 
     fn name(&self, among: &[&WaitConditions]) -> String {
         let every = self.period_ns.map_or_else(String::new, |ns| format!(" every {}", short_time(ns as f64)));
-        match in_short(self.conditions, among, false) {
-            same if same.is_empty() || !among.contains(&self.conditions) => format!("{}{every}", self.id),
-            own => format!("{}{every} ({own})", self.id),
-        }
+        named(&format!("{}{every}", self.id), self.conditions, among)
     }
 }
 
@@ -112,7 +97,7 @@ pub(super) fn compared<H, P>(
         let before = known.get(&row.key(cpus_matter)).or_else(same_id).copied();
         waited.common |= before.is_some();
         let name = row.name(&among);
-        waited.one_sided.extend(fate(before, Some(row), &name));
+        waited.one_sided.extend(fate(before.map(|row| row.state), Some(row.state), &name));
         for (quantity, length, known) in &row.figures {
             let same = before.and_then(|before| {
                 before.figures.iter().find(|(other, at, _)| (other, at) == (quantity, length))
@@ -137,14 +122,14 @@ pub(super) fn compared<H, P>(
     let same_id =
         |row: &Row| ids.get(&(row.id, row.period_ns)).is_some_and(|unasked| *unasked || row.is_unasked());
     for row in old.iter().filter(|row| !still.contains(&row.key(cpus_matter)) && !same_id(row)) {
-        waited.one_sided.extend(fate(Some(row), None, &row.name(&among)));
+        waited.one_sided.extend(fate(Some(row.state), None, &row.name(&among)));
     }
     waited
 }
 
 /// The conditions of those that have figures: others have none.
 fn measured<'a>(rows: &[Row<'a>]) -> Vec<&'a WaitConditions> {
-    rows.iter().filter(|row| row.status == Status::Ok).map(|row| row.conditions).collect()
+    rows.iter().filter(|row| row.state.0 == Status::Ok).map(|row| row.conditions).collect()
 }
 
 fn rows_of<'a, H, P>(waits: &'a [WaitRow<H, P>], periods: &'a [PeriodRow]) -> Vec<Row<'a>> {
@@ -153,16 +138,4 @@ fn rows_of<'a, H, P>(waits: &'a [WaitRow<H, P>], periods: &'a [PeriodRow]) -> Ve
 
 fn figure(known: &Known) -> Option<Figure> {
     Figure::new(known.value, known.low, known.high)
-}
-
-fn fate(old: Option<&Row>, new: Option<&Row>, name: &str) -> Option<OneSided> {
-    let has_figures = |row: &Row| row.status == Status::Ok;
-    let (row, fate) = match (old, new) {
-        (Some(old), Some(new)) if has_figures(old) && !has_figures(new) => (new, Fate::Lost),
-        (Some(old), Some(new)) if !has_figures(old) && has_figures(new) => (old, Fate::Gained),
-        (Some(old), None) => (old, Fate::Gone),
-        (None, Some(new)) => (new, Fate::Added),
-        _ => return None,
-    };
-    Some(OneSided { timer: name.into(), fate, reason: row.reason.map(str::to_owned) })
 }

@@ -1,10 +1,12 @@
 //! Which method to wait with, every so often: the cheapest of those that are on time often enough.
 
+mod sentence;
+
 use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
 
+pub use self::sentence::in_a_sentence;
 use crate::model::{Granularity, Lateness, LatenessHistogram, Means, Report, WaitFigures, WaitRow};
-use crate::text::clipped;
 use crate::text::numbers::{short_time, significant, time};
 
 /// Lengths that differ by more than this factor tell too little of each other.
@@ -119,13 +121,11 @@ impl Punctuality {
 /// # Errors
 /// When the report has no waits of about that length.
 pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, PunctualityError> {
-    let of = |row: &WaitRow| row.figures.as_ref().map(|figures| figures.lateness.clone()).unwrap_or_default();
-    let distance = |length: u64| (length.max(1) as f64 / asked.every_ns).ln().abs();
-    let lengths = report.waits.iter().flat_map(of).map(|late| late.request_ns);
-    let length_ns = lengths
-        .filter(|length| distance(*length) <= NEAR.ln())
-        .min_by(|a, b| distance(*a).total_cmp(&distance(*b)))
-        .ok_or_else(|| PunctualityError::NoSuchWaits(short_time(asked.every_ns)))?;
+    let figures = report.waits.iter().filter_map(|row| row.figures.as_ref());
+    let length_ns = Lateness::nearest(figures.flat_map(|figures| &figures.lateness), asked.every_ns)
+        .filter(|late| late.distance(asked.every_ns) <= NEAR.ln())
+        .ok_or_else(|| PunctualityError::NoSuchWaits(short_time(asked.every_ns)))?
+        .request_ns;
     let mut all: Vec<Waiter> = Vec::new();
     for row in &report.waits {
         let Some(figures) = &row.figures else { continue };
@@ -273,133 +273,12 @@ pub fn waits_to_prove(share: f64) -> f64 {
 
 /// The longest step of a timer's requests or wake-ups, in nanoseconds.
 fn coarsest(figures: &WaitFigures) -> Option<f64> {
-    let all = figures.steps.iter().flat_map(|steps| [steps.rounding, steps.grid]).flatten();
-    all.filter_map(
-        |granularity| if let Granularity::Step(known) = granularity { Some(known.value) } else { None },
-    )
-    .reduce(f64::max)
+    figures.granularities().filter_map(Granularity::step).map(|step| step.value).reduce(f64::max)
 }
 
 fn percent(share: f64) -> String {
     format!("{} %", significant(share * 100.0, 3))
 }
 
-/// The report of timers that wait in a sentence: what blocks and is least late, what is later by nothing and computes, and what
-/// rounds. `None` where it has none.
-#[must_use]
-pub fn in_a_sentence(report: &Report) -> Option<String> {
-    /// The length that most people wait for.
-    const USUAL_NS: f64 = 1e6;
-    let distance = |late: &Lateness| (late.request_ns.max(1) as f64 / USUAL_NS).ln().abs();
-    let at: Vec<(&WaitRow, &Lateness)> = report
-        .waits
-        .iter()
-        .filter_map(|row| {
-            let lateness = &row.figures.as_ref()?.lateness;
-            Some((row, lateness.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?))
-        })
-        .collect();
-    // Too early is as far off as too late.
-    let late = |late: &Lateness| late.p50_ns.map_or(f64::INFINITY, |known| known.value.abs());
-    let known = || at.iter().filter(|(_, lateness)| late(lateness).is_finite());
-    let blocking =
-        known().filter(|(row, _)| row.means == Means::Blocks).min_by(|a, b| late(a.1).total_cmp(&late(b.1)));
-    // Of those that are late by next to nothing, the cheapest.
-    let most = blocking.map_or(f64::INFINITY, |(_, lateness)| PUNCTUAL * late(lateness));
-    let cpu = |late: &Lateness| late.cpu_ns.map_or(f64::INFINITY, |known| known.value);
-    let punctual = known()
-        .filter(|(row, lateness)| row.means != Means::Blocks && late(lateness) <= most)
-        .min_by(|a, b| cpu(a.1).total_cmp(&cpu(b.1)));
-    let told = |(row, lateness): &(&WaitRow, &Lateness)| {
-        let cpu =
-            lateness.cpu_ns.map_or_else(String::new, |cpu| format!(", {} of CPU", time(Some(cpu.value))));
-        let when = if lateness.p50_ns.is_some_and(|known| known.value < 0.0) { "early" } else { "late" };
-        format!("{} ({} {when}{cpu})", clipped(&row.id, LONGEST_ID), time(Some(late(lateness))))
-    };
-    let length = short_time(at.first()?.1.request_ns as f64);
-    let mut parts: Vec<String> = blocking.map(told).into_iter().collect();
-    parts.extend(punctual.map(|other| format!("where it must not be late: {}", told(other))));
-    if parts.is_empty() {
-        return None;
-    }
-    let rounding = report.waits.iter().filter_map(|row| {
-        let steps = row.figures.as_ref()?.steps.first()?;
-        let step =
-            [steps.rounding, steps.grid].into_iter().flatten().find_map(|granularity| match granularity {
-                Granularity::Step(known) if known.value >= COARSE_NS => Some(known.value),
-                _ => None,
-            })?;
-        Some((clipped(&row.id, LONGEST_ID), short_time(step)))
-    });
-    let mut coarse: Vec<String> = Vec::new();
-    for (id, step) in rounding {
-        let leads = format!("{id} (");
-        if !coarse.iter().any(|told| told.starts_with(&leads)) {
-            coarse.push(format!("{leads}{step})"));
-        }
-    }
-    let beware = if coarse.is_empty() {
-        String::new()
-    } else {
-        format!(". Caveat: coarse steps of {}", coarse.join(", "))
-    };
-    Some(format!("To wait {length} on this machine: {}{beware}.", parts.join("; ")))
-}
-
-/// What computes at the end is worth it where it is late by no more than this share of what blocks.
-const PUNCTUAL: f64 = 0.2;
-/// Steps from here on are told in the first sentence, in nanoseconds.
-const COARSE_NS: f64 = 5e5;
-const LONGEST_ID: usize = 60;
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn late(counts: &[(f64, u64)]) -> Lateness {
-        let bins = counts.iter().map(|&(ns, count)| (LatenessHistogram::bin(ns), count)).collect();
-        Lateness {
-            request_ns: 1_000_000,
-            waits: counts.iter().map(|(_, count)| count).sum(),
-            beside_others: false,
-            p50_ns: None,
-            p90_ns: None,
-            p99_ns: None,
-            p999_ns: None,
-            max_ns: 0.0,
-            timers_part_ns: None,
-            early: 0.0,
-            earliest_ns: 0.0,
-            cpu_ns: None,
-            cpu_cycles: None,
-            accuracy_ns: 0.0,
-            spread: None,
-            quality: None,
-            histogram: LatenessHistogram { bins },
-        }
-    }
-
-    #[test]
-    fn a_bin_that_reaches_beyond_the_bound_does_not_count() {
-        let late = late(&[(10_000.0, 90), (49_000.0, 5), (60_000.0, 5)]);
-        assert!((within(&late, 50_000.0) - 0.9).abs() < 1e-9, "the bin of 49 us goes on to 50.1 us");
-        assert!((within(&late, 52_000.0) - 0.95).abs() < 1e-9);
-    }
-
-    #[test]
-    fn few_waits_prove_little() {
-        assert!(at_least(1.0, 100) < 0.98 && at_least(1.0, 1_000) > 0.997);
-        assert!(at_least(0.99, 10_000) < 0.99);
-        assert_eq!(at_least(1.0, 0), 0.0);
-    }
-
-    #[test]
-    fn what_makes_no_sense_is_refused() {
-        assert!(Punctuality::new(1e6, 5e4, 0.99, Some(0.02)).is_ok());
-        for (every, within, share, overhead) in
-            [(1e6, 1e6, 0.9, None), (1e6, 1e3, 1.0, None), (1e6, 1e3, 0.0, None), (1e6, 1e3, 0.9, Some(0.0))]
-        {
-            assert!(Punctuality::new(every, within, share, overhead).is_err());
-        }
-    }
-}
+mod tests;

@@ -42,6 +42,6 @@ pub use verdict::{
 };
 pub use wait::{
     BackgroundLoad, BriefWaitRow, Granularity, Known, Lateness, LatenessHistogram, Means, Steps,
-    WaitConditions, WaitFigures, WaitRow,
+    USUAL_WAIT_NS, WaitConditions, WaitFigures, WaitRow,
 };
 pub use warning::Warning;

@@ -17,6 +17,18 @@ pub enum MissedPolicy {
     Delay,
 }
 
+impl MissedPolicy {
+    /// As it is written in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Burst => "burst",
+            Self::Skip => "skip",
+            Self::Delay => "delay",
+        }
+    }
+}
+
 /// Everything that was found out of a periodic timer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -73,4 +85,20 @@ pub struct PeriodRow {
     pub figures: Option<PeriodFigures>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MissedPolicy;
+    use crate::model::BackgroundLoad;
+
+    #[test]
+    fn names_are_those_of_reports() {
+        for policy in [MissedPolicy::Burst, MissedPolicy::Skip, MissedPolicy::Delay] {
+            assert_eq!(serde_json::to_value(policy).unwrap(), policy.name());
+        }
+        for load in [BackgroundLoad::None, BackgroundLoad::SameCpu, BackgroundLoad::OtherCpu] {
+            assert_eq!(serde_json::to_value(load).unwrap(), load.name());
+        }
+    }
 }

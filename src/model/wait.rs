@@ -45,6 +45,18 @@ pub enum BackgroundLoad {
     OtherCpu,
 }
 
+impl BackgroundLoad {
+    /// As it is written in reports and on command lines.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::SameCpu => "same-cpu",
+            Self::OtherCpu => "other-cpu",
+        }
+    }
+}
+
 /// Under what a timer waited.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -82,6 +94,17 @@ pub enum Granularity {
     AtMost(f64),
 }
 
+impl Granularity {
+    /// Its steps, where there are any.
+    #[must_use]
+    pub fn step(self) -> Option<Known> {
+        match self {
+            Self::Step(known) => Some(known),
+            Self::AtMost(_) => None,
+        }
+    }
+}
+
 /// How finely waits of about one length can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -92,6 +115,13 @@ pub struct Steps {
     pub rounding: Option<Granularity>,
     /// The grid of absolute time that wake-ups lie on; null where that could not be told.
     pub grid: Option<Granularity>,
+}
+
+impl Steps {
+    /// What is known of them: of requests first.
+    pub fn known(&self) -> impl Iterator<Item = Granularity> {
+        [self.rounding, self.grid].into_iter().flatten()
+    }
 }
 
 /// How late waits of one length were: observed minus asked, in nanoseconds. A quantile is null where there were too few waits for it.
@@ -163,6 +193,23 @@ impl LatenessHistogram {
     }
 }
 
+/// The length that most people wait for, in nanoseconds: it is shown first, where it was measured.
+pub const USUAL_WAIT_NS: f64 = 1e6;
+
+impl<H> Lateness<H> {
+    /// How far its length is from another one, in nanoseconds: the logarithm of the factor between them.
+    #[must_use]
+    pub fn distance(&self, ns: f64) -> f64 {
+        (self.request_ns.max(1) as f64 / ns).ln().abs()
+    }
+
+    /// That of the length nearest to another one, in nanoseconds.
+    #[must_use]
+    pub fn nearest<'a>(all: impl Iterator<Item = &'a Self>, ns: f64) -> Option<&'a Self> {
+        all.min_by(|a, b| a.distance(ns).total_cmp(&b.distance(ns)))
+    }
+}
+
 /// Everything that was found out of a timer that waits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -188,6 +235,18 @@ pub struct WaitFigures<H = LatenessHistogram, P = Vec<[f64; 2]>> {
     pub processes: u32,
     /// Waits in all.
     pub waits: u64,
+}
+
+impl<H, P> WaitFigures<H, P> {
+    /// How late waits were, by length, without those of 1 ns: what they ask for is the shortest wait.
+    pub fn by_length(&self) -> impl Iterator<Item = &Lateness<H>> {
+        self.lateness.iter().filter(|late| late.request_ns > 1)
+    }
+
+    /// All that is known of granularities, of the shortest waits first.
+    pub fn granularities(&self) -> impl Iterator<Item = Granularity> {
+        self.steps.iter().flat_map(Steps::known)
+    }
 }
 
 /// A timer that waits, under one set of conditions.

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::{quality_colour, view};
 use crate::model::{Report, Status, WaitConditions};
 use crate::report::machine::name;
-use crate::report::waits::{Ranked, Ranking, in_short};
+use crate::report::waits::{Ranked, Ranking, named};
 use crate::text::clipped;
 use crate::text::numbers::{percent, time};
 
@@ -46,12 +46,7 @@ impl Brief {
                 ranking.rows.iter().map(|ranked| &ranked.row.conditions).collect();
             let late = |ranked: &Ranked| {
                 let median = ranked.lateness?.p50_ns?.value;
-                let conditions = in_short(&ranked.row.conditions, &among, false);
-                let named = if conditions.is_empty() {
-                    ranked.row.id.clone()
-                } else {
-                    format!("{} ({conditions})", ranked.row.id)
-                };
+                let named = named(&ranked.row.id, &ranked.row.conditions, &among);
                 Some((clipped(&named, LONGEST), median)).filter(|(_, median)| median.is_finite())
             };
             ranking.rows.iter().filter_map(late).collect::<Vec<_>>()

@@ -8,7 +8,7 @@ use crate::model::{Report, WaitConditions, Warning};
 use crate::report::Fact;
 use crate::report::plot::Plot;
 use crate::report::plot::svg::DrawError;
-use crate::report::waits::{Section, facts_of_period, facts_of_waits, in_short};
+use crate::report::waits::{Section, facts_of_period, facts_of_waits, named};
 use crate::table::Cell;
 use crate::text::clipped;
 
@@ -70,23 +70,15 @@ impl WaiterView {
         figures: Figures,
         taken: &mut HashSet<String>,
     ) -> Result<Vec<Self>, DrawError> {
-        // Those that cannot be asked have no conditions.
         let waits = report.waits.iter().filter(|row| row.figures.is_some()).map(|row| &row.conditions);
         let ticks = report.periods.iter().filter(|row| row.figures.is_some()).map(|row| &row.conditions);
         let (waits, ticks): (Vec<&WaitConditions>, Vec<&WaitConditions>) = (waits.collect(), ticks.collect());
-        let named = |id: &str, own: &WaitConditions, among: &[&WaitConditions]| {
-            let id = clipped(id, LONGEST_NAME);
-            match in_short(own, among, false) {
-                same if same.is_empty() || !among.contains(&own) => id,
-                own => format!("{id} ({})", clipped(&own, LONGEST_NAME)),
-            }
-        };
         let mut all = Vec::with_capacity(report.waits.len() + report.periods.len());
         for row in &report.waits {
             let plots = if figures == Figures::Drawn { Plot::all_of_waits(row) } else { Vec::new() };
             all.push(Self {
                 anchor: anchor(key, &row.id, taken),
-                id: named(&row.id, &row.conditions, &waits),
+                id: named(&clipped(&row.id, LONGEST_NAME), &row.conditions, &waits),
                 label: clipped(&row.label, LONGEST_NAME),
                 runtime: clipped(&row.runtime, LONGEST_NAME),
                 status: row.status.name(),
@@ -97,7 +89,7 @@ impl WaiterView {
         }
         all.extend(report.periods.iter().map(|row| Self {
             anchor: anchor(key, &row.id, taken),
-            id: named(&row.id, &row.conditions, &ticks),
+            id: named(&clipped(&row.id, LONGEST_NAME), &row.conditions, &ticks),
             label: clipped(&row.label, LONGEST_NAME),
             runtime: clipped(&row.runtime, LONGEST_NAME),
             status: row.status.name(),

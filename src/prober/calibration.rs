@@ -41,7 +41,7 @@ impl Calibration {
         else {
             return Ok(None);
         };
-        let connection = connect(host, &[&clock.id], settings, None)?;
+        let connection = connect(host, &[&clock.id], None, settings.timeout)?;
         Ok(Some(Self {
             clock: subject(&connection, &clock.id),
             connection,

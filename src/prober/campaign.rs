@@ -223,7 +223,7 @@ fn ask(
     let Ok(stored) = &mut subject.outcome else { return Ok(()) };
     let trace = &mut stored.trace;
     let mut random = StdRng::seed_from_u64(seed);
-    let asked = connect(host, &[&subject.timer.id], settings, settings.cpu).and_then(|connection| {
+    let asked = connect(host, &[&subject.timer.id], settings.cpu, settings.timeout).and_then(|connection| {
         let process = connection.borrow().process();
         let mut bench = bench(&connection, &subject.timer, &trace.reference.id);
         bench.watch = Some(Box::new(ProcessWatch::of(watch, process)));

@@ -5,11 +5,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use rand::rngs::StdRng;
-use timers::Fault;
+use timers::{Answer, Fault};
 
 use crate::model::Counted;
 use crate::prober::bench::Bench;
 use crate::prober::calibrate::{calibrate, watched_rate};
+use crate::prober::children::Placement;
 use crate::prober::connection::Connection;
 use crate::prober::events::LogSpec;
 use crate::prober::hosted::subject;
@@ -63,17 +64,18 @@ pub(super) fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, r
     }
 }
 
+/// Starts a process of a host that opens these timers, all of them where it takes no ids.
 pub(super) fn connect(
     host: &Host,
     ids: &[&str],
-    settings: &Settings,
-    cpu: Option<u32>,
-) -> Result<Rc<RefCell<Connection>>, Fault> {
+    placement: impl Into<Placement>,
+    timeout: Duration,
+) -> Answer<Rc<RefCell<Connection>>> {
     let mut command = host.command.clone();
     if host.takes_ids {
         command.args.extend(ids.iter().map(Into::into));
     }
-    let mut connection = Connection::start(&command, cpu, settings.timeout)?;
+    let mut connection = Connection::start(&command, placement, timeout)?;
     if let Some(log) = &host.log {
         connection.watch(log);
     }
@@ -91,7 +93,7 @@ pub(super) fn choose_reference(
     let declared = usable().filter(|timer| !timer.reference && timer.ns_per_tick.is_some());
     let mut last = Fault::Refused("the host has no timer that could serve as a reference".into());
     for timer in recommended.chain(declared).take(MOST_CANDIDATES) {
-        match connect(host, &[&timer.id], settings, settings.cpu)
+        match connect(host, &[&timer.id], settings.cpu, settings.timeout)
             .and_then(|connection| calibrate_as(host, timer, &connection, random))
         {
             Ok(reference) => return Ok(reference),

@@ -2,16 +2,18 @@
 //!
 //! Keys that are not known here are ignored, so that agents may say more than they are asked for.
 
-use std::fmt;
+mod answers;
+mod hello;
 
-use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
-use timers::waits::{Answers, WaitEntry};
-use timers::{During, Entry, Unavailable};
+use timers::During;
 
+pub use self::answers::{
+    Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals, Periods, Readings, Refusal,
+    Waits,
+};
+pub use self::hello::{Hello, HostedTimer, HostedWaiter, Missing, Runtime};
 use crate::limits::MOST_TIMERS;
-use crate::model::{Means, Properties};
 
 /// The version that is spoken here.
 pub const VERSION: u32 = 1;
@@ -210,260 +212,12 @@ impl Request {
     }
 }
 
-/// As many elements as an introduction may have, and not one more: the rest is not even read.
-fn not_too_many<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    struct AFew<T>(std::marker::PhantomData<T>);
-
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for AFew<T> {
-        type Value = Vec<T>;
-
-        fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-            write!(formatter, "a list of at most {MOST_TIMERS}")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Vec<T>, A::Error> {
-            let mut all = Vec::new();
-            while let Some(next) = sequence.next_element()? {
-                if all.len() == MOST_TIMERS {
-                    return Err(A::Error::custom(format!("more than {MOST_TIMERS} timers are not taken")));
-                }
-                all.push(next);
-            }
-            Ok(all)
-        }
-    }
-
-    deserializer.deserialize_seq(AFew(std::marker::PhantomData))
-}
-
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "During", rename_all = "kebab-case")]
 enum DuringName {
     Spin,
     Sleep,
     OtherSpin,
-}
-
-/// The answer to `hello`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Hello {
-    /// The version that the agent speaks.
-    pub protocol: u32,
-    /// What hosts the timers.
-    pub runtime: Runtime,
-    /// The timers that can be asked for.
-    #[serde(deserialize_with = "not_too_many")]
-    pub timers: Vec<HostedTimer>,
-    /// The questions that can be asked.
-    #[serde(deserialize_with = "not_too_many")]
-    pub ops: Vec<String>,
-    /// The timers that wait; most agents have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_too_many")]
-    pub waiters: Vec<HostedWaiter>,
-    /// Timers the agent knows but cannot read here. Not part of the protocol: most agents leave it out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_too_many")]
-    pub unavailable: Vec<Missing>,
-}
-
-/// What hosts the timers of an agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Runtime {
-    /// As in `OpenJDK`.
-    pub name: String,
-    /// As in `17.0.15`.
-    pub version: String,
-}
-
-/// A timer that an agent hosts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HostedTimer {
-    /// The id by which requests name it.
-    pub id: String,
-    /// The call itself, as its documentation writes it.
-    pub label: String,
-    /// Nanoseconds in its tick; null for a raw counter, whose rate has to be found.
-    pub ns_per_tick: Option<f64>,
-    /// Whether the agent recommends it for timing the others.
-    #[serde(default)]
-    pub reference: bool,
-    /// What its documentation says that it is; nothing that most agents say.
-    #[serde(flatten)]
-    pub properties: Properties,
-    /// The resolution that its platform declares for it, in nanoseconds; nothing that most agents say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resolution_ns: Option<f64>,
-    /// What a table that others know calls it, as in `NANO`. Optional.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub legend: Option<String>,
-}
-
-impl HostedTimer {
-    /// A timer of this program.
-    #[must_use]
-    pub fn native(entry: &Entry) -> Self {
-        Self {
-            id: entry.info.id.into(),
-            label: entry.info.label.into(),
-            ns_per_tick: (entry.ns_per_tick)(),
-            reference: false,
-            properties: entry.info.properties.into(),
-            resolution_ns: (entry.declared_resolution)(),
-            legend: None,
-        }
-    }
-}
-
-/// A timer of an agent that waits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HostedWaiter {
-    /// The id by which requests name it; no timer that is read has the same.
-    pub id: String,
-    /// The call itself, as its documentation writes it.
-    pub label: String,
-    /// Which of the questions `waits`, `arms` and `periods` it answers.
-    #[serde(deserialize_with = "not_too_many")]
-    pub ops: Vec<String>,
-    /// What the calling thread does while it waits.
-    #[serde(default)]
-    pub means: Means,
-    /// Nanoseconds of the unit that a request is told in; null where nobody declares it.
-    #[serde(default)]
-    pub unit_ns: Option<f64>,
-    /// Whether the kernel's timer slack applies to it; null where nobody declares it.
-    #[serde(default)]
-    pub slack: Option<bool>,
-}
-
-impl HostedWaiter {
-    /// A timer of this program.
-    #[must_use]
-    pub fn native(entry: &WaitEntry) -> Self {
-        let Answers { waits, arms, periods } = entry.answers;
-        let ops = [("waits", waits), ("arms", arms), ("periods", periods)];
-        Self {
-            id: entry.info.id.into(),
-            label: entry.info.label.into(),
-            ops: ops.into_iter().filter(|(_, has)| *has).map(|(op, _)| op.into()).collect(),
-            means: entry.info.means.into(),
-            unit_ns: Some(entry.info.unit_ns as f64),
-            slack: Some(entry.info.slack),
-        }
-    }
-}
-
-/// A timer that an agent knows but cannot read on this machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Missing {
-    /// The id by which requests would name it.
-    pub id: String,
-    /// The call itself, as its documentation writes it.
-    pub label: String,
-    /// Why it cannot be read.
-    pub reason: String,
-    /// What the user can do about it, if anything.
-    #[serde(default)]
-    pub remedy: Option<String>,
-    /// Which of the questions to timers that wait it would answer; none of them if it is a clock.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_too_many")]
-    pub ops: Vec<String>,
-}
-
-impl Missing {
-    /// A timer of this program that waits.
-    #[must_use]
-    pub fn waiter(entry: &WaitEntry, why: Unavailable) -> Self {
-        Self {
-            id: entry.info.id.into(),
-            label: entry.info.label.into(),
-            reason: why.reason,
-            remedy: why.remedy,
-            ops: HostedWaiter::native(entry).ops,
-        }
-    }
-}
-
-/// The answer to `intervals`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Intervals {
-    /// A row for each amount of work: second reading minus first, in ticks of the timer.
-    pub intervals: Vec<Vec<i64>>,
-}
-
-/// The answer to `batches`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Batches {
-    /// Second reading of the reference minus first.
-    pub batches: Vec<i64>,
-}
-
-/// The answer to `readings`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Readings {
-    /// In ticks of the timer.
-    pub readings: Vec<i64>,
-}
-
-/// The answer to `handoffs`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Handoffs {
-    /// What the first thread read, and what the one that took over read.
-    pub handoffs: Vec<[i64; 2]>,
-}
-
-/// The answer to `handoffs-between`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HandoffsBetween {
-    /// For each pair what [`Handoffs`] holds.
-    pub handoffs: Vec<Vec<[i64; 2]>>,
-}
-
-/// The answer to `comparisons`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Comparisons {
-    /// The reference, the timer, the reference again, each in its own ticks.
-    pub comparisons: Vec<[i64; 3]>,
-}
-
-/// The answer to `advance`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Advanced {
-    /// Ticks of the timer.
-    pub timer: i64,
-    /// Ticks of the reference.
-    pub reference: i64,
-}
-
-/// The answer to `waits`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waits {
-    /// For each length and each repetition: the reference before and after, in its ticks, the CPU time of the calling thread in
-    /// nanoseconds, and how long it was ready to run and had no CPU. The last, or the last two, are left out where they are unknown.
-    pub waits: Vec<Vec<SmallVec<[i64; 4]>>>,
-}
-
-/// The answer to `arms`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Arms {
-    /// Second reading of the reference minus first.
-    pub arms: Vec<i64>,
-}
-
-/// The answer to `periods`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Periods {
-    /// The reference at each wake-up, in its ticks, and how many expirations the timer says that it stands for.
-    pub periods: Vec<[i64; 2]>,
-}
-
-/// The answer to a request that cannot be served.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refusal {
-    /// Why, in one line.
-    pub error: String,
 }
 
 /// Any answer, as an agent sends it.

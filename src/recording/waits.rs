@@ -126,18 +126,15 @@ fn caveats(figures: &WaitFigures) -> Vec<Warning> {
             "Measure on a quieter machine, or longer (--thorough, --for).",
         );
     }
-    let step = |granularity: Option<Granularity>| match granularity {
-        Some(Granularity::Step(known)) => Some(known.value),
-        _ => None,
-    };
-    if let Some(ns) = figures.steps.iter().find_map(|steps| step(steps.rounding)) {
+    let step = |granularity: Option<Granularity>| granularity.and_then(Granularity::step);
+    if let Some(step) = figures.steps.iter().find_map(|steps| step(steps.rounding)) {
         warn(
             "requests-rounded",
-            format!("requests are rounded to steps of {}", short_time(ns)),
+            format!("requests are rounded to steps of {}", short_time(step.value)),
             "Where shorter waits matter, take a timer whose requests are finer.",
         );
     }
-    let grids: Vec<f64> = figures.steps.iter().filter_map(|steps| step(steps.grid)).collect();
+    let grids: Vec<f64> = figures.steps.iter().filter_map(|steps| Some(step(steps.grid)?.value)).collect();
     if let [first, rest @ ..] = grids.as_slice() {
         let grown = rest.iter().copied().fold(*first, f64::max);
         let grows = if grown > 1.5 * first {

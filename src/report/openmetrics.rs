@@ -259,12 +259,11 @@ fn of_timer(metrics: &mut Metrics, row: &TimerRow) {
 }
 
 fn under(id: &str, runtime: &str, conditions: &WaitConditions) -> String {
-    let load = serde_json::to_value(conditions.load).ok();
     labels(&[
         ("timer", id),
         ("runtime", runtime),
         ("policy", &conditions.policy),
-        ("load", load.as_ref().and_then(|load| load.as_str()).unwrap_or_default()),
+        ("load", conditions.load.name()),
         ("slack_seconds", &conditions.slack_ns.map(seconds).unwrap_or_default()),
         ("cpu", &conditions.cpu.map(|cpu| cpu.to_string()).unwrap_or_default()),
     ])

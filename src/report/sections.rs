@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::rank::ranks;
-use super::waits::in_short;
+use super::waits::named;
 use crate::model::{AccuracyKind, Answers, Report, Status, TimerRow, Verdicts, WaitConditions, Warning};
 use crate::table::{Cell, Column, Notation, Table};
 use crate::text::numbers::{NOTHING, percent, plus_minus};
@@ -162,9 +162,10 @@ pub fn reasons(report: &Report, status: Status) -> Vec<Reason> {
     let all = all_told(report);
     let among: Vec<&WaitConditions> = all.iter().filter_map(|row| row.conditions).collect();
     for row in all.iter().filter(|row| row.status == status) {
-        let id = match row.conditions.map(|own| in_short(own, &among, false)) {
-            Some(own) if !own.is_empty() => format!("{} ({own})", plain(row.id)),
-            _ => plain(row.id),
+        let id = plain(row.id);
+        let id = match row.conditions {
+            Some(own) => named(&id, own, &among),
+            None => id,
         };
         let reason = clipped(row.reason.unwrap_or("no reason given"), LONGEST);
         let text = match row.remedy.map(|remedy| clipped(remedy, LONGEST)) {

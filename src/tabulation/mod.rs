@@ -256,8 +256,8 @@ fn lines(path: &Path, report: &BriefReport, choice: &Choice) -> Vec<Line> {
             let mut lines = Vec::new();
             for row in rows() {
                 let conditions = &in_short(&row.conditions, &among, false);
-                let lengths = row.figures.iter().flat_map(|figures| &figures.lateness);
-                let mut lengths: Vec<_> = lengths.filter(|late| late.request_ns > 1).map(Some).collect();
+                let lengths = row.figures.iter().flat_map(|figures| figures.by_length());
+                let mut lengths: Vec<_> = lengths.map(Some).collect();
                 if lengths.is_empty() {
                     lengths.push(None);
                 }

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{json, printed, timermeter};
+use super::{PATIENCE, PROGRAM, json, printed, timermeter};
 
 /// A probe of two timers, one of which any machine has. Globs, because what a busy machine leaves unresolved is no failure
 /// of these tests.
@@ -60,8 +61,24 @@ fn places_that_cannot_be_written_are_told_before_anything_is_measured() {
     let file = folder.arg("file");
     fs::write(&file, "").unwrap();
     timermeter(&["probe", "--thorough", "--save", &file]).code(1).stderr(contains("file"));
-    timermeter(&["probe", "--save", "monotonic"]).code(2).stderr(contains("--save=reports monotonic"));
     assert_eq!(folder.names(), ["file"]);
+}
+
+#[test]
+fn a_timer_after_save_is_no_folder() {
+    let folder = Folder::new();
+    for (verb, id) in
+        [("probe", "monotonic"), ("wait", "nanosleep"), ("period", "timerfd"), ("wait", "nano*")]
+    {
+        Command::new(PROGRAM)
+            .args([verb, "--save", id])
+            .current_dir(folder.file(""))
+            .timeout(PATIENCE)
+            .assert()
+            .code(2)
+            .stderr(contains(format!("--save=reports {id}")));
+    }
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! `wait`, `period` and what else knows timers that wait. How late anything is, no test says: that is a matter of the machine.
 
+mod agents;
+mod formats;
+
 use std::fs;
 use std::process::{Command, Stdio};
 
@@ -9,8 +12,8 @@ use predicates::str::{contains, is_empty};
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::skipping::{not_installed, skipped};
-use super::{PATIENCE, PROGRAM, json, printed, timermeter};
+use super::skipping::skipped;
+use super::{PROGRAM, json, printed, timermeter};
 
 const SCHEMA: &str = include_str!("../../docs/report.v1.schema.json");
 /// Two processes at most for each timer, and no long waits.
@@ -81,111 +84,6 @@ fn records(text: &str) -> Vec<Vec<(String, String)>> {
 
 fn cell<'a>(record: &'a [(String, String)], name: &str) -> &'a str {
     record.iter().find(|(column, _)| column == name).map_or("no such column", |(_, cell)| cell)
-}
-
-#[test]
-fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
-    let folder = Folder::new();
-    let [report, csv, page, text, trace, histogram, saved] =
-        ["r.json", "r.csv", "r.md", "r.txt", "r.trace", "h.txt", "saved"].map(|name| folder.arg(name));
-    let save = format!("--save={saved}");
-    let mut command = assert_cmd::Command::new(PROGRAM);
-    command.args(["wait", "nanosleep", "spin", "--quick", "--durations", "100us..1ms", &save]);
-    command.args(["-o", &report, "-o", &csv, "-o", &page, "-o", &text, "--trace", &trace]);
-    command.args(["--histogram", &histogram, "--baseline", "waits"]);
-    let home = folder.file("home");
-    let run = command.env("TIMERMETER_HOME", &home).timeout(PATIENCE).assert().success();
-    // What it says beside the report is where that was kept: no progress where nobody looks, and nothing that steers a terminal.
-    let told = String::from_utf8(run.get_output().stderr.clone()).expect("text");
-    assert!(told.lines().all(|line| line.starts_with("kept ")) && told.lines().count() == 2, "{told}");
-    let shown = printed(&run);
-    assert!(!shown.contains(['\x1b', '\r']) && shown.contains("Lateness by length"), "{shown}");
-    assert!(fs::read_to_string(&text).unwrap().contains("Lateness by length"));
-
-    let found = sound(&fs::read_to_string(&report).unwrap());
-    assert!(list(&found, "timers").is_empty() && list(&found, "waits").len() == 2, "{found}");
-    for id in ["nanosleep", "spin"] {
-        let row = row(&found, id);
-        assert_eq!(row["status"], "ok", "{row}");
-        assert!([100_000, 1_000_000].iter().all(|ns| lengths(row).contains(ns)), "{row}");
-        let late =
-            list(&row["figures"], "lateness").iter().find(|late| late["request_ns"] == 1_000_000).unwrap();
-        assert!(late["p50_ns"]["value"].is_number() && late["p999_ns"].is_null(), "too few for that: {late}");
-        assert!(!row["figures"]["floor_ns"].is_null(), "{row}");
-    }
-    assert_eq!(
-        (&row(&found, "nanosleep")["means"], &row(&found, "spin")["means"]),
-        (&"blocks".into(), &"spins".into())
-    );
-
-    let lines = records(&fs::read_to_string(&csv).unwrap());
-    let names = [
-        "id",
-        "slack_ns",
-        "policy",
-        "load",
-        "cpu",
-        "status",
-        "request_ns",
-        "waits",
-        "p50_ns",
-        "max_ns",
-        "cpu_ns",
-    ];
-    assert!(names.iter().all(|name| cell(&lines[0], name) != "no such column"), "{:?}", lines[0]);
-    let told: usize = list(&found, "waits").iter().map(|row| list(&row["figures"], "lateness").len()).sum();
-    assert_eq!(lines.len(), told);
-    let markdown = fs::read_to_string(&page).unwrap();
-    assert!(markdown.contains("## Timers that wait") && markdown.contains("| nanosleep |"), "{markdown}");
-
-    // Every wait of a chosen length is counted once, in the column of its timer and length.
-    let drawn = fs::read_to_string(&histogram).unwrap();
-    let totals = drawn.lines().find_map(|line| line.strip_prefix("# Total: ")).expect("totals");
-    let numbers = |line: &str| line.split(' ').map(|figure| figure.parse().unwrap()).collect::<Vec<u64>>();
-    let totals = numbers(totals);
-    assert_eq!(totals.len(), 4, "{drawn}");
-    let columns = drawn
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| line.split('\t').skip(1).map(|count| count.parse().unwrap()).collect::<Vec<u64>>());
-    let counted = columns.fold(vec![0; 4], |sum, line| sum.iter().zip(&line).map(|(a, b)| a + b).collect());
-    let beyond =
-        drawn.lines().find_map(|line| line.strip_prefix("# Histogram Overflows: ")).expect("overflows");
-    let all: Vec<u64> =
-        counted.iter().zip(numbers(beyond)).map(|(counted, beyond)| counted + beyond).collect();
-    assert_eq!(totals, all, "{drawn}");
-    assert!(all.iter().all(|count| *count > 20), "{drawn}");
-
-    // The report follows from the trace, bit for bit.
-    let again = json(&timermeter(&["analyse", &trace, "--format", "json"]).success());
-    assert_eq!(again["waits"], found["waits"]);
-
-    let compared = timermeter(&["compare", &report, &report, "--all"]).success();
-    assert!(printed(&compared).contains("nanosleep at 100 µs"), "{}", printed(&compared));
-    let mut command = assert_cmd::Command::new(PROGRAM);
-    command.args(["compare", "waits", &report, "--format", "json"]).env("TIMERMETER_HOME", &home);
-    let same = json(&command.assert().success());
-    let figures = list(&same, "figures");
-    assert!(figures.len() > 8 && figures.iter().all(|figure| figure["absolute"] == 0.0), "{same}");
-    assert!(list(&same, "one_sided").is_empty(), "{same}");
-
-    let inspected = printed(&timermeter(&["inspect", "nanosleep", "--from", &report]).success());
-    for words in
-        ["nanosleep()", "How late waits were", "How many waits were later", "Observed over asked", "floor"]
-    {
-        assert!(inspected.contains(words), "{words}: {inspected}");
-    }
-    let pick = ["pick", "--every", "1ms", "--within", "900us", "--share", "50%", "--from", &report];
-    let picked = timermeter(&[&pick[..], &["--format", "json"]].concat()).success();
-    assert_eq!(json(&picked)["picked"]["id"], "nanosleep", "it is the cheaper: {}", printed(&picked));
-    let none = ["pick", "--every", "1ms", "--within", "1ns", "--share", "99%", "--from", &report];
-    timermeter(&none).code(3).stdout(contains("No method suffices").and(contains("the nearest is")));
-    let other = ["pick", "--every", "30s", "--within", "1s", "--from", &report];
-    timermeter(&other).code(1).stderr(contains("no waits of about 30 s").and(contains("--durations 30s")));
-    let html = folder.arg("page.html");
-    timermeter(&["report", &report, "-o", &html]).success();
-    assert!(fs::read_to_string(&html).unwrap().contains("nanosleep()"));
-    timermeter(&["table", &saved]).success().stdout(contains("nanosleep"));
 }
 
 #[test]
@@ -391,56 +289,4 @@ fn inspect_and_pick_measure_where_there_is_no_report() {
         let svg = fs::read_to_string(folder.file("figures").join(name)).unwrap();
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name:?}");
     }
-}
-
-/// The example agent with timers that lie: one never comes back, two answer what is no answer, one tells of centuries.
-fn liars(folder: &Folder) -> Option<String> {
-    let python =
-        Command::new("python3").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !python.is_ok_and(|status| status.success()) {
-        not_installed("there is no `python3`", "install Python 3.8 or later, as in `apt install python3`");
-        return None;
-    }
-    let sound = include_str!("../../examples/agents/minimal.py");
-    let liars = r#"WAITERS = {"sleep": time.sleep, "hangs": None, "few": None, "short": None, "long": None}"#;
-    let lies = r#"        if request["timer"] != "sleep":
-            if request["timer"] == "hangs":
-                time.sleep(1000)
-            if request["timer"] == "few":
-                return {"waits": []}
-            told = [1] if request["timer"] == "short" else [0, 9 * 10**18, 5]
-            return {"waits": [[told] * request["repeat"] for _ in request["request_ns"]]}
-        sleep, reference"#;
-    let text =
-        sound.replace(r#"WAITERS = {"sleep": time.sleep}"#, liars).replace("        sleep, reference", lies);
-    assert!(text.contains(liars) && text.contains(lies), "the example changed");
-    let path = folder.arg("liars.py");
-    fs::write(&path, text).unwrap();
-    Some(format!("py=python3 {path}"))
-}
-
-#[test]
-fn agents_that_lie_or_hang_have_a_row_and_the_others_their_figures() {
-    let folder = Folder::new();
-    let Some(agent) = liars(&folder) else { return };
-    let args = ["nanosleep", "py:*", "--agent", &agent, "--agent", "gone=/no/such/program", "--timeout", "4"];
-    let (found, run) = waits(&args, 3);
-    assert!(run.get_output().stderr.is_empty());
-    for id in ["nanosleep", "py:sleep"] {
-        assert_eq!(row(&found, id)["status"], "ok", "{}", row(&found, id));
-    }
-    for (id, words) in [
-        ("py:hangs", "did not answer `waits` in time (4 s"),
-        ("py:few", "malformed reply to `waits`"),
-        ("py:short", "1 integers for a wait"),
-        ("py:long", "a wait that cannot be"),
-        ("gone:*", "cannot start"),
-    ] {
-        let row = row(&found, id);
-        assert_eq!((&row["status"], &row["figures"]), (&"failed".into(), &Value::Null), "{row}");
-        assert!(row["reason"].as_str().is_some_and(|reason| reason.contains(words)), "{row}");
-    }
-    let listed = json(&timermeter(&["list", "--format", "json", "--agent", &agent, "py:*"]).success());
-    let waits = listed.as_array().unwrap().iter().filter(|timer| timer["kind"] == "waits").count();
-    assert_eq!(waits, 5, "{listed}");
 }

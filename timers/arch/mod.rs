@@ -29,7 +29,8 @@ mod hidden;
     target_arch = "riscv32",
     target_arch = "riscv64"
 )))]
-mod portable;
+#[path = "portable.rs"]
+mod processor;
 #[cfg(any(target_arch = "riscv32", target_arch = "riscv64"))]
 mod riscv;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -39,15 +40,6 @@ mod x86;
 use aarch64 as processor;
 #[cfg(target_arch = "arm")]
 use arm as processor;
-#[cfg(not(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    target_arch = "arm",
-    target_arch = "riscv32",
-    target_arch = "riscv64"
-)))]
-use portable as processor;
 #[cfg(any(target_arch = "riscv32", target_arch = "riscv64"))]
 use riscv as processor;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

@@ -4,6 +4,9 @@
 #![allow(missing_docs, clippy::missing_errors_doc, reason = "as in the folders of the other systems")]
 #![allow(dead_code, reason = "other systems take from here what they lack")]
 
+pub mod clocks;
+pub mod process;
+
 use std::io;
 
 use crate::Unavailable;
@@ -54,114 +57,6 @@ pub mod affinity {
 
     fn refused(source: io::Error) -> AffinityError {
         AffinityError::System { call: "affinity of threads", source }
-    }
-}
-
-/// Clocks by the names that POSIX and Linux give them; none of them opens.
-#[allow(non_camel_case_types, reason = "the names of POSIX")]
-pub mod clocks {
-    use std::io;
-    use std::mem::MaybeUninit;
-
-    use crate::Unavailable;
-
-    pub type clock_t = i64;
-    pub type clockid_t = i32;
-
-    #[derive(Clone, Copy)]
-    pub struct timespec {
-        pub tv_sec: i64,
-        pub tv_nsec: i64,
-    }
-
-    #[derive(Clone, Copy)]
-    pub struct timeval {
-        pub tv_sec: i64,
-        pub tv_usec: i64,
-    }
-
-    pub struct rusage {
-        pub ru_utime: timeval,
-        pub ru_stime: timeval,
-    }
-
-    pub fn wide(number: i64) -> i64 {
-        number
-    }
-
-    pub const CLOCK_UNIT_NS: f64 = 1e3;
-    pub const MONOTONIC_RUNS_IN_SUSPEND: bool = false;
-
-    pub const CLOCK_REALTIME: clockid_t = 0;
-    pub const CLOCK_MONOTONIC: clockid_t = 1;
-    pub const CLOCK_PROCESS_CPUTIME_ID: clockid_t = 2;
-    pub const CLOCK_THREAD_CPUTIME_ID: clockid_t = 3;
-    pub const CLOCK_MONOTONIC_RAW: clockid_t = 4;
-    pub const CLOCK_REALTIME_COARSE: clockid_t = 5;
-    pub const CLOCK_MONOTONIC_COARSE: clockid_t = 6;
-    pub const CLOCK_BOOTTIME: clockid_t = 7;
-    pub const CLOCK_TAI: clockid_t = 11;
-    pub const RUSAGE_SELF: i32 = 0;
-    pub const RUSAGE_THREAD: i32 = 1;
-
-    pub trait Route {
-        fn clock_gettime(_clock: clockid_t, _time: &mut MaybeUninit<timespec>) -> i32 {
-            -1
-        }
-    }
-
-    pub struct Libc;
-    pub struct Kernel;
-    impl Route for Libc {}
-    impl Route for Kernel {}
-
-    pub fn try_clock<R: Route>(_clock: clockid_t, label: &str, _since: &str) -> Result<(), Unavailable> {
-        super::unavailable(label)
-    }
-
-    pub fn resolution(_clock: clockid_t) -> Option<f64> {
-        None
-    }
-
-    pub fn refused(call: &str, _error: &io::Error, _since: &str) -> Unavailable {
-        Unavailable::elsewhere(format!("{call}: not on this system, or not known to this build"))
-    }
-
-    pub fn tsc_permitted() -> Result<(), Unavailable> {
-        Ok(())
-    }
-
-    pub fn vdso_permitted() -> Result<(), Unavailable> {
-        Ok(())
-    }
-
-    pub fn gettimeofday(_time: &mut MaybeUninit<timeval>) -> i32 {
-        -1
-    }
-
-    pub fn time() -> i64 {
-        -1
-    }
-
-    pub fn clock() -> clock_t {
-        -1
-    }
-
-    pub fn times() -> clock_t {
-        -1
-    }
-
-    pub fn ticks_a_second() -> i64 {
-        0
-    }
-
-    pub fn getrusage(_who: i32, _usage: &mut MaybeUninit<rusage>) -> i32 {
-        -1
-    }
-
-    /// Nobody asks: there is no clock of the kernel to time it with.
-    pub fn cheapest_call() -> u64 {
-        0
     }
 }
 
@@ -231,65 +126,6 @@ pub mod machine {
 
     pub fn kernel() -> KernelName {
         KernelName::default()
-    }
-}
-
-/// Nothing is started, as nobody could end what it starts.
-pub mod process {
-    use std::io;
-    use std::process::{Child, Command, ExitStatus};
-
-    use super::unsupported;
-    use crate::os::{CpuTime, Pid};
-
-    pub fn lead_group(_command: &mut Command) -> io::Result<()> {
-        unsupported()
-    }
-
-    pub const NEEDS_GUARD: bool = false;
-
-    pub fn spawn(_command: &mut Command) -> io::Result<Child> {
-        unsupported()
-    }
-
-    pub fn ends_with_its_starter(_command: &mut Command) {}
-
-    pub fn adopt_descendants() {}
-
-    pub fn kill_group(_group: Pid) {}
-
-    pub fn kill(_process: Pid) {}
-
-    pub fn has_exited(_child: Pid) -> bool {
-        false
-    }
-
-    pub fn until_it_exits(_child: Pid) {}
-
-    pub fn reap(_child: Pid) {}
-
-    pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
-        child.wait().map(|status| (status, None))
-    }
-
-    pub fn signal(_status: ExitStatus) -> Option<i32> {
-        None
-    }
-
-    pub fn all() -> Vec<(Pid, Pid)> {
-        Vec::new()
-    }
-
-    pub fn listed(_process: Pid) -> Option<Vec<Pid>> {
-        None
-    }
-
-    pub fn is_dead(_process: Pid) -> bool {
-        true
-    }
-
-    pub fn end_all_with(_variable: &str) -> usize {
-        0
     }
 }
 

@@ -91,7 +91,7 @@ impl Examination {
 
 impl Examinee<'_> {
     fn session(&self, trace: &Trace) -> Result<Session, Fault> {
-        let connection = connect(self.host, &[&self.timer.id], self.settings, None)?;
+        let connection = connect(self.host, &[&self.timer.id], None, self.settings.timeout)?;
         Ok(Session::new(connection, &self.timer.id, &trace.reference.id))
     }
 }

@@ -66,7 +66,7 @@ impl BackgroundWatcher {
         let watch = move || {
             let Slow { host, timer, reference } = slow;
             let mut random = StdRng::seed_from_u64(settings.seed.wrapping_add(index as u64));
-            let connection = connect(&host, &[&timer.id], &settings, Some(cpu))?;
+            let connection = connect(&host, &[&timer.id], Some(cpu), settings.timeout)?;
             let mut bench = bench(&connection, &timer, &reference.id);
             let (intervals, moved) = asleep(&mut bench, &reference, &settings.plan, &mut random, &over)?;
             Ok((intervals, Some(moved)))
@@ -119,11 +119,11 @@ pub fn together(slow: &[Slow], settings: &Settings, cpus: &[u32], seed: u64) -> 
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             let sleeper = scope.spawn(|| {
-                let connection = connect(host, &[&timer.id], settings, None)?;
+                let connection = connect(host, &[&timer.id], None, settings.timeout)?;
                 let mut bench = bench(&connection, timer, &reference.id);
                 asleep(&mut bench, reference, &settings.plan, &mut naps, &over)
             });
-            let worked = connect(host, &[&timer.id], settings, cpu).and_then(|connection| {
+            let worked = connect(host, &[&timer.id], cpu, settings.timeout).and_then(|connection| {
                 let mut bench = bench(&connection, timer, &reference.id);
                 at_work(&mut bench, reference, &settings.plan, &mut random)
             });

@@ -1,8 +1,5 @@
 //! A timer that waits on the bench: in a process, with its reference and what is around a wait.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use timers::{Answer, Fault};
 
 use super::explore::WaitBench;
@@ -10,8 +7,7 @@ use super::settings::WaitSettings;
 use super::subject::Subject;
 use super::waiter;
 use crate::prober::children::Placement;
-use crate::prober::connection::Connection;
-use crate::prober::host::Host;
+use crate::prober::host::{Host, connect};
 use crate::trace::WaitTrace;
 
 /// Starts a process for it.
@@ -23,7 +19,7 @@ pub(super) fn bench(
 ) -> Answer<WaitBench> {
     let reference = subject.outcome.as_ref().map(|trace| trace.reference.clone());
     let reference = reference.map_err(|why| Fault::Refused(why.clone()))?;
-    let connection = connect(host, &subject.waiter.id, placement, settings)?;
+    let connection = connect(host, &[&subject.waiter.id], placement, settings.timeout)?;
     let has_floor =
         connection.borrow().hello().waiters.iter().any(|hosted| hosted.id == timers::waits::FLOOR_ID);
     Ok(WaitBench {
@@ -33,19 +29,4 @@ pub(super) fn bench(
         arms: subject.answers("arms"),
         break_ns: settings.break_ns,
     })
-}
-
-/// Starts a process that hosts the timer.
-pub(super) fn connect(
-    host: &Host,
-    id: &str,
-    placement: Placement,
-    settings: &WaitSettings,
-) -> Answer<Rc<RefCell<Connection>>> {
-    let mut command = host.command.clone();
-    if host.takes_ids {
-        command.args.push(id.into());
-    }
-    Connection::start(&command, placement, settings.timeout)
-        .map(|connection| Rc::new(RefCell::new(connection)))
 }

@@ -6,15 +6,15 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use timers::{Answer, Deadline, Fault, KeptOff};
 
-use super::bench::{bench, connect};
-use super::explore::{WaitBench, explore, tick};
+use super::bench::bench;
+use super::explore::{explore, tick};
 pub use super::settings::WaitSettings;
 use super::side_by_side::side_by_side;
 pub use super::subject::{Conditions, Subject};
 use super::waiter;
 use crate::model::Means;
 use crate::prober::campaign::Settings;
-use crate::prober::host::{Host, choose_reference};
+use crate::prober::host::{Host, choose_reference, connect};
 use crate::prober::sampling::Plan;
 use crate::trace::{PeriodTrace, Reference, WaitRun, WaitTrace};
 
@@ -50,11 +50,16 @@ pub fn wait(
         });
     }
     let each = |subject: &mut Subject<WaitTrace>, index: usize, seed: u64| {
-        let (host, mut random) = (&hosts[subject.host], StdRng::seed_from_u64(seed));
-        let run = in_process(host, subject, settings, |bench| {
-            explore(bench, &settings.lengths_ns, &settings.plan, &mut random)
+        let Ok(trace) = &subject.outcome else { return Ok(None) };
+        let ns_per_tick = trace.reference.ns_per_tick;
+        let run = beside_load(subject, || {
+            let placement = subject.conditions.placement();
+            let mut bench = bench(&hosts[subject.host], subject, placement, settings)?;
+            explore(&mut bench, &settings.lengths_ns, &settings.plan, &mut StdRng::seed_from_u64(seed))
         });
-        keep(subject, index, run, settings, |trace, run| trace.runs.push(run))
+        let broken = run.as_ref().ok().and_then(|run| broken(run, index, ns_per_tick, settings));
+        subject.keep(run, |trace| &mut trace.runs)?;
+        Ok(broken)
     };
     if let Some(broken) = rounds(subjects, settings, &mut random, progress, each)? {
         return Ok(Some(broken));
@@ -88,22 +93,13 @@ pub fn tick_all(
     }
     let each = |subject: &mut Subject<PeriodTrace>, _: usize, _: u64| {
         let Ok(trace) = &subject.outcome else { return Ok(None) };
-        let reference = trace.reference.clone();
-        let ticked = subject.conditions.start_load().map_err(|error| Fault::Refused(error.to_string()));
-        let ticked = ticked.and_then(|_load| {
-            let host = &hosts[subject.host];
-            let connection = connect(host, &subject.waiter.id, subject.conditions.placement(), settings)?;
-            let mut timer = waiter(&connection, &subject.waiter.id);
-            tick(timer.as_mut(), &reference, period_ns, settings.plan.ticking_ns)
+        let run = beside_load(subject, || {
+            let (id, placement) = (subject.waiter.id.as_str(), subject.conditions.placement());
+            let connection = connect(&hosts[subject.host], &[id], placement, settings.timeout)?;
+            let mut timer = waiter(&connection, id);
+            tick(timer.as_mut(), &trace.reference, period_ns, settings.plan.ticking_ns)
         });
-        match ticked {
-            Ok(run) => {
-                let _ = subject.outcome.as_mut().map(|trace| trace.runs.push(run));
-            }
-            Err(Fault::Interrupted) => return Err(Fault::Interrupted),
-            Err(fault) => subject.fail(fault.to_string(), |trace| trace.runs.is_empty()),
-        }
-        Ok(None)
+        subject.keep(run, |trace| &mut trace.runs).map(|()| None)
     };
     rounds(subjects, settings, &mut random, progress, each).map(|_| ())
 }
@@ -143,44 +139,19 @@ fn rounds<T>(
     }
 }
 
-/// A process for one timer, beside the load that was asked for.
-fn in_process<T>(
-    host: &Host,
-    subject: &Subject<WaitTrace>,
-    settings: &WaitSettings,
-    ask: impl FnOnce(&mut WaitBench) -> Answer<T>,
-) -> Answer<T> {
+/// What a process for a timer observes beside the load that was asked for.
+fn beside_load<T, R>(subject: &Subject<T>, ask: impl FnOnce() -> Answer<R>) -> Answer<R> {
     let _load = subject.conditions.start_load().map_err(|error| Fault::Refused(error.to_string()))?;
-    let mut bench = bench(host, subject, subject.conditions.placement(), settings)?;
-    ask(&mut bench)
+    ask()
 }
 
-/// Keeps what a process observed, and looks whether it ends the run.
-fn keep(
-    subject: &mut Subject<WaitTrace>,
-    index: usize,
-    run: Answer<WaitRun>,
-    settings: &WaitSettings,
-    add: impl FnOnce(&mut WaitTrace, WaitRun),
-) -> Result<Option<Broken>, Fault> {
-    let run = match run {
-        Ok(run) => run,
-        Err(Fault::Interrupted) => return Err(Fault::Interrupted),
-        Err(fault) => {
-            subject.fail(fault.to_string(), |trace| trace.runs.is_empty());
-            return Ok(None);
-        }
-    };
-    let Ok(trace) = &mut subject.outcome else { return Ok(None) };
+/// The latest wait of those that were asked for, where it ends the run.
+fn broken(run: &WaitRun, index: usize, ns_per_tick: f64, settings: &WaitSettings) -> Option<Broken> {
+    let most = settings.break_ns? as f64;
     let chosen = run.lengths.iter().filter(|wait| settings.lengths_ns.contains(&wait.request_ns));
-    let latest = chosen
-        .map(|wait| (wait.request_ns, wait.late_ns(trace.reference.ns_per_tick)))
-        .max_by(|a, b| a.1.total_cmp(&b.1));
-    let broken = latest
-        .filter(|(_, late)| settings.break_ns.is_some_and(|most| *late > most as f64))
-        .map(|(request_ns, late_ns)| Broken { subject: index, request_ns, late_ns });
-    add(trace, run);
-    Ok(broken)
+    let late = chosen.map(|wait| (wait.request_ns, wait.late_ns(ns_per_tick)));
+    let (request_ns, late_ns) = late.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, late)| *late > most)?;
+    Some(Broken { subject: index, request_ns, late_ns })
 }
 
 /// The clock of each host that times waits: one that counts time in a declared unit, as timers that wait count the same time.

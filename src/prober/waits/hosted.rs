@@ -27,12 +27,11 @@ impl WaitSubject for Hosted {
             r#"{{"waits":[…]}} with {rows} rows of {repeat} lists [before, after, CPU time, run-queue delay], of which the last two may be left out"#
         );
         let objection = |answer: &Waits| {
+            let miscounted =
+                answer.waits.iter().find_map(|row| off(row.len(), repeat as usize, "waits in a row"));
             // Whoever was to stop may have stopped.
-            let miscounted = |row: usize| off(row, repeat as usize, "waits in a row");
-            let whole = break_ns.is_some()
-                || answer.waits.iter().map(|row| miscounted(row.len())).all(|objection| objection.is_none());
-            let first = answer.waits.iter().find_map(|row| miscounted(row.len()));
-            off(answer.waits.len(), rows, "rows").or(first.filter(|_| !whole)).or_else(|| {
+            let miscounted = miscounted.filter(|_| break_ns.is_none());
+            off(answer.waits.len(), rows, "rows").or(miscounted).or_else(|| {
                 let odd = answer.waits.iter().flatten().find(|wait| !(2..=4).contains(&wait.len()))?;
                 Some(format!("there are {} integers for a wait, not 2, 3 or 4", odd.len()))
             })

@@ -1,7 +1,7 @@
 //! A timer that waits in a campaign, and under what it does.
 
 use timers::os::Policy;
-use timers::{AffinityError, Busy, allowed_cpus};
+use timers::{AffinityError, Answer, Busy, Fault, allowed_cpus};
 
 use crate::model::BackgroundLoad;
 use crate::prober::children::Placement;
@@ -73,12 +73,20 @@ impl<T> Subject<T> {
         self.outcome.is_ok() && self.lost.is_none()
     }
 
-    /// A process of it failed: what others observed is kept, unless there is nothing.
-    pub fn fail(&mut self, why: String, is_empty: impl FnOnce(&T) -> bool) {
-        match &self.outcome {
-            Ok(observed) if !is_empty(observed) => self.lost = Some(why),
-            _ => self.outcome = Err(why),
+    /// Keeps what a process of it observed. Where that failed, what others observed is kept, unless there is nothing.
+    ///
+    /// # Errors
+    /// Only [`Fault::Interrupted`].
+    pub fn keep<R>(&mut self, run: Answer<R>, runs: impl Fn(&mut T) -> &mut Vec<R>) -> Answer<()> {
+        let runs = self.outcome.as_mut().ok().map(runs);
+        match (run, runs) {
+            (Ok(run), Some(runs)) => runs.push(run),
+            (Ok(_), None) => {}
+            (Err(Fault::Interrupted), _) => return Err(Fault::Interrupted),
+            (Err(fault), Some(runs)) if !runs.is_empty() => self.lost = Some(fault.to_string()),
+            (Err(fault), _) => self.outcome = Err(fault.to_string()),
         }
+        Ok(())
     }
 
     /// Whether it answers a question.

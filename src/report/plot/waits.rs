@@ -1,27 +1,20 @@
 //! The figures of a timer that waits: lateness as a histogram and as a survival curve, over length, and observed over asked.
 
 use super::{Axis, Data, Plot, Scale, levels, unit};
-use crate::model::{Granularity, Known, Lateness, LatenessHistogram, WaitFigures, WaitRow};
+use crate::model::{Granularity, Known, Lateness, LatenessHistogram, USUAL_WAIT_NS, WaitFigures, WaitRow};
 
 use crate::text::numbers::{time, trimmed};
 
 /// The last bin that is drawn: it ends at 10^18 ns, beyond which no report tells of any time.
 const LAST_BIN: u32 = 18 * BINS as u32;
 const BINS: f64 = LatenessHistogram::BINS;
-/// The length whose latenesses are drawn where it was measured, in nanoseconds.
-const USUAL_NS: f64 = 1e6;
 
 impl Plot {
     /// The figures that there are of a timer that waits.
     #[must_use]
     pub fn all_of_waits(row: &WaitRow) -> Vec<Self> {
         let Some(figures) = &row.figures else { return Vec::new() };
-        let distance = |late: &Lateness| (late.request_ns.max(1) as f64 / USUAL_NS).ln().abs();
-        let usual = figures
-            .lateness
-            .iter()
-            .filter(|late| late.request_ns > 1)
-            .min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let usual = Lateness::nearest(figures.by_length(), USUAL_WAIT_NS);
         let all = [usual.and_then(histogram), usual.and_then(survival), over_length(figures), asked(figures)];
         all.into_iter().flatten().filter(Self::is_sound).collect()
     }
@@ -116,12 +109,11 @@ fn over_length(figures: &WaitFigures) -> Option<Plot> {
     let at = |late: &Lateness, known: Option<Known>| {
         Some(((late.request_ns as f64).log10(), known?.value.log10()))
     };
-    let lengths = || figures.lateness.iter().filter(|late| late.request_ns > 1);
-    if lengths().count() < 2 {
+    if figures.by_length().count() < 2 {
         return None;
     }
-    let medians = lengths().filter_map(|late| at(late, late.p50_ns));
-    let tails = lengths().filter_map(|late| at(late, late.p99_ns.or(late.p90_ns)));
+    let medians = figures.by_length().filter_map(|late| at(late, late.p50_ns));
+    let tails = figures.by_length().filter_map(|late| at(late, late.p99_ns.or(late.p90_ns)));
     let points: Vec<(f64, f64)> = medians.chain(tails).filter(|point| point.1.is_finite()).collect();
     let [from, to] = decades(points.iter().map(|point| point.0))?;
     let [least, most] = decades(points.iter().map(|point| point.1))?;
@@ -146,9 +138,7 @@ fn asked(figures: &WaitFigures) -> Option<Plot> {
     if longest <= 0.0 || !highest.is_finite() {
         return None;
     }
-    let step = figures.steps.iter().flat_map(|steps| [steps.rounding, steps.grid]).find_map(|granularity| {
-        if let Some(Granularity::Step(known)) = granularity { Some(known.value) } else { None }
-    });
+    let step = figures.granularities().find_map(Granularity::step).map(|step| step.value);
     let ((unit_across, a), (unit_up, b)) = (unit(longest), unit(highest));
     let to = highest * 1.04 / b;
     let told = step.map_or_else(

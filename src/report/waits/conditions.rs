@@ -34,3 +34,12 @@ pub fn in_short(own: &WaitConditions, among: &[&WaitConditions], shared: bool) -
     let told = parts(own).into_iter().zip(differs).filter(|(_, differs)| *differs != shared);
     told.map(|(part, _)| part).collect::<Vec<_>>().join(", ")
 }
+
+/// An id with those of its conditions by which some of `among` differ. One that is not among them could not be asked, and so has none.
+#[must_use]
+pub fn named(id: &str, own: &WaitConditions, among: &[&WaitConditions]) -> String {
+    match in_short(own, among, false) {
+        same if same.is_empty() || !among.contains(&own) => id.to_owned(),
+        told => format!("{id} ({told})"),
+    }
+}

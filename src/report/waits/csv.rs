@@ -3,8 +3,23 @@
 use crate::model::{Granularity, Known, PeriodRow, Report, WaitConditions, WaitFigures};
 use crate::table::{Cell, Column, Format, Table};
 
-fn columns(names: &[&'static str]) -> Vec<Column> {
-    names.iter().map(|name| Column { longest: None, ..Column::left(name) }).collect()
+/// What all begin with.
+const HEAD: [&str; 10] =
+    ["id", "label", "runtime", "slack_ns", "policy", "load", "cpu", "status", "reason", "remedy"];
+
+/// The same of a row.
+macro_rules! head {
+    ($row:expr) => {{
+        let mut head =
+            Vec::from([&$row.id, &$row.label, &$row.runtime].map(|text| Cell::from(text.as_str())));
+        head.extend(conditions(&$row.conditions));
+        head.extend([$row.status.name().into(), (&$row.reason).into(), (&$row.remedy).into()]);
+        head
+    }};
+}
+
+fn columns(own: &[&'static str]) -> Vec<Column> {
+    HEAD.iter().chain(own).map(|name| Column { longest: None, ..Column::left(name) }).collect()
 }
 
 fn three(known: Option<Known>) -> [Cell; 3] {
@@ -14,12 +29,10 @@ fn three(known: Option<Known>) -> [Cell; 3] {
 }
 
 fn conditions(told: &WaitConditions) -> [Cell; 4] {
-    let load = serde_json::to_value(told.load).ok();
-    let load = load.as_ref().and_then(|load| load.as_str()).unwrap_or_default();
     [
         told.slack_ns.map(|ns| ns as f64).into(),
         told.policy.as_str().into(),
-        load.into(),
+        told.load.name().into(),
         told.cpu.map(f64::from).into(),
     ]
 }
@@ -37,16 +50,6 @@ fn granularity(of: Option<Granularity>) -> [Cell; 2] {
 #[must_use]
 pub fn waits(report: &Report) -> String {
     const NAMES: &[&str] = &[
-        "id",
-        "label",
-        "runtime",
-        "slack_ns",
-        "policy",
-        "load",
-        "cpu",
-        "status",
-        "reason",
-        "remedy",
         "rounding_kind",
         "rounding_ns",
         "grid_kind",
@@ -97,10 +100,7 @@ pub fn waits(report: &Report) -> String {
     let none = WaitFigures::default();
     for row in &report.waits {
         let figures = row.figures.as_ref().unwrap_or(&none);
-        let mut head: Vec<Cell> =
-            vec![row.id.as_str().into(), row.label.as_str().into(), row.runtime.as_str().into()];
-        head.extend(conditions(&row.conditions));
-        head.extend([row.status.name().into(), (&row.reason).into(), (&row.remedy).into()]);
+        let mut head = head!(row);
         let steps = figures.steps.first();
         head.extend(granularity(steps.and_then(|steps| steps.rounding)));
         head.extend(granularity(steps.and_then(|steps| steps.grid)));
@@ -137,16 +137,6 @@ pub fn waits(report: &Report) -> String {
 #[must_use]
 pub fn periods(report: &Report) -> String {
     const NAMES: &[&str] = &[
-        "id",
-        "label",
-        "runtime",
-        "slack_ns",
-        "policy",
-        "load",
-        "cpu",
-        "status",
-        "reason",
-        "remedy",
         "period_ns",
         "rate_error_ppm",
         "rate_error_low_ppm",
@@ -179,15 +169,8 @@ pub fn periods(report: &Report) -> String {
 }
 
 fn period(row: &PeriodRow) -> Vec<Cell> {
-    let mut line: Vec<Cell> =
-        vec![row.id.as_str().into(), row.label.as_str().into(), row.runtime.as_str().into()];
-    line.extend(conditions(&row.conditions));
-    line.extend([
-        row.status.name().into(),
-        (&row.reason).into(),
-        (&row.remedy).into(),
-        (row.period_ns as f64).into(),
-    ]);
+    let mut line = head!(row);
+    line.push((row.period_ns as f64).into());
     let Some(figures) = &row.figures else { return line };
     for known in [
         figures.rate_error_ppm,
@@ -207,7 +190,6 @@ fn period(row: &PeriodRow) -> Vec<Cell> {
         figures.stalls.into(),
     ];
     line.extend(counts.map(|count| Cell::from(count as f64)));
-    let policy = figures.policy.and_then(|policy| serde_json::to_value(policy).ok());
-    line.push(policy.as_ref().and_then(|policy| policy.as_str()).map_or(Cell::Nothing, Cell::from));
+    line.push(figures.policy.map_or(Cell::Nothing, |policy| policy.name().into()));
     line
 }

@@ -31,7 +31,7 @@ pub fn facts_of_waits(row: &WaitRow) -> Vec<Fact> {
         }),
     );
     tell("arm and cancel", figures.arm_cancel_ns.map(timed));
-    for late in figures.lateness.iter().filter(|late| late.request_ns > 1) {
+    for late in figures.by_length() {
         let mut told = late.p50_ns.map_or_else(String::new, |p50| format!("median {}", timed(p50)));
         for (name, known) in [("p90", late.p90_ns), ("p99", late.p99_ns), ("p99.9", late.p999_ns)] {
             told += &known.map_or_else(String::new, |known| format!(", {name} {}", time(Some(known.value))));

@@ -6,7 +6,7 @@ mod facts;
 mod ranking;
 mod tables;
 
-pub use conditions::in_short;
+pub use conditions::{in_short, named};
 pub use csv::{periods as periods_csv, waits as waits_csv};
 pub use facts::{facts_of_period, facts_of_waits};
 pub use ranking::{Ranked, Ranking, Tail};

@@ -1,15 +1,12 @@
 //! Which timers that wait nobody has a reason to pass over: no other is both less late and cheaper.
 
-use crate::model::{Known, Lateness, Report, WaitRow};
+use crate::model::{Known, Lateness, Report, USUAL_WAIT_NS, WaitFigures, WaitRow};
 
 /// A quantile of lateness: its name, and where it stands.
 pub type Tail = (&'static str, fn(&Lateness) -> Option<Known>);
 
 const TAILS: [Tail; 3] =
     [("p99", |late| late.p99_ns), ("p90", |late| late.p90_ns), ("p50", |late| late.p50_ns)];
-
-/// The length that most people wait for, in nanoseconds, which is shown where it was measured.
-const USUAL_NS: u64 = 1_000_000;
 
 /// The timers of a report that wait, ranked at one length.
 pub struct Ranking<'a> {
@@ -36,29 +33,15 @@ impl<'a> Ranking<'a> {
     /// Of all rows that have figures, at the usual length or the one nearest to it. `None` where there are none.
     #[must_use]
     pub fn of(report: &'a Report) -> Option<Self> {
-        Self::at(report, USUAL_NS)
-    }
-
-    /// The same at the length nearest to that many nanoseconds.
-    #[must_use]
-    pub fn at(report: &'a Report, wanted_ns: u64) -> Option<Self> {
-        let rows = || report.waits.iter().filter(|row| row.figures.is_some());
-        let lengths = rows().filter_map(|row| row.figures.as_ref()).flat_map(|figures| &figures.lateness);
-        let distance = |ns: u64| ((ns.max(1) as f64).ln() - (wanted_ns.max(1) as f64).ln()).abs();
-        let request_ns = lengths
-            .map(|late| late.request_ns)
-            .filter(|ns| *ns > 1)
-            .min_by(|a, b| distance(*a).total_cmp(&distance(*b)))?;
-        let mut all: Vec<Ranked> = rows()
-            .map(|row| {
-                let lateness = row.figures.as_ref().into_iter().flat_map(|figures| &figures.lateness);
-                Ranked {
-                    row,
-                    lateness: lateness.into_iter().find(|late| late.request_ns == request_ns),
-                    front: false,
-                }
-            })
-            .collect();
+        let rows = || report.waits.iter().filter_map(|row| Some((row, row.figures.as_ref()?)));
+        let lengths = rows().flat_map(|(_, figures)| figures.by_length());
+        let request_ns = Lateness::nearest(lengths, USUAL_WAIT_NS)?.request_ns;
+        let ranked = |(row, figures): (&'a WaitRow, &'a WaitFigures)| Ranked {
+            row,
+            lateness: figures.lateness.iter().find(|late| late.request_ns == request_ns),
+            front: false,
+        };
+        let mut all: Vec<Ranked> = rows().map(ranked).collect();
         let determined =
             |tail: &Tail| all.iter().filter(|row| row.lateness.and_then(tail.1).is_some()).count();
         let most = determined(&TAILS[2]);

@@ -1,6 +1,6 @@
 //! The tables of timers that wait.
 
-use super::{Ranking, Section, in_short};
+use super::{Ranking, Section, in_short, named};
 use crate::model::{Granularity, Known, MissedPolicy, Report, WaitConditions, WaitFigures};
 use crate::report::sections::Notes;
 use crate::table::{Cell, Column, Notation, Table};
@@ -9,6 +9,8 @@ use crate::text::numbers::short_time;
 
 /// As many timers as are shown with all lengths.
 const FEW: usize = 8;
+
+const LONGEST_ID: usize = 100;
 
 fn value(known: Option<Known>) -> Cell {
     known.map(|known| known.value).into()
@@ -24,24 +26,10 @@ fn without(table: &Table<'static>, left_out: &[usize]) -> Table<'static> {
     table
 }
 
-fn conditions<'a>(all: impl Iterator<Item = &'a WaitConditions>) -> Vec<&'a WaitConditions> {
-    all.collect()
-}
-
-/// An id with its conditions, where they differ.
-fn named(id: &str, own: &WaitConditions, among: &[&WaitConditions]) -> String {
-    let id = clipped(id, 100);
-    match in_short(own, among, false) {
-        same if same.is_empty() => id,
-        own => format!("{id} ({own})"),
-    }
-}
-
 /// How finely waits can be asked for: steps where there are any, else the least of the bounds.
 fn granularity(figures: &WaitFigures) -> String {
-    let step = |kind: &str, granularity: Option<Granularity>| match granularity {
-        Some(Granularity::Step(known)) => Some(format!("{} {kind}", short_time(known.value))),
-        _ => None,
+    let step = |kind: &str, granularity: Option<Granularity>| {
+        granularity.and_then(Granularity::step).map(|step| format!("{} {kind}", short_time(step.value)))
     };
     let steps: Vec<String> = figures
         .steps
@@ -55,8 +43,8 @@ fn granularity(figures: &WaitFigures) -> String {
     if !steps.is_empty() {
         return steps.join(", ");
     }
-    let bounds = figures.steps.iter().flat_map(|steps| [steps.rounding, steps.grid]).flatten();
-    let least = bounds
+    let least = figures
+        .granularities()
         .filter_map(|bound| if let Granularity::AtMost(ns) = bound { Some(ns) } else { None })
         .min_by(f64::total_cmp);
     least.map_or_else(|| crate::text::numbers::NOTHING.into(), |ns| format!("≤ {}", short_time(ns)))
@@ -75,7 +63,7 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
             tables: Vec::new(),
         });
     };
-    let among = conditions(rows.iter().map(|ranked| &ranked.row.conditions));
+    let among: Vec<_> = rows.iter().map(|ranked| &ranked.row.conditions).collect();
     let mut table = Table::new(vec![
         Column::written(""),
         Column { folds: true, longest: None, ..Column::left("timer") },
@@ -95,7 +83,7 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
         let at = |of: fn(&crate::model::Lateness) -> Option<Known>| value(ranked.lateness.and_then(of));
         table.push(vec![
             if ranked.front { "*" } else { "" }.into(),
-            named(&ranked.row.id, &ranked.row.conditions, &among).into(),
+            named(&clipped(&ranked.row.id, LONGEST_ID), &ranked.row.conditions, &among).into(),
             granularity(figures).into(),
             value(figures.floor_ns),
             at(|late| late.p50_ns),
@@ -110,10 +98,9 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
     }
     let own = rows.first().map(|ranked| in_full(&ranked.row.conditions, &among)).unwrap_or_default();
     let caption = format!(
-        "Waits of {}{own}: lateness ({} and so on: observed less asked), CPU time a wait; floor: the shortest wait. \
+        "Waits of {}{own}: lateness (p50 and so on: observed less asked), CPU time a wait; floor: the shortest wait. \
          *: no other is clearly less late at {} or cheaper without being worse in the other",
         short_time(request_ns as f64),
-        "p50",
         tail.0
     );
     let tables = vec![
@@ -144,7 +131,7 @@ pub(super) fn lengths(report: &Report) -> Option<Section> {
     if rows.len() > FEW || rows.iter().all(|(_, figures)| figures.lateness.is_empty()) {
         return None;
     }
-    let among = conditions(rows.iter().map(|(row, _)| &row.conditions));
+    let among: Vec<_> = rows.iter().map(|(row, _)| &row.conditions).collect();
     let mut table = Table::new(vec![
         Column { folds: true, longest: None, ..Column::left("timer") },
         Column::right("asked", Notation::Time),
@@ -159,9 +146,9 @@ pub(super) fn lengths(report: &Report) -> Option<Section> {
         Column::right("CPU", Notation::Time),
     ]);
     for (row, figures) in &rows {
-        for late in figures.lateness.iter().filter(|late| late.request_ns > 1) {
+        for late in figures.by_length() {
             table.push(vec![
-                named(&row.id, &row.conditions, &among).into(),
+                named(&clipped(&row.id, LONGEST_ID), &row.conditions, &among).into(),
                 (late.request_ns as f64).into(),
                 (late.waits as f64).into(),
                 value(late.p50_ns),
@@ -198,7 +185,7 @@ pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
         late(a.lateness_p99_ns.or(a.lateness_p50_ns))
             .total_cmp(&late(b.lateness_p99_ns.or(b.lateness_p50_ns)))
     });
-    let among = conditions(rows.iter().map(|(row, _)| &row.conditions));
+    let among: Vec<_> = rows.iter().map(|(row, _)| &row.conditions).collect();
     let mut table = Table::new(vec![
         Column { folds: true, longest: None, ..Column::left("timer") },
         Column::right("rate ppm", Notation::Significant),
@@ -214,7 +201,7 @@ pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
     ]);
     for (row, figures) in &rows {
         table.push(vec![
-            named(&row.id, &row.conditions, &among).into(),
+            named(&clipped(&row.id, LONGEST_ID), &row.conditions, &among).into(),
             value(figures.rate_error_ppm),
             value(figures.jitter_p50_ns),
             value(figures.jitter_p99_ns),
@@ -223,14 +210,7 @@ pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
             figures.max_ns.into(),
             (figures.missed as f64).into(),
             (figures.missed_reported as f64).into(),
-            figures
-                .policy
-                .map_or("?", |policy| match policy {
-                    MissedPolicy::Burst => "burst",
-                    MissedPolicy::Skip => "skip",
-                    MissedPolicy::Delay => "delay",
-                })
-                .into(),
+            figures.policy.map_or("?", MissedPolicy::name).into(),
             notes.marks(&row.warnings).into(),
         ]);
     }

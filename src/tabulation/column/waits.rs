@@ -72,16 +72,6 @@ fn granularity(wait: &Waited, of: fn(&crate::model::Steps) -> Option<Granularity
     }
 }
 
-fn load(of: crate::model::BackgroundLoad) -> Cell {
-    use crate::model::BackgroundLoad;
-    match of {
-        BackgroundLoad::None => "none",
-        BackgroundLoad::SameCpu => "same-cpu",
-        BackgroundLoad::OtherCpu => "other-cpu",
-    }
-    .into()
-}
-
 fn known(text: &str) -> Cell {
     if text.is_empty() { Cell::Nothing } else { text.into() }
 }
@@ -111,7 +101,10 @@ impl Column {
             Self::Load => text(
                 "load",
                 "load",
-                both(|wait| load(wait.row.conditions.load), |tick| load(tick.row.conditions.load)),
+                both(
+                    |wait| wait.row.conditions.load.name().into(),
+                    |tick| tick.row.conditions.load.name().into(),
+                ),
             ),
             Self::OnCpu => count(
                 "on CPU",
@@ -208,19 +201,14 @@ impl Column {
             Self::AfterStall => text(
                 "after a stall",
                 "after_stall",
-                periods(|tick| ticked(tick, |figures| policy(figures.policy))),
+                periods(|tick| {
+                    ticked(tick, |figures| {
+                        figures.policy.map(MissedPolicy::name).map_or(Cell::Nothing, Cell::from)
+                    })
+                }),
             ),
             _ => return None,
         })
-    }
-}
-
-fn policy(of: Option<MissedPolicy>) -> Cell {
-    match of {
-        Some(MissedPolicy::Burst) => "burst".into(),
-        Some(MissedPolicy::Skip) => "skip".into(),
-        Some(MissedPolicy::Delay) => "delay".into(),
-        None => Cell::Nothing,
     }
 }
 

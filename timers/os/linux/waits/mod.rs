@@ -1,6 +1,7 @@
 //! The calls that wait. What they are stands in `waits/linux.rs`.
 
 mod io_uring;
+mod kernel_timer;
 mod locks;
 mod polls;
 mod process_timer;

@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use libc::{ITIMER_REAL, SIGALRM, c_int, c_void, itimerval, siginfo_t};
 
+use super::kernel_timer::KernelTimer;
 use super::signals::Awaited;
 use super::{End, NEVER, timeval};
 use crate::Unavailable;
-use crate::subject::Answer;
-use crate::waits::method::{Armed, Countdown, Method, Periodic};
+use crate::waits::method::{Countdown, Method, Periodic};
 use crate::waits::{WaitInfo, linux};
 
 /// The thread that has the timer of this process; 0 is none.
@@ -67,35 +67,27 @@ extern "C" fn pass_on(signal: c_int, _: *mut siginfo_t, context: *mut c_void) {
     }
 }
 
-/// Adds a signal to those that a thread blocks, once it goes on.
+/// Adds a signal to those that a thread blocks, once it goes on. Where libc's crate does not know the context, that thread gets the
+/// next one too.
 ///
 /// # Safety
 /// The context is that of a handler which is under way.
-#[cfg(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "arm",
-    target_arch = "aarch64",
-    target_arch = "riscv64",
-    target_arch = "loongarch64",
-    target_arch = "s390x"
-))]
 unsafe fn block_in(context: *mut c_void, signal: c_int) {
+    let _ = (context, signal);
+    #[cfg(any(
+        target_arch = "x86",
+        target_arch = "x86_64",
+        target_arch = "arm",
+        target_arch = "aarch64",
+        target_arch = "riscv64",
+        target_arch = "loongarch64",
+        target_arch = "s390x"
+    ))]
     // SAFETY: as required of the caller.
-    unsafe { libc::sigaddset(&raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask, signal) };
+    unsafe {
+        libc::sigaddset(&raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask, signal);
+    }
 }
-
-/// Libc's crate does not know the context: that thread gets the next one too.
-#[cfg(not(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "arm",
-    target_arch = "aarch64",
-    target_arch = "riscv64",
-    target_arch = "loongarch64",
-    target_arch = "s390x"
-)))]
-unsafe fn block_in(_context: *mut c_void, _signal: c_int) {}
 
 fn install() -> End {
     // SAFETY: numbers, pointers and a set of signals, for which zeros are a value.
@@ -118,13 +110,24 @@ impl Setitimer {
             }
         }
     }
+}
 
-    /// Arms it, or disarms it with nothing.
+impl KernelTimer for Setitimer {
     #[inline(always)]
     fn set(&self, first_ns: u64, period_ns: u64) -> End {
         let times = itimerval { it_interval: timeval(period_ns), it_value: timeval(first_ns) };
         // SAFETY: the times are read, the former ones are not asked for.
         End::of(unsafe { libc::setitimer(ITIMER_REAL, &raw const times, ptr::null_mut()) }, NEVER)
+    }
+
+    #[inline(always)]
+    fn expire(&mut self) {
+        self.signals.take();
+    }
+
+    #[inline(always)]
+    fn clear(&self) {
+        self.signals.clear();
     }
 }
 
@@ -145,34 +148,5 @@ impl Method for Setitimer {
 impl Drop for Setitimer {
     fn drop(&mut self) {
         self.stop();
-    }
-}
-
-impl Countdown for Setitimer {
-    fn wait(&mut self, nanoseconds: u64) {
-        self.set(nanoseconds.max(1), 0);
-        self.signals.take();
-    }
-}
-
-impl Armed for Setitimer {
-    fn arm_and_cancel(&mut self, nanoseconds: u64) {
-        self.set(nanoseconds, 0);
-        self.set(0, 0);
-    }
-}
-
-impl Periodic for Setitimer {
-    fn start(&mut self, period_ns: u64) -> Answer<()> {
-        self.set(period_ns, period_ns).starts(Self::INFO.label)
-    }
-
-    fn tick(&mut self) {
-        self.signals.take();
-    }
-
-    fn stop(&mut self) {
-        self.set(0, 0);
-        self.signals.clear();
     }
 }

@@ -11,10 +11,10 @@ use std::ptr;
 
 use libc::{c_int, itimerspec, sigevent, sigset_t, timer_t};
 
+use super::kernel_timer::KernelTimer;
 use super::{End, NEVER, checked, through_signals, timespec};
 use crate::Unavailable;
-use crate::subject::Answer;
-use crate::waits::method::{Armed, Countdown, Method, Periodic};
+use crate::waits::method::{Countdown, Method};
 use crate::waits::{WaitInfo, linux};
 
 /// Signals that are waited for.
@@ -86,13 +86,29 @@ pub(crate) struct TimerCreate {
     signals: Awaited,
 }
 
-impl TimerCreate {
-    /// Arms it, or disarms it with nothing.
+impl KernelTimer for TimerCreate {
     #[inline(always)]
     fn set(&self, first_ns: u64, period_ns: u64) -> End {
         let times = itimerspec { it_interval: timespec(period_ns), it_value: timespec(first_ns) };
         // SAFETY: the timer is there as long as `self`; the times are read, the former ones are not asked for.
         End::of(unsafe { libc::timer_settime(self.timer, 0, &raw const times, ptr::null_mut()) }, NEVER)
+    }
+
+    #[inline(always)]
+    fn expire(&mut self) {
+        self.signals.take();
+    }
+
+    #[inline(always)]
+    fn stood_for(&mut self) -> u64 {
+        // SAFETY: the timer is there as long as `self`.
+        let missed = unsafe { libc::timer_getoverrun(self.timer) };
+        1 + u64::try_from(missed).unwrap_or(0)
+    }
+
+    #[inline(always)]
+    fn clear(&self) {
+        self.signals.clear();
     }
 }
 
@@ -121,41 +137,6 @@ impl Drop for TimerCreate {
     fn drop(&mut self) {
         // SAFETY: made once, deleted once.
         unsafe { libc::timer_delete(self.timer) };
-        self.signals.clear();
-    }
-}
-
-impl Countdown for TimerCreate {
-    fn wait(&mut self, nanoseconds: u64) {
-        self.set(nanoseconds.max(1), 0);
-        self.signals.take();
-    }
-}
-
-impl Armed for TimerCreate {
-    fn arm_and_cancel(&mut self, nanoseconds: u64) {
-        self.set(nanoseconds, 0);
-        self.set(0, 0);
-    }
-}
-
-impl Periodic for TimerCreate {
-    fn start(&mut self, period_ns: u64) -> Answer<()> {
-        self.set(period_ns, period_ns).starts(Self::INFO.label)
-    }
-
-    fn tick(&mut self) {
-        self.signals.take();
-    }
-
-    fn expirations(&mut self) -> u64 {
-        // SAFETY: the timer is there as long as `self`.
-        let missed = unsafe { libc::timer_getoverrun(self.timer) };
-        1 + u64::try_from(missed).unwrap_or(0)
-    }
-
-    fn stop(&mut self) {
-        self.set(0, 0);
         self.signals.clear();
     }
 }

@@ -10,10 +10,10 @@ use std::ptr;
 
 use libc::itimerspec;
 
+use super::kernel_timer::KernelTimer;
 use super::{End, NEVER, checked, through_signals, timespec};
 use crate::Unavailable;
-use crate::subject::Answer;
-use crate::waits::method::{Armed, Countdown, Method, Periodic};
+use crate::waits::method::Method;
 use crate::waits::{WaitInfo, linux};
 
 /// A timer that is read.
@@ -23,8 +23,7 @@ pub(crate) struct Timerfd {
     expirations: u64,
 }
 
-impl Timerfd {
-    /// Arms it, or disarms it with nothing.
+impl KernelTimer for Timerfd {
     #[inline(always)]
     fn set(&self, first_ns: u64, period_ns: u64) -> End {
         let times = itimerspec { it_interval: timespec(period_ns), it_value: timespec(first_ns) };
@@ -35,13 +34,18 @@ impl Timerfd {
     }
 
     #[inline(always)]
-    fn read(&mut self) {
+    fn expire(&mut self) {
         let (descriptor, count) = (self.timer.as_raw_fd(), &raw mut self.expirations);
         through_signals(|| {
             // SAFETY: the pointer is valid for eight bytes, and the descriptor is open as long as `self` lives.
             let status = unsafe { libc::read(descriptor, count.cast(), size_of::<u64>()) };
             End::of(status as i64, NEVER)
         });
+    }
+
+    #[inline(always)]
+    fn stood_for(&mut self) -> u64 {
+        self.expirations
     }
 }
 
@@ -55,37 +59,5 @@ impl Method for Timerfd {
         // SAFETY: it was just opened and belongs to nobody else.
         let timer = Self { timer: unsafe { OwnedFd::from_raw_fd(descriptor) }, expirations: 0 };
         timer.set(0, 0).opens("timerfd_settime()").map(|()| timer)
-    }
-}
-
-impl Countdown for Timerfd {
-    fn wait(&mut self, nanoseconds: u64) {
-        self.set(nanoseconds.max(1), 0);
-        self.read();
-    }
-}
-
-impl Armed for Timerfd {
-    fn arm_and_cancel(&mut self, nanoseconds: u64) {
-        self.set(nanoseconds, 0);
-        self.set(0, 0);
-    }
-}
-
-impl Periodic for Timerfd {
-    fn start(&mut self, period_ns: u64) -> Answer<()> {
-        self.set(period_ns, period_ns).starts(Self::INFO.label)
-    }
-
-    fn tick(&mut self) {
-        self.read();
-    }
-
-    fn expirations(&mut self) -> u64 {
-        self.expirations
-    }
-
-    fn stop(&mut self) {
-        self.set(0, 0);
     }
 }

@@ -1,0 +1,48 @@
+use super::*;
+
+fn late(counts: &[(f64, u64)]) -> Lateness {
+    let bins = counts.iter().map(|&(ns, count)| (LatenessHistogram::bin(ns), count)).collect();
+    Lateness {
+        request_ns: 1_000_000,
+        waits: counts.iter().map(|(_, count)| count).sum(),
+        beside_others: false,
+        p50_ns: None,
+        p90_ns: None,
+        p99_ns: None,
+        p999_ns: None,
+        max_ns: 0.0,
+        timers_part_ns: None,
+        early: 0.0,
+        earliest_ns: 0.0,
+        cpu_ns: None,
+        cpu_cycles: None,
+        accuracy_ns: 0.0,
+        spread: None,
+        quality: None,
+        histogram: LatenessHistogram { bins },
+    }
+}
+
+#[test]
+fn a_bin_that_reaches_beyond_the_bound_does_not_count() {
+    let late = late(&[(10_000.0, 90), (49_000.0, 5), (60_000.0, 5)]);
+    assert!((within(&late, 50_000.0) - 0.9).abs() < 1e-9, "the bin of 49 us goes on to 50.1 us");
+    assert!((within(&late, 52_000.0) - 0.95).abs() < 1e-9);
+}
+
+#[test]
+fn few_waits_prove_little() {
+    assert!(at_least(1.0, 100) < 0.98 && at_least(1.0, 1_000) > 0.997);
+    assert!(at_least(0.99, 10_000) < 0.99);
+    assert_eq!(at_least(1.0, 0), 0.0);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    assert!(Punctuality::new(1e6, 5e4, 0.99, Some(0.02)).is_ok());
+    for (every, within, share, overhead) in
+        [(1e6, 1e6, 0.9, None), (1e6, 1e3, 1.0, None), (1e6, 1e3, 0.0, None), (1e6, 1e3, 0.9, Some(0.0))]
+    {
+        assert!(Punctuality::new(every, within, share, overhead).is_err());
+    }
+}

@@ -1,0 +1,84 @@
+//! What an agent answers to each question.
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+/// The answer to `intervals`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intervals {
+    /// A row for each amount of work: second reading minus first, in ticks of the timer.
+    pub intervals: Vec<Vec<i64>>,
+}
+
+/// The answer to `batches`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batches {
+    /// Second reading of the reference minus first.
+    pub batches: Vec<i64>,
+}
+
+/// The answer to `readings`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Readings {
+    /// In ticks of the timer.
+    pub readings: Vec<i64>,
+}
+
+/// The answer to `handoffs`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handoffs {
+    /// What the first thread read, and what the one that took over read.
+    pub handoffs: Vec<[i64; 2]>,
+}
+
+/// The answer to `handoffs-between`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandoffsBetween {
+    /// For each pair what [`Handoffs`] holds.
+    pub handoffs: Vec<Vec<[i64; 2]>>,
+}
+
+/// The answer to `comparisons`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comparisons {
+    /// The reference, the timer, the reference again, each in its own ticks.
+    pub comparisons: Vec<[i64; 3]>,
+}
+
+/// The answer to `advance`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advanced {
+    /// Ticks of the timer.
+    pub timer: i64,
+    /// Ticks of the reference.
+    pub reference: i64,
+}
+
+/// The answer to `waits`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waits {
+    /// For each length and each repetition: the reference before and after, in its ticks, the CPU time of the calling thread in
+    /// nanoseconds, and how long it was ready to run and had no CPU. The last, or the last two, are left out where they are unknown.
+    pub waits: Vec<Vec<SmallVec<[i64; 4]>>>,
+}
+
+/// The answer to `arms`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arms {
+    /// Second reading of the reference minus first.
+    pub arms: Vec<i64>,
+}
+
+/// The answer to `periods`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Periods {
+    /// The reference at each wake-up, in its ticks, and how many expirations the timer says that it stands for.
+    pub periods: Vec<[i64; 2]>,
+}
+
+/// The answer to a request that cannot be served.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// Why, in one line.
+    pub error: String,
+}

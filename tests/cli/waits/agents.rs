@@ -1,0 +1,63 @@
+//! Agents whose timers wait, and lie.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::super::folder::Folder;
+use super::super::skipping::not_installed;
+use super::super::{json, timermeter};
+use super::{row, waits};
+
+/// The example agent with timers that lie: one never comes back, two answer what is no answer, one tells of centuries.
+fn liars(folder: &Folder) -> Option<String> {
+    let python =
+        Command::new("python3").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !python.is_ok_and(|status| status.success()) {
+        not_installed("there is no `python3`", "install Python 3.8 or later, as in `apt install python3`");
+        return None;
+    }
+    let sound = include_str!("../../../examples/agents/minimal.py");
+    let liars = r#"WAITERS = {"sleep": time.sleep, "hangs": None, "few": None, "short": None, "long": None}"#;
+    let lies = r#"        if request["timer"] != "sleep":
+            if request["timer"] == "hangs":
+                time.sleep(1000)
+            if request["timer"] == "few":
+                return {"waits": []}
+            told = [1] if request["timer"] == "short" else [0, 9 * 10**18, 5]
+            return {"waits": [[told] * request["repeat"] for _ in request["request_ns"]]}
+        sleep, reference"#;
+    let text =
+        sound.replace(r#"WAITERS = {"sleep": time.sleep}"#, liars).replace("        sleep, reference", lies);
+    assert!(text.contains(liars) && text.contains(lies), "the example changed");
+    let path = folder.arg("liars.py");
+    fs::write(&path, text).unwrap();
+    Some(format!("py=python3 {path}"))
+}
+
+#[test]
+fn agents_that_lie_or_hang_have_a_row_and_the_others_their_figures() {
+    let folder = Folder::new();
+    let Some(agent) = liars(&folder) else { return };
+    let args = ["nanosleep", "py:*", "--agent", &agent, "--agent", "gone=/no/such/program", "--timeout", "4"];
+    let (found, run) = waits(&args, 3);
+    assert!(run.get_output().stderr.is_empty());
+    for id in ["nanosleep", "py:sleep"] {
+        assert_eq!(row(&found, id)["status"], "ok", "{}", row(&found, id));
+    }
+    for (id, words) in [
+        ("py:hangs", "did not answer `waits` in time (4 s"),
+        ("py:few", "malformed reply to `waits`"),
+        ("py:short", "1 integers for a wait"),
+        ("py:long", "a wait that cannot be"),
+        ("gone:*", "cannot start"),
+    ] {
+        let row = row(&found, id);
+        assert_eq!((&row["status"], &row["figures"]), (&"failed".into(), &Value::Null), "{row}");
+        assert!(row["reason"].as_str().is_some_and(|reason| reason.contains(words)), "{row}");
+    }
+    let listed = json(&timermeter(&["list", "--format", "json", "--agent", &agent, "py:*"]).success());
+    let waits = listed.as_array().unwrap().iter().filter(|timer| timer["kind"] == "waits").count();
+    assert_eq!(waits, 5, "{listed}");
+}
