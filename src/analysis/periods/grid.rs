@@ -119,8 +119,9 @@ impl Ticking {
         let mut number: Vec<f64> = self.expirations.iter().scan(0.0, count).collect();
         let mut missed = 0.0;
         let told = number.len().saturating_sub(SETTLING);
-        let mut add = |number: &mut [f64], from: usize, points: f64| {
-            missed += if from < told { points } else { 0.0 };
+        // Those that were missed before the wake-up `at`, in the numbers from `from` on.
+        let mut add = |number: &mut [f64], at: usize, from: usize, points: f64| {
+            missed += if at < told { points } else { 0.0 };
             number[from..].iter_mut().for_each(|number| *number += points);
         };
         let segments: Vec<Range<usize>> =
@@ -142,12 +143,12 @@ impl Ticking {
                 // A wake-up that is late, while those behind it are not, has missed none.
                 let moved =
                     self.moved(&number, segment.start..next, from..segment.end, BESIDE).unwrap_or(0.0);
-                add(&mut number, next, (moved / self.typical).round().clamp(0.0, excess));
+                add(&mut number, next, next, (moved / self.typical).round().clamp(0.0, excess));
             }
         }
         for two in segments.windows(2) {
             let moved = self.moved(&number, two[0].clone(), two[1].clone(), BESIDE).unwrap_or(0.0);
-            add(&mut number, two[1].start, (moved / self.typical).round().max(0.0));
+            add(&mut number, two[0].end, two[1].start, (moved / self.typical).round().max(0.0));
         }
         (number, missed as u64)
     }

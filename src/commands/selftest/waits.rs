@@ -46,9 +46,9 @@ struct Required {
 }
 
 const REQUIRED: Required =
-    Required { granularity: 0.97, steps_that_are_not: 0.005, exact: 0.98, covered: [0.93, 0.97] };
+    Required { granularity: 0.98, steps_that_are_not: 0.005, exact: 0.99, covered: [0.93, 0.97] };
 /// The first of these of a first look, whose waits are too few for some steps.
-const OF_A_FIRST_LOOK: f64 = 0.8;
+const OF_A_FIRST_LOOK: f64 = 0.9;
 
 /// Runs the command.
 ///
