@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::model::{Frequency, ProvenanceKind, Report};
+use crate::model::{CommonTime, Frequency, Platform, ProvenanceKind, Report};
+use crate::text::numbers::short_time;
 
 /// Something that differs between two platforms or two settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -30,6 +31,10 @@ const CLOCK_SOURCES: [&[&str]; 6] = [
 ];
 
 const CLOCK_SOURCE: &str = "clock source";
+
+/// Bounds of the common time that differ by less, as a factor, are the same: they grow between two questions to a server, and fall with
+/// the answer.
+const SAME_BOUND: f64 = 10.0;
 
 /// Frequencies that differ by less are the same.
 const SAME_FREQUENCY: f64 = 0.01;
@@ -62,6 +67,8 @@ pub(super) fn changes<F, V, H, P>(old: &Report<F, V, H, P>, new: &Report<F, V, H
             list(&before.clocksource.available),
             list(&after.clocksource.available),
         ),
+        change("common time by", origin(before), origin(after)),
+        bound(before, after),
         text("governor", &before.cpu.governor, &after.cpu.governor),
         number("online CPUs", before.cpu.online, after.cpu.online),
         always("cycles from", &old.frequency.cycles_from, &new.frequency.cycles_from),
@@ -122,6 +129,22 @@ fn frequency(old: &Frequency, new: &Frequency) -> Option<Change> {
     let mut change = change("frequency of cycles", shown(before), shown(after))?;
     change.remark = Some("Quality counts cycles: the same time is another Quality".into());
     Some(change)
+}
+
+fn origin(platform: &Platform) -> Option<String> {
+    platform.bounded_time().map(CommonTime::origin)
+}
+
+fn bound(before: &Platform, after: &Platform) -> Option<Change> {
+    let bound = |platform: &Platform| platform.bounded_time().and_then(|told| told.bound_ns);
+    let (old, new) = (bound(before), bound(after));
+    if let (Some(old), Some(new)) = (old, new)
+        && old.max(new) <= old.min(new) * SAME_BOUND
+    {
+        return None;
+    }
+    let shown = |bound: Option<f64>| bound.map(short_time);
+    change("bound of the common time", shown(old), shown(new))
 }
 
 fn provenance<F, V, H, P>(report: &Report<F, V, H, P>) -> &'static str {
