@@ -177,7 +177,33 @@ impl Change {
 
 #[cfg(test)]
 mod tests {
-    use super::clock_source;
+    use super::{bound, clock_source, origin};
+    use crate::model::{CommonTime, ComparedClock, Platform};
+
+    fn bounded(bound_ns: Option<f64>) -> Platform {
+        let told = CommonTime {
+            source: "chrony".into(),
+            stratum: Some(2),
+            clock: ComparedClock::System,
+            bound_ns,
+            ..CommonTime::default()
+        };
+        Platform { common_time: Some(vec![told]), ..Platform::default() }
+    }
+
+    #[test]
+    fn a_bound_that_breathes_is_no_change() {
+        let changed = |old, new| bound(&bounded(old), &bounded(new)).map(|change| (change.old, change.new));
+        for (old, new) in
+            [(Some(1e5), Some(9e5)), (Some(9e5), Some(1e5)), (None, None), (Some(0.0), Some(0.0))]
+        {
+            assert_eq!(changed(old, new), None, "{old:?} {new:?}");
+        }
+        assert_eq!(changed(Some(1e5), Some(2e6)), Some((Some("100 µs".into()), Some("2.00 ms".into()))));
+        assert_eq!(changed(Some(1e5), None), Some((Some("100 µs".into()), None)));
+        assert_eq!(origin(&bounded(Some(1.0))).as_deref(), Some("chrony (stratum 2)"));
+        assert_eq!(origin(&bounded(None)), None);
+    }
 
     #[test]
     fn clock_sources_fall_and_rise() {
