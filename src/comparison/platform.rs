@@ -199,7 +199,7 @@ mod tests {
         {
             assert_eq!(changed(old, new), None, "{old:?} {new:?}");
         }
-        assert_eq!(changed(Some(1e5), Some(2e6)), Some((Some("100 µs".into()), Some("2.00 ms".into()))));
+        assert_eq!(changed(Some(1e5), Some(2e6)), Some((Some("100 µs".into()), Some("2 ms".into()))));
         assert_eq!(changed(Some(1e5), None), Some((Some("100 µs".into()), None)));
         assert_eq!(origin(&bounded(Some(1.0))).as_deref(), Some("chrony (stratum 2)"));
         assert_eq!(origin(&bounded(None)), None);

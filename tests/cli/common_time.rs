@@ -58,7 +58,7 @@ fn what_chrony_and_ptp4l_say_is_told_everywhere() {
     );
     let shown = printed(&run(scripts.path(), &["platform"]).code(0));
     assert!(
-        shown.contains("12.5 µs behind, at most 312 µs off, by chrony from 192.0.2.1 (stratum 2)"),
+        shown.contains("12.5 µs behind, at most 312.5 µs off, by chrony from 192.0.2.1 (stratum 2)"),
         "{shown}"
     );
     let checked = printed(&run(scripts.path(), &["check"]).code(predicate::in_iter([0, 3])));
