@@ -114,7 +114,7 @@ pub enum Command {
     /// List every timer this build knows, clocks and timers that wait, whether it can be used here, and if not why
     #[command(after_help = status::LISTED)]
     List(ListArgs),
-    /// Identify the machine: CPU, frequencies, hypervisor, kernel, clock source, OS
+    /// Identify the machine: CPU, frequencies, hypervisor, kernel, clock source, OS, and how far its clock is from that of others
     #[command(after_help = status::PLAIN)]
     Platform(PlatformArgs),
     /// Judge whether the machine is fit to be measured: each finding with its cause and what to do; changes nothing unless told to

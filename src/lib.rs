@@ -9,6 +9,7 @@
 pub mod analysis;
 pub mod cli;
 pub mod commands;
+pub mod common_time;
 pub mod comparison;
 pub mod glob;
 pub mod input;

@@ -71,20 +71,14 @@ fn has_children(command: &Command) -> bool {
             | Command::Pick(_)
             | Command::Measure(_)
             | Command::Rehearse(_)
+            | Command::Platform(_)
+            | Command::Check(_)
     ) || matches!(command, Command::Compare(args) if args.new.is_none())
 }
 
 /// Whether a command waits for something, or says or writes when it was made. Without a clock the standard library would panic.
 fn needs_clock(command: &Command) -> bool {
-    has_children(command)
-        || matches!(
-            command,
-            Command::Analyse(_)
-                | Command::Check(_)
-                | Command::Platform(_)
-                | Command::Publish(_)
-                | Command::Report(_)
-        )
+    has_children(command) || matches!(command, Command::Analyse(_) | Command::Publish(_) | Command::Report(_))
 }
 
 /// Has every signal that asks this program to end do so at once, whatever it is at: first all that it started ends, and

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use crate::null::Null;
 use crate::{Info, Native, Subject, Timer, Unavailable, arch, os};
-use crate::{apple, arm, freebsd, perf_event, posix, quanta_clock, riscv, std_time, windows, x86};
+use crate::{apple, arm, freebsd, perf_event, posix, ptp, quanta_clock, riscv, std_time, windows, x86};
 
 /// A native timer as the catalogue knows it.
 #[derive(Clone, Copy)]
@@ -123,7 +123,8 @@ pub fn catalogue() -> &'static [Entry] {
         let counters = only!(arch::OWN, "x86", x86::ALL)
             .chain(only!(arch::OWN, "64-bit Arm", arm::ALL))
             .chain(only!(arch::OWN, "RISC-V", riscv::ALL));
-        let systems = only!(os::OWN, "Windows", windows::ALL)
+        let systems = only!(os::OWN, "Linux", ptp::ALL)
+            .chain(only!(os::OWN, "Windows", windows::ALL))
             .chain(only!(os::OWN, "macOS", apple::ALL))
             .chain(only!(os::OWN, "FreeBSD", freebsd::ALL));
         counters.chain(OWN.iter().copied()).chain(systems).collect()

@@ -31,6 +31,7 @@ pub mod os;
 mod perf_event;
 mod posix;
 mod properties;
+mod ptp;
 mod quanta_clock;
 mod riscv;
 pub mod simulated;

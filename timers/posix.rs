@@ -60,7 +60,7 @@ macro_rules! clocks {
             }
 
             fn ticks(&self, time: timespec) -> Ticks {
-                Ticks(wide(time.tv_sec).wrapping_mul(1_000_000_000).wrapping_add(wide(time.tv_nsec)) as u64)
+                nanoseconds(time)
             }
         }
     )*};
@@ -102,8 +102,13 @@ clocks! { Kernel, "syscall(SYS_clock_gettime, ";
 /// one instruction, and a load that is wider than the stores before it waits until these have reached the cache: a
 /// dozen cycles that are not the clock's.
 #[inline(always)]
-fn word_by_word(time: timespec) -> timespec {
+pub(crate) fn word_by_word(time: timespec) -> timespec {
     timespec { tv_sec: opaque(time.tv_sec as usize) as _, tv_nsec: opaque(time.tv_nsec as usize) as _ }
+}
+
+/// The time as a number.
+pub(crate) fn nanoseconds(time: timespec) -> Ticks {
+    Ticks(wide(time.tv_sec).wrapping_mul(1_000_000_000).wrapping_add(wide(time.tv_nsec)) as u64)
 }
 
 /// `gettimeofday`: CLOCK_REALTIME in microseconds, through the vDSO.

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{CommandError, terminal_style};
 use crate::cli::{CheckArgs, ShortFormat};
+use crate::common_time;
 use crate::model::Platform;
 use crate::platform;
 use crate::suitability::{self, Finding, Severity};
@@ -32,7 +33,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     if args.tune {
         return super::tune::run(args, cpu, output);
     }
-    let platform = platform::identify(cpu);
+    let platform = common_time::identify(cpu);
     let findings = suitability::judge(&platform);
     let fit = suitability::fit(&findings);
     match args.format {

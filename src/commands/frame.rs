@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use super::CommandError;
+use crate::common_time;
 use crate::model::{Estimate, Hertz, Platform, Settings, TimerRow, Tool};
 use crate::platform;
 use crate::platform::frequency::{self, CyclesFrom, Parts};
@@ -44,7 +45,7 @@ impl Frame {
         timers: Vec<Observed>,
         unasked: Vec<TimerRow>,
     ) -> Recording {
-        let platform = platform::identify(self.cpu);
+        let platform = common_time::identify(self.cpu);
         Recording {
             schema: recording::SCHEMA.into(),
             tool: Tool::this(),

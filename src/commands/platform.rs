@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{CommandError, terminal_style};
 use crate::cli::{PlatformArgs, ShortFormat};
+use crate::common_time;
 use crate::model::{Frequency, Platform};
 use crate::platform::{self, frequency};
 use crate::report::{conditions, machine, terminal};
@@ -34,7 +35,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
     let (frequency, _) = frequency::summarise(&parts, frequency::CyclesFrom::Effective)
         .map_err(|error| CommandError::Failed(error.to_string()))?;
     let date = humantime::format_rfc3339_seconds(timers::date()).to_string();
-    let platform = platform::identify(cpu);
+    let platform = common_time::identify(cpu);
     match args.format {
         ShortFormat::Json => {
             writeln!(output, "{}", super::pretty(&Identified { date, platform, frequency })?)?;

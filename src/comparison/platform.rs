@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::model::{Frequency, ProvenanceKind, Report};
+use crate::model::{CommonTime, Frequency, Platform, ProvenanceKind, Report};
+use crate::text::numbers::short_time;
 
 /// Something that differs between two platforms or two settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -30,6 +31,10 @@ const CLOCK_SOURCES: [&[&str]; 6] = [
 ];
 
 const CLOCK_SOURCE: &str = "clock source";
+
+/// Bounds of the common time that differ by less, as a factor, are the same: they grow between two questions to a server, and fall with
+/// the answer.
+const SAME_BOUND: f64 = 10.0;
 
 /// Frequencies that differ by less are the same.
 const SAME_FREQUENCY: f64 = 0.01;
@@ -62,6 +67,8 @@ pub(super) fn changes<F, V, H, P>(old: &Report<F, V, H, P>, new: &Report<F, V, H
             list(&before.clocksource.available),
             list(&after.clocksource.available),
         ),
+        change("common time by", origin(before), origin(after)),
+        bound(before, after),
         text("governor", &before.cpu.governor, &after.cpu.governor),
         number("online CPUs", before.cpu.online, after.cpu.online),
         always("cycles from", &old.frequency.cycles_from, &new.frequency.cycles_from),
@@ -124,6 +131,22 @@ fn frequency(old: &Frequency, new: &Frequency) -> Option<Change> {
     Some(change)
 }
 
+fn origin(platform: &Platform) -> Option<String> {
+    platform.bounded_time().map(CommonTime::origin)
+}
+
+fn bound(before: &Platform, after: &Platform) -> Option<Change> {
+    let bound = |platform: &Platform| platform.bounded_time().and_then(|told| told.bound_ns);
+    let (old, new) = (bound(before), bound(after));
+    if let (Some(old), Some(new)) = (old, new)
+        && old.max(new) <= old.min(new) * SAME_BOUND
+    {
+        return None;
+    }
+    let shown = |bound: Option<f64>| bound.map(short_time);
+    change("bound of the common time", shown(old), shown(new))
+}
+
 fn provenance<F, V, H, P>(report: &Report<F, V, H, P>) -> &'static str {
     match report.provenance.kind {
         ProvenanceKind::Measured => "measured",
@@ -154,7 +177,33 @@ impl Change {
 
 #[cfg(test)]
 mod tests {
-    use super::clock_source;
+    use super::{bound, clock_source, origin};
+    use crate::model::{CommonTime, ComparedClock, Platform};
+
+    fn bounded(bound_ns: Option<f64>) -> Platform {
+        let told = CommonTime {
+            source: "chrony".into(),
+            stratum: Some(2),
+            clock: ComparedClock::System,
+            bound_ns,
+            ..CommonTime::default()
+        };
+        Platform { common_time: Some(vec![told]), ..Platform::default() }
+    }
+
+    #[test]
+    fn a_bound_that_breathes_is_no_change() {
+        let changed = |old, new| bound(&bounded(old), &bounded(new)).map(|change| (change.old, change.new));
+        for (old, new) in
+            [(Some(1e5), Some(9e5)), (Some(9e5), Some(1e5)), (None, None), (Some(0.0), Some(0.0))]
+        {
+            assert_eq!(changed(old, new), None, "{old:?} {new:?}");
+        }
+        assert_eq!(changed(Some(1e5), Some(2e6)), Some((Some("100 µs".into()), Some("2 ms".into()))));
+        assert_eq!(changed(Some(1e5), None), Some((Some("100 µs".into()), None)));
+        assert_eq!(origin(&bounded(Some(1.0))).as_deref(), Some("chrony (stratum 2)"));
+        assert_eq!(origin(&bounded(None)), None);
+    }
 
     #[test]
     fn clock_sources_fall_and_rise() {

@@ -2,6 +2,7 @@
 //! are written down. Nothing here measures, judges or prints, and nothing of this program is imported.
 
 mod accuracy;
+mod common_time;
 mod cost;
 mod counted;
 mod distribution;
@@ -20,6 +21,7 @@ mod wait;
 mod warning;
 
 pub use accuracy::{Accuracy, AccuracyKind};
+pub use common_time::{CommonTime, ComparedClock};
 pub use cost::Cost;
 pub use counted::Counted;
 pub use distribution::{Distribution, Mode};

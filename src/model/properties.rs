@@ -17,6 +17,8 @@ pub enum Family {
     CpuTime,
     /// An event of the performance monitoring unit, or one that the kernel counts beside them.
     PerfEvent,
+    /// A clock on a device of its own: a network card, or the host of a virtual machine.
+    DeviceClock,
     /// None of these.
     #[serde(other)]
     Other,

@@ -49,6 +49,7 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         clocksource,
         tsc: tsc::identify(&cpu::info(root)),
         ntp: ntp::ntp(),
+        common_time: None,
         load: load::load(root, &told),
         steal_share: load::steal_share(root),
         limits: cgroup::limits(root),

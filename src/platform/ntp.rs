@@ -54,6 +54,8 @@ mod tests {
         scaled_ppm: 0,
         tick_us: TICK_US,
         estimated_error_us: 16_000_000,
+        maximum_error_us: 16_000_000,
+        tai_offset_s: 0,
     };
 
     #[test]
@@ -98,6 +100,7 @@ mod tests {
                 scaled_ppm,
                 tick_us,
                 estimated_error_us,
+                ..FREE
             });
             prop_assert!(ntp.rate_ppm.is_finite() && ntp.frequency_ppm.is_finite());
         }

@@ -55,7 +55,8 @@ impl Root {
     }
 
     /// A file that holds a name: one line of text.
-    pub(super) fn name(&self, path: &str) -> Option<String> {
+    #[must_use]
+    pub fn name(&self, path: &str) -> Option<String> {
         self.content(path).filter(|name| name.len() <= LONGEST_NAME && !name.chars().any(is_odd))
     }
 

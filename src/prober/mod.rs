@@ -20,5 +20,6 @@ pub mod runtimes;
 pub mod sampling;
 pub mod serve;
 pub mod slow_clocks;
+pub mod tool;
 pub mod waits;
 pub mod watch;

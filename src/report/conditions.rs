@@ -1,5 +1,6 @@
 //! What a machine makes of measurements: in one line for the header of every report, and in full.
 
+use super::common_time;
 use super::fact::{Fact, LONGEST};
 use crate::model::{Cpu, Limits, Ntp, Platform, Tickless, Tsc};
 use crate::text::clipped;
@@ -51,6 +52,7 @@ pub fn details(platform: &Platform) -> Vec<Fact> {
         ("clock parameters", told_or_not(platform.clocksource.parameters.as_deref().map(parameters))),
         ("tick", tick(platform)),
         ("NTP", told_or_not(platform.ntp.as_ref().map(ntp))),
+        ("offsets", told_or_not(common_time::details(platform))),
         ("load", told_or_not(load)),
         ("stolen", told_or_not(steal)),
         ("limits", limits(&platform.limits)),

@@ -1,7 +1,7 @@
 //! The machine in a few lines of text, each a name and a value. Shared by the table and the Markdown page.
 
-use super::conditions;
 use super::fact::{Fact, LONGEST};
+use super::{common_time, conditions};
 use crate::model::{Cpu, Frequency, Platform, Provenance, ProvenanceKind, Report};
 use crate::text::clipped;
 use crate::text::numbers::rate;
@@ -11,7 +11,7 @@ use crate::text::numbers::rate;
 pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
     let kernel =
         [&platform.kernel.name, &platform.kernel.release].map(|part| part.as_deref().unwrap_or_default());
-    vec![
+    let mut facts = vec![
         ("CPU", cpu(&platform.cpu)),
         ("frequency", frequencies(frequency, platform.cpu.invariant_tsc)),
         ("hypervisor", known(platform.hypervisor.as_deref(), "none seen")),
@@ -20,7 +20,10 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
         ("clock source", clock_source(platform)),
         ("governor", known(platform.cpu.governor.as_deref(), "not shown by this machine")),
         ("conditions", conditions::brief(platform)),
-    ]
+    ];
+    // Reports of older versions did not ask for it.
+    facts.extend(common_time::brief(platform).map(|told| ("common time", told)));
+    facts
 }
 
 /// Who the machine is, and how it was measured.

@@ -4,6 +4,7 @@
 mod archive;
 mod baseline;
 mod collection;
+pub mod common_time;
 pub mod conditions;
 mod costs;
 pub mod csv;

@@ -1,17 +1,21 @@
 //! The clocks: what answers the kernel's, what the time stamp counter is worth, and who trims their rate.
 
 use super::{Finding, is_linux};
-use crate::model::{ClockSource, Ntp, Platform};
+use crate::model::{ClockSource, Platform};
+use crate::text::numbers::short_time;
 
 /// The most that a daemon which keeps the time trims the frequency by, in parts per million (adjtimex(2)); more is a
 /// correction on its way. Beyond it the figures in nanoseconds are off by more than 0.05 %.
 const MOST_TRIM_PPM: f64 = 500.0;
+/// A clock that may be farther from the common time than this, in nanoseconds, cannot tell in which order things happened on two
+/// machines: messages between them take less. A server in the same network, asked by NTP, bounds it well below.
+const LARGE_BOUND_NS: f64 = 1e6;
 
 pub(super) fn findings(platform: &Platform) -> Vec<Finding> {
     let source = clock_source(platform);
     let x86 = platform.cpu.architecture.starts_with("x86");
     let tsc = x86.then(|| tsc(platform));
-    [source].into_iter().chain(tsc).chain([discipline(platform.ntp.as_ref())]).collect()
+    [source].into_iter().chain(tsc).chain([discipline(platform), common_time(platform)]).collect()
 }
 
 /// What is known of a clock source of Linux.
@@ -188,11 +192,11 @@ fn tsc(platform: &Platform) -> Finding {
     }
 }
 
-fn discipline(ntp: Option<&Ntp>) -> Finding {
+fn discipline(platform: &Platform) -> Finding {
     const CODE: &str = "ntp";
     const WAIT: &str = "wait until the clock is synchronised (`chronyc tracking`, `timedatectl timesync-status`), or measure \
                         with monotonic-raw or rdtsc, which nobody trims";
-    let Some(ntp) = ntp else {
+    let Some(ntp) = &platform.ntp else {
         return Finding::unknown(CODE, "who steers the clock is not shown: adjtimex(2) is not answered");
     };
     let rate = ntp.rate_ppm;
@@ -215,7 +219,39 @@ fn discipline(ntp: Option<&Ntp>) -> Finding {
             "the clock is not disciplined by NTP ({rate:+.1} ppm by what was set once): durations are good to some tens of \
              ppm, the time of day may be wrong"
         );
-        return Finding::note(CODE, message).advice("start an NTP client where the time of day matters");
+        let advice = match platform.bounded_time() {
+            Some(told) => format!(
+                "{} knows the time: have it tell the kernel (`rtcsync` of chrony), unless it is not to touch the clock",
+                told.source
+            ),
+            None => "start an NTP client where the time of day matters".to_owned(),
+        };
+        return Finding::note(CODE, message).advice(advice);
     }
     Finding::ok(CODE, format!("the clock is disciplined by NTP; its rate is trimmed by {rate:+.1} ppm"))
+}
+
+/// How far the clock is from those of others. Nothing that is measured on this machine alone is worse for it: a note at most.
+fn common_time(platform: &Platform) -> Finding {
+    const CODE: &str = "common-time";
+    const KEEP: &str =
+        "where times of several machines are compared, run chrony or ptp4l by a server that is near";
+    let Some(all) = &platform.common_time else {
+        return Finding::unknown(CODE, "nobody was asked how far the clock is from that of others");
+    };
+    let Some((told, bound)) = platform.bounded_time().and_then(|told| Some((told, told.bound_ns?))) else {
+        let reason = all.first().and_then(|told| told.reason.as_deref());
+        let why = reason.map(|why| format!(" ({why})")).unwrap_or_default();
+        let message = format!("nobody vouches for how far the clock is from that of others{why}");
+        return Finding::note(CODE, message).advice(KEEP);
+    };
+    let offset = told.offset_ns.map_or_else(String::new, |offset| {
+        format!(", and {} {} now", short_time(offset.abs()), if offset < 0.0 { "behind" } else { "ahead" })
+    });
+    let message = format!("the clock is {} off at most{offset}, by {}", short_time(bound), told.origin());
+    if bound > LARGE_BOUND_NS {
+        let what = format!("{message}: too much to tell what happened first on two machines");
+        return Finding::note(CODE, what).advice(KEEP);
+    }
+    Finding::ok(CODE, message)
 }

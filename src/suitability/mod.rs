@@ -82,8 +82,9 @@ fn is_linux(platform: &Platform) -> bool {
 }
 
 /// What is asked of Linux alone: other systems have none of it, or call it something else.
-const OF_LINUX: [&str; 9] = [
+const OF_LINUX: [&str; 10] = [
     "ntp",
+    "common-time",
     "governor",
     "isolated",
     "cpu-quota",

@@ -4,7 +4,7 @@ mod waits;
 
 use clap::ValueEnum;
 
-use crate::model::{Accuracy, AccuracyKind, Answers, BriefReport, BriefRow, Warning};
+use crate::model::{Accuracy, AccuracyKind, Answers, BriefReport, BriefRow, CommonTime, Warning};
 use crate::table::{Cell, Column as Heading, Notation};
 use crate::text::numbers::half_interval;
 
@@ -29,6 +29,12 @@ pub enum Column {
     Kernel,
     /// Clock source of the kernel
     ClockSource,
+    /// System clock less the common time, in ns: positive where it is ahead
+    TimeOffset,
+    /// The system clock is no farther from the common time, in ns
+    TimeBound,
+    /// Who says so, and whose time it is
+    TimeSource,
     /// Frequency that turned time into cycles, in GHz
     Frequency,
     /// Id of the timer
@@ -243,6 +249,19 @@ impl Column {
             Self::ClockSource => {
                 text("clock source", "clock_source", Report(|r| (&r.platform.clocksource.current).into()))
             }
+            Self::TimeOffset => {
+                let of = Report(|r| r.platform.bounded_time().and_then(|told| told.offset_ns).into());
+                figure("time offset (ns)", "time_offset_ns", Notation::Significant, of)
+            }
+            Self::TimeBound => {
+                let of = Report(|r| r.platform.bounded_time().and_then(|told| told.bound_ns).into());
+                figure("time bound (ns)", "time_bound_ns", Notation::Significant, of)
+            }
+            Self::TimeSource => text(
+                "time by",
+                "time_source",
+                Report(|r| (&r.platform.bounded_time().map(CommonTime::origin)).into()),
+            ),
             Self::Frequency => {
                 let of = Report(|r| r.frequency.cycles_hz.map(|hz| hz * 1e-9).into());
                 figure("frequency (GHz)", "frequency_ghz", SHARE, of)

@@ -21,6 +21,7 @@ impl From<timers::Family> for Family {
             timers::Family::SystemClock => Self::SystemClock,
             timers::Family::CpuTime => Self::CpuTime,
             timers::Family::PerfEvent => Self::PerfEvent,
+            timers::Family::DeviceClock => Self::DeviceClock,
         }
     }
 }

@@ -4,6 +4,8 @@
 mod bare_machine;
 mod baselines;
 mod commands;
+#[cfg(target_os = "linux")]
+mod common_time;
 mod folder;
 #[cfg(target_os = "linux")]
 mod interrupt;

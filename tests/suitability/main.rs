@@ -6,7 +6,8 @@ mod skipping;
 
 use proptest::prelude::*;
 use timermeter::model::{
-    ClockSource, CpuQuota, IdleState, Load, MemoryLimit, Ntp, Platform, Tickless, Waiting,
+    ClockSource, CommonTime, ComparedClock, CpuQuota, IdleState, Load, MemoryLimit, Ntp, Platform, Tickless,
+    Waiting,
 };
 use timermeter::suitability::{Finding, Severity, fit, judge};
 
@@ -34,6 +35,7 @@ fn ready() -> Platform {
     platform.kernel.tick_hz = Some(250);
     platform.kernel.tickless = Some(Tickless::WhenAlone);
     platform.ntp = Some(steered());
+    platform.common_time = Some(vec![bounded(Some(-12_000.0), 600_000.0)]);
     platform.load = Some(Load { one_minute: 0.1, five_minutes: 0.1, fifteen_minutes: 0.1 });
     platform.steal_share = Some(0.0);
     platform.limits.cpu = Some(CpuQuota::default());
@@ -47,6 +49,16 @@ fn ready() -> Platform {
         idle_states: Some(vec![state("C1", 2)]),
     };
     platform
+}
+
+fn bounded(offset_ns: Option<f64>, bound_ns: f64) -> CommonTime {
+    CommonTime {
+        source: "chrony".into(),
+        clock: ComparedClock::System,
+        offset_ns,
+        bound_ns: Some(bound_ns),
+        ..CommonTime::default()
+    }
 }
 
 fn state(name: &str, exit_latency_us: u64) -> IdleState {
@@ -172,8 +184,37 @@ fn steered_clocks() {
     judged("ntp", Problem, &["+501 ppm", "monotonic-raw"], ntp(Ntp { rate_ppm: 501.0, ..steered() }));
     judged("ntp", Problem, &["-100000 ppm"], ntp(Ntp { rate_ppm: -100_000.0, ..slewing }));
     judged("ntp", Problem, &[], ntp(Ntp { rate_ppm: f64::NAN, ..steered() }));
-    judged("ntp", Note, &["not disciplined by NTP"], ntp(Ntp { synchronised: false, ..steered() }));
+    judged("ntp", Note, &["not disciplined", "rtcsync"], ntp(Ntp { synchronised: false, ..steered() }));
+    let alone =
+        Platform { ntp: Some(Ntp { synchronised: false, ..steered() }), common_time: None, ..ready() };
+    assert!(finding(&alone, "ntp").advice.is_some_and(|advice| advice.contains("NTP client")));
     judged("ntp", Unknown, &["adjtimex"], |platform| platform.ntp = None);
+}
+
+#[test]
+fn how_far_the_clock_is_from_that_of_others() {
+    let told = |all: Vec<CommonTime>| move |platform: &mut Platform| platform.common_time = Some(all.clone());
+    let near = vec![bounded(Some(-12_000.0), 999_999.0)];
+    judged("common-time", Fine, &["1 ms off at most", "12 µs behind", "chrony"], told(near));
+    judged(
+        "common-time",
+        Note,
+        &["first on two machines", "near"],
+        told(vec![bounded(Some(5.0), 1_000_001.0)]),
+    );
+    judged("common-time", Note, &["16 s off at most, by chrony"], told(vec![bounded(None, 16e9)]));
+    // A bound of another clock is none of the system's, and who comes first counts.
+    let card = CommonTime { clock: ComparedClock::Device, ..bounded(Some(1.0), 2.0) };
+    let silent = CommonTime { reason: Some("it sleeps".into()), ..CommonTime::default() };
+    judged("common-time", Note, &["nobody vouches", "it sleeps"], told(vec![silent.clone(), card.clone()]));
+    judged(
+        "common-time",
+        Fine,
+        &["200 ns off"],
+        told(vec![silent, card, bounded(Some(0.0), 200.0), bounded(None, 9e9)]),
+    );
+    judged("common-time", Note, &["nobody vouches"], told(Vec::new()));
+    judged("common-time", Unknown, &["nobody was asked"], |platform| platform.common_time = None);
 }
 
 #[test]

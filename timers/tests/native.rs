@@ -14,7 +14,7 @@ const PROMISED: &str = "
     process-cputime thread-cputime monotonic-syscall monotonic-raw-syscall monotonic-coarse-syscall
     realtime-syscall realtime-coarse-syscall boottime-syscall process-cputime-syscall thread-cputime-syscall
     gettimeofday time clock times getrusage-self getrusage-thread instant system-time quanta quanta-raw
-    perf-task-clock perf-cycles rdpmc-cycles
+    perf-task-clock perf-cycles rdpmc-cycles ptp0 ptp1 ptp2 ptp3
     qpc nt-qpc file-time file-time-precise interrupt-time interrupt-time-precise unbiased-time unbiased-time-precise
     tick-count tick-count-64 time-get-time time-get-time-1ms thread-times process-times thread-cycle-time
     process-cycle-time crt-clock ftime64
@@ -25,7 +25,7 @@ const PROMISED: &str = "
     prof";
 
 /// Those that follow whoever sets the clock, so that even a step backwards would be right.
-const SETTABLE: [&str; 17] = [
+const SETTABLE: [&str; 21] = [
     "realtime",
     "realtime-coarse",
     "realtime-syscall",
@@ -43,6 +43,10 @@ const SETTABLE: [&str; 17] = [
     "realtime-precise",
     "realtime-fast",
     "second",
+    "ptp0",
+    "ptp1",
+    "ptp2",
+    "ptp3",
 ];
 
 /// Those that move with real time and in steps well below the spans used here.

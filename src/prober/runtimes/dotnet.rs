@@ -6,7 +6,8 @@ use std::path::Path;
 
 use timers::agents::DOTNET;
 
-use super::{NotThere, Ready, command, not_there, tool, write};
+use super::{NotThere, Ready, command, not_there, write};
+use crate::prober::tool;
 
 const REMEDY: &str = "install Mono, as in `apt install mono-mcs mono-runtime`, or the .NET SDK";
 const PROJECT: &str = r#"<Project Sdk="Microsoft.NET.Sdk">

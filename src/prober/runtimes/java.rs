@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use timers::agents::JAVA;
 
-use super::{NotThere, Ready, command, not_there, tool, write};
+use super::{NotThere, Ready, command, not_there, write};
 use crate::prober::events::{LogSpec, of_hotspot};
+use crate::prober::tool;
 
 const REMEDY: &str = "install a JDK, 11 or later, as in `apt install openjdk-17-jdk-headless`";
 const EXPORT: &str = "java.base/jdk.internal.perf=ALL-UNNAMED";

@@ -7,7 +7,6 @@ mod dotnet;
 mod java;
 mod node;
 mod python;
-mod tool;
 
 use std::ffi::OsString;
 use std::fs;

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use timers::agents::NODE;
 
-use super::{NotThere, Ready, command, not_there, tool, write};
+use super::{NotThere, Ready, command, not_there, write};
+use crate::prober::tool;
 
 const REMEDY: &str = "install Node 16.9 or later, as in `apt install nodejs`";
 /// What the host cannot do without.

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use timers::agents::PYTHON;
 
-use super::{NotThere, Ready, command, not_there, tool, write};
+use super::{NotThere, Ready, command, not_there, write};
+use crate::prober::tool;
 
 const REMEDY: &str = "install Python 3.8 or later, as in `apt install python3`";
 /// What is on the path may be a script that looks for the interpreter at each start; this asks for itself.

@@ -31,6 +31,8 @@ pub fn discipline() -> io::Result<Discipline> {
         scaled_ppm: wide(state.freq),
         tick_us: wide(state.tick),
         estimated_error_us: wide(state.esterror),
+        maximum_error_us: wide(state.maxerror),
+        tai_offset_s: wide(state.tai),
     })
 }
 

@@ -17,6 +17,7 @@ pub mod machine;
 ))]
 pub(crate) mod perf_event;
 pub mod process;
+pub mod ptp;
 pub mod scheduling;
 pub(crate) mod waits;
 
@@ -33,7 +34,9 @@ pub(crate) use crate::os::no_perf_event as perf_event;
 
 pub use super::unix::{files, limits, signals};
 
-crate::catalogue::list![];
+use ptp::Clock as Ptp;
+
+crate::catalogue::list![Ptp<0>, Ptp<1>, Ptp<2>, Ptp<3>];
 pub(crate) use crate::posix::{
     Monotonic as Common, MonotonicRaw as Unsteered, MonotonicSyscall as Undistorted,
 };

@@ -13,5 +13,5 @@ mod timers;
 
 pub(crate) use super::no_perf_event as perf_event;
 pub(crate) use super::other::waits;
-pub use super::other::{counters, scheduling};
+pub use super::other::{counters, ptp, scheduling};
 pub(crate) use timers::{NtQpc as Undistorted, OWN, Qpc as Common, Qpc as Unsteered, visit_own};

@@ -1,14 +1,15 @@
-//! Short programs that make a host ready: they run to their end, and what they print is read.
+//! Short programs of others, that make a host ready or tell of the machine: they run to their end, and what they print is read.
 
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
 use timers::Deadline;
-pub(super) use timers::os::files::is_program;
+pub use timers::os::files::is_program;
 
 use crate::prober::children;
 use crate::prober::lines::printable;
@@ -19,9 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const COMPLAINT: usize = 200;
 /// As much of what a program says is read.
 const MOST_SAID: u64 = 1 << 20;
+/// Once a program has ended, what it said is at hand; unless something that it left behind, and that cannot be ended, holds the pipe.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// The first of these programs on the path.
-pub(super) fn find(names: &[&str]) -> Option<PathBuf> {
+#[must_use]
+pub fn find(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     names.iter().find_map(|name| {
         std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| is_program(program))
@@ -30,33 +34,34 @@ pub(super) fn find(names: &[&str]) -> Option<PathBuf> {
 
 /// Runs a program and returns its standard output; or in one line what it complained of.
 pub(super) fn run<S: AsRef<OsStr>>(program: &Path, args: &[S]) -> Result<String, String> {
+    run_within(PATIENCE, program, args)
+}
+
+/// As `run`, for a program that is ended after so long.
+///
+/// # Errors
+/// In one line, why it could not be started, that it took too long, or what it complained of.
+pub fn run_within<S: AsRef<OsStr>>(patience: Duration, program: &Path, args: &[S]) -> Result<String, String> {
     let mut command = Command::new(program);
     command.args(args);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut running = children::start(command, None).map_err(|error| error.to_string())?;
     let (_, stdout, stderr) = running.pipes();
-    let reader = |pipe: Option<Box<dyn Read + Send>>| {
-        let read = move || {
-            let mut bytes = Vec::new();
-            // What cannot be read was not said; and nobody says more than this.
-            let _ = pipe.map(|pipe| pipe.take(MOST_SAID).read_to_end(&mut bytes));
-            bytes
-        };
-        thread::Builder::new().spawn(read).map_err(|error| format!("no thread to read what it says: {error}"))
-    };
-    let stdout = reader(stdout.map(|pipe| Box::new(pipe) as Box<dyn Read + Send>))?;
-    let stderr = reader(stderr.map(|pipe| Box::new(pipe) as Box<dyn Read + Send>))?;
-    let deadline = Deadline::after(PATIENCE);
+    let (stdout, stderr) = (reader(stdout)?, reader(stderr)?);
+    let deadline = Deadline::after(patience);
     while deadline.remaining().is_some() && !running.has_exited() {
         thread::sleep(Duration::from_millis(5));
     }
     // What it started and left behind goes with it.
     let late = !running.has_exited();
     let status = running.end().ok_or("how it ended is not known")?;
-    let [said, complained] = [stdout, stderr].map(|thread| thread.join().unwrap_or_default());
     if late {
-        return Err(format!("it did not end within {} s", PATIENCE.as_secs()));
+        return Err(format!("it did not end within {} s", patience.as_secs()));
     }
+    let said = |pipe: Receiver<Vec<u8>>| {
+        pipe.recv_timeout(GRACE).map_err(|_| "something that it started holds its output open")
+    };
+    let (said, complained) = (said(stdout)?, said(stderr)?);
     if status.success() {
         return Ok(String::from_utf8_lossy(&said).into_owned());
     }
@@ -64,4 +69,17 @@ pub(super) fn run<S: AsRef<OsStr>>(program: &Path, args: &[S]) -> Result<String,
     let text = String::from_utf8_lossy(&complained);
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed without a word");
     Err(printable(line.as_bytes(), COMPLAINT))
+}
+
+/// Reads a pipe to its end, in a thread of its own.
+fn reader(pipe: Option<impl Read + Send + 'static>) -> Result<Receiver<Vec<u8>>, String> {
+    let (told, said) = mpsc::sync_channel(1);
+    let read = move || {
+        let mut bytes = Vec::new();
+        // What cannot be read was not said; and nobody says more than this.
+        let _ = pipe.map(|pipe| pipe.take(MOST_SAID).read_to_end(&mut bytes));
+        let _ = told.send(bytes);
+    };
+    let started = thread::Builder::new().spawn(read);
+    started.map(|_| said).map_err(|error| format!("no thread to read what it says: {error}"))
 }
