@@ -10,6 +10,7 @@ pub mod analysis;
 pub mod cli;
 pub mod commands;
 pub mod comparison;
+pub mod fleet;
 pub mod glob;
 pub mod input;
 pub mod limits;

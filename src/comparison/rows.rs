@@ -18,15 +18,19 @@ pub(super) fn shown(comparison: &Comparison, all: bool) -> Vec<&Compared> {
         Verdict::Noise => false,
     };
     let mut shown: Vec<&Compared> = comparison.figures.iter().filter(|c| all || differs(c)).collect();
-    let class = |compared: &Compared| match compared.verdict {
+    // Stable: within a verdict, the timers keep the order of the report, and each its figures.
+    shown.sort_by_key(|compared| class(compared));
+    shown
+}
+
+/// The worst first.
+pub(super) fn class(compared: &Compared) -> u8 {
+    match compared.verdict {
         Verdict::Worse => 0,
         Verdict::Better => 1,
         Verdict::Unjudged => 2,
         Verdict::Noise => 3,
-    };
-    // Stable: within a verdict, the timers keep the order of the report, and each its figures.
-    shown.sort_by_key(|compared| class(compared));
-    shown
+    }
 }
 
 /// A row a figure. Units differ from row to row, so that figures are text.
@@ -52,7 +56,7 @@ pub(super) fn figures(shown: &[&Compared]) -> Table<'static> {
             compared.quantity.name().into(),
             figure(compared.difference.old.value).into(),
             figure(compared.difference.new.value).into(),
-            change(compared).into(),
+            change(compared, 1).into(),
             verdict(compared.verdict).into(),
         ]);
     }
@@ -80,14 +84,15 @@ pub(super) fn in_words(answer: &Answer) -> String {
     format!("{} → {}", answer.old.in_words(), answer.new.in_words())
 }
 
-fn change(compared: &Compared) -> String {
+/// A difference with its interval, those in percent with so many decimals.
+pub(super) fn change(compared: &Compared, decimals: usize) -> String {
     let difference = &compared.difference;
     let (value, interval, decimals, unit) = match compared.quantity {
         Quantity::Quality => (difference.absolute, difference.interval, 2, " points"),
         Quantity::Spread => (difference.absolute, difference.interval, 3, ""),
         Quantity::Rate => (difference.absolute, difference.interval, 1, " ppm"),
         _ => match difference.percent {
-            Some(percent) => (percent, difference.percent_interval, 1, " %"),
+            Some(percent) => (percent, difference.percent_interval, decimals, " %"),
             None => return format!("{} ns", significant(difference.absolute, 4)),
         },
     };

@@ -1,0 +1,185 @@
+//! What is kept of the reports of a fleet, and which of two folders are of one node.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use indexmap::IndexSet;
+use rayon::prelude::*;
+
+use super::super::{Figure, Quantity, is_of_single_process};
+use crate::model::{Answers, BriefReport, Outcome, Report, Status, TimerRow};
+use crate::report::{Collection, Kept, ReadError};
+
+/// The figures that are compared.
+pub(super) const FIGURES: [Quantity; 4] =
+    [Quantity::Quality, Quantity::Cost, Quantity::Accuracy, Quantity::Spread];
+
+/// A report of a fleet: all but its timers, and what is compared of these.
+pub(super) struct Node {
+    /// What it is called: the folder below the one that was named, or the file.
+    pub name: String,
+    /// Its report without timers.
+    pub head: BriefReport,
+    /// By timer.
+    rows: Vec<Row>,
+}
+
+/// What is compared of a timer.
+pub(super) struct Row {
+    timer: usize,
+    pub status: Status,
+    pub figures: [Option<Figure>; 4],
+    pub answers: Option<[Outcome; 6]>,
+    pub single_process: bool,
+    /// Fresh processes that its intervals rest on.
+    pub processes: u32,
+}
+
+impl Node {
+    pub fn row(&self, timer: usize) -> Option<&Row> {
+        self.rows.binary_search_by_key(&timer, |row| row.timer).ok().map(|at| &self.rows[at])
+    }
+}
+
+/// Two folders of reports.
+pub(super) struct Fleets {
+    pub old: Vec<Node>,
+    pub new: Vec<Node>,
+    /// Ids of timers, by number.
+    pub timers: Vec<String>,
+    /// Places of nodes that are in both.
+    pub both: Vec<(usize, usize)>,
+    pub only_old: Vec<usize>,
+    pub only_new: Vec<usize>,
+    /// Names that several reports of a folder have.
+    pub doubled: Vec<String>,
+}
+
+/// The ids of timers that were met.
+type Known = Mutex<IndexSet<String>>;
+
+/// The reports of a folder, by their paths in it.
+type Folder = Vec<(PathBuf, Node)>;
+
+impl Fleets {
+    /// Reads both folders, and says what could not be read of either.
+    pub fn read(old: &Path, new: &Path) -> (Self, [Vec<ReadError>; 2]) {
+        let timers = Known::default();
+        let [(old, old_refused), (new, new_refused)] = [old, new].map(|folder| {
+            let collection = Collection::read(&[folder], |_, report: BriefReport| kept(report, &timers));
+            let named = collection.reports.into_iter().map(|Kept { path, content }| {
+                (path.strip_prefix(folder).unwrap_or(&path).to_owned(), content)
+            });
+            (named.collect(), collection.refused)
+        });
+        (Self::of(old, new, timers), [old_refused, new_refused])
+    }
+
+    /// Nodes whose reports are made one by one: of the node with that number, the old one and the new one.
+    pub fn made(nodes: usize, made: impl Fn(usize) -> (String, [Report; 2]) + Sync) -> Self {
+        let timers = Known::default();
+        let both = (0..nodes).into_par_iter().map(|at| {
+            let (name, reports) = made(at);
+            let [old, new] = reports.map(|report| (PathBuf::from(&name), kept(report, &timers)));
+            (old, new)
+        });
+        let (old, new): (Folder, Folder) = both.unzip();
+        Self::of(old, new, timers)
+    }
+
+    fn of(old: Folder, new: Folder, timers: Known) -> Self {
+        let mut doubled = doubled(&old);
+        doubled.extend(self::doubled(&new));
+        let [old, new] = [old, new].map(|nodes| called(nodes, &doubled));
+        let places: HashMap<&str, usize> =
+            new.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
+        let (mut both, mut only_old) = (Vec::new(), Vec::new());
+        for (at, node) in old.iter().enumerate() {
+            match places.get(node.name.as_str()) {
+                Some(place) => both.push((at, *place)),
+                None => only_old.push(at),
+            }
+        }
+        let met: BTreeSet<usize> = both.iter().map(|(_, new)| *new).collect();
+        let only_new = (0..new.len()).filter(|at| !met.contains(at)).collect();
+        let timers = timers.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (timers, doubled) = (timers.into_iter().collect(), doubled.into_iter().collect());
+        Self { old, new, timers, both, only_old, only_new, doubled }
+    }
+}
+
+/// What is kept of a report.
+fn kept<F, V: Answers, H, P>(report: Report<F, V, H, P>, timers: &Known) -> Node {
+    let mut known = timers.lock().unwrap_or_else(PoisonError::into_inner);
+    let row = |row: TimerRow<F, V>| {
+        let figures = FIGURES.map(|quantity| quantity.of(&row));
+        let answers = row.verdicts.as_ref().map(|verdicts| verdicts.each().map(|(_, answer, _)| answer));
+        let single_process = is_of_single_process(&row);
+        let processes = row.observations.as_ref().map_or(0, |seen| seen.processes);
+        let timer = known.get_index_of(&row.id).unwrap_or_else(|| known.insert_full(row.id).0);
+        Row { timer, status: row.status, figures, answers, single_process, processes }
+    };
+    let mut rows: Vec<Row> = report.timers.into_iter().map(row).collect();
+    drop(known);
+    rows.sort_unstable_by_key(|row| row.timer);
+    let head = Report {
+        schema: report.schema,
+        tool: report.tool,
+        created: report.created,
+        provenance: report.provenance,
+        platform: report.platform,
+        frequency: report.frequency,
+        settings: report.settings,
+        warnings: Vec::new(),
+        timers: Vec::new(),
+        waits: Vec::new(),
+        periods: Vec::new(),
+    };
+    Node { name: String::new(), head, rows }
+}
+
+/// The first part of its path, without the ending of a file.
+fn first(path: &Path) -> String {
+    let first = path.components().next().map_or(Path::new(""), |part| Path::new(part.as_os_str()));
+    let file = path.components().nth(1).is_none();
+    let name = if file { first.with_extension("") } else { first.to_owned() };
+    name.display().to_string()
+}
+
+/// Names that several reports of the folder have.
+fn doubled(nodes: &[(PathBuf, Node)]) -> BTreeSet<String> {
+    let mut counts = BTreeMap::<String, u32>::new();
+    for (path, _) in nodes {
+        *counts.entry(first(path)).or_default() += 1;
+    }
+    counts.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name).collect()
+}
+
+/// Each by its name, or by its file where that name is not its own.
+fn called(nodes: Vec<(PathBuf, Node)>, doubled: &BTreeSet<String>) -> Vec<Node> {
+    let called = |(path, node): (PathBuf, Node)| {
+        let own = first(&path);
+        let name = if doubled.contains(&own) { path.display().to_string() } else { own };
+        Node { name, ..node }
+    };
+    nodes.into_iter().map(called).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first;
+    use std::path::Path;
+
+    #[test]
+    fn a_node_is_a_folder_or_a_file() {
+        for (path, name) in [
+            ("a.json", "a"),
+            ("a/x/2026-01-01/report.json", "a"),
+            ("a.b/report.json", "a.b"),
+            ("a.b.json", "a.b"),
+        ] {
+            assert_eq!(first(Path::new(path)), name);
+        }
+    }
+}
