@@ -56,7 +56,7 @@ pub(super) fn figures(shown: &[&Compared]) -> Table<'static> {
             compared.quantity.name().into(),
             figure(compared.difference.old.value).into(),
             figure(compared.difference.new.value).into(),
-            change(compared, 1).into(),
+            change(compared).into(),
             verdict(compared.verdict).into(),
         ]);
     }
@@ -84,15 +84,14 @@ pub(super) fn in_words(answer: &Answer) -> String {
     format!("{} → {}", answer.old.in_words(), answer.new.in_words())
 }
 
-/// A difference with its interval, those in percent with so many decimals.
-pub(super) fn change(compared: &Compared, decimals: usize) -> String {
+fn change(compared: &Compared) -> String {
     let difference = &compared.difference;
     let (value, interval, decimals, unit) = match compared.quantity {
         Quantity::Quality => (difference.absolute, difference.interval, 2, " points"),
         Quantity::Spread => (difference.absolute, difference.interval, 3, ""),
         Quantity::Rate => (difference.absolute, difference.interval, 1, " ppm"),
         _ => match difference.percent {
-            Some(percent) => (percent, difference.percent_interval, decimals, " %"),
+            Some(percent) => (percent, difference.percent_interval, 1, " %"),
             None => return format!("{} ns", significant(difference.absolute, 4)),
         },
     };

@@ -4,6 +4,7 @@
 mod bare_machine;
 mod baselines;
 mod commands;
+mod fleet;
 mod folder;
 #[cfg(target_os = "linux")]
 mod interrupt;

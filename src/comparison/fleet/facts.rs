@@ -77,7 +77,8 @@ pub(super) fn platforms(fleets: &Fleets) -> (Vec<FactChange>, BTreeMap<usize, Ve
     let mut loud = BTreeMap::<usize, Vec<String>>::new();
     for (pair, (old, new)) in fleets.both.iter().enumerate() {
         let (old, new) = (&fleets.old[*old], &fleets.new[*new]);
-        for change in platform::changes(&old.head, &new.head) {
+        let frequency = platform::frequency(old.cycles_hz, new.cycles_hz);
+        for change in platform::changes(&old.machine, &new.machine).into_iter().chain(frequency) {
             if change.is_loud() {
                 let told = [&change.old, &change.new].map(|fact| fact.as_deref().unwrap_or("not reported"));
                 let told = format!("{} {} → {}", change.what, told[0], told[1]);

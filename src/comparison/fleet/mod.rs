@@ -111,10 +111,8 @@ impl FleetComparison {
             unlike.into_iter().for_each(|unlike| apart.entry(unlike.pair).or_default().push(unlike));
         }
         let at = |pair: usize| fleets.both[pair];
-        let backwards = fleets
-            .both
-            .iter()
-            .filter(|(old, new)| fleets.new[*new].head.created < fleets.old[*old].head.created);
+        let backwards =
+            fleets.both.iter().filter(|(old, new)| fleets.new[*new].created < fleets.old[*old].created);
         Self {
             nodes: Nodes {
                 both: fleets.both.len(),

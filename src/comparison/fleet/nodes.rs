@@ -2,27 +2,31 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexSet;
 use rayon::prelude::*;
 
 use super::super::{Figure, Quantity, is_of_single_process};
-use crate::model::{Answers, BriefReport, Outcome, Report, Status, TimerRow};
+use crate::model::{Answers, BriefReport, Frequency, Outcome, Platform, Report, Settings, Status, TimerRow};
 use crate::report::{Collection, Kept, ReadError};
 
 /// The figures that are compared.
 pub(super) const FIGURES: [Quantity; 4] =
     [Quantity::Quality, Quantity::Cost, Quantity::Accuracy, Quantity::Spread];
 
-/// A report of a fleet: all but its timers, and what is compared of these.
+/// What is compared of a report of a fleet.
 pub(super) struct Node {
     /// What it is called: the folder below the one that was named, or the file.
     pub name: String,
-    /// Its report without timers.
-    pub head: BriefReport,
+    /// When it was made, as its clock had it.
+    pub created: String,
+    /// What turned time into cycles.
+    pub cycles_hz: Option<f64>,
+    /// Its machine and its settings, which many nodes share.
+    pub machine: Arc<BriefReport>,
     /// By timer.
-    rows: Vec<Row>,
+    rows: Box<[Row]>,
 }
 
 /// What is compared of a timer.
@@ -56,8 +60,19 @@ pub(super) struct Fleets {
     pub doubled: Vec<String>,
 }
 
-/// The ids of timers that were met.
-type Known = Mutex<IndexSet<String>>;
+/// What several reports have alike, so that it is kept once.
+#[derive(Default)]
+struct Known {
+    /// Ids of timers.
+    timers: Mutex<IndexSet<String>>,
+    /// Machines and settings, by what is compared of them.
+    machines: Mutex<HashMap<String, Arc<BriefReport>>>,
+}
+
+/// What it guards is whole after each step.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The reports of a folder, by their paths in it.
 type Folder = Vec<(PathBuf, Node)>;
@@ -65,30 +80,30 @@ type Folder = Vec<(PathBuf, Node)>;
 impl Fleets {
     /// Reads both folders, and says what could not be read of either.
     pub fn read(old: &Path, new: &Path) -> (Self, [Vec<ReadError>; 2]) {
-        let timers = Known::default();
+        let known = Known::default();
         let [(old, old_refused), (new, new_refused)] = [old, new].map(|folder| {
-            let collection = Collection::read(&[folder], |_, report: BriefReport| kept(report, &timers));
+            let collection = Collection::read(&[folder], |_, report: BriefReport| kept(report, &known));
             let named = collection.reports.into_iter().map(|Kept { path, content }| {
                 (path.strip_prefix(folder).unwrap_or(&path).to_owned(), content)
             });
             (named.collect(), collection.refused)
         });
-        (Self::of(old, new, timers), [old_refused, new_refused])
+        (Self::of(old, new, known), [old_refused, new_refused])
     }
 
     /// Nodes whose reports are made one by one: of the node with that number, the old one and the new one.
     pub fn made(nodes: usize, made: impl Fn(usize) -> (String, [Report; 2]) + Sync) -> Self {
-        let timers = Known::default();
+        let known = Known::default();
         let both = (0..nodes).into_par_iter().map(|at| {
             let (name, reports) = made(at);
-            let [old, new] = reports.map(|report| (PathBuf::from(&name), kept(report, &timers)));
+            let [old, new] = reports.map(|report| (PathBuf::from(&name), kept(report, &known)));
             (old, new)
         });
         let (old, new): (Folder, Folder) = both.unzip();
-        Self::of(old, new, timers)
+        Self::of(old, new, known)
     }
 
-    fn of(old: Folder, new: Folder, timers: Known) -> Self {
+    fn of(old: Folder, new: Folder, known: Known) -> Self {
         let mut doubled = doubled(&old);
         doubled.extend(self::doubled(&new));
         let [old, new] = [old, new].map(|nodes| called(nodes, &doubled));
@@ -103,40 +118,63 @@ impl Fleets {
         }
         let met: BTreeSet<usize> = both.iter().map(|(_, new)| *new).collect();
         let only_new = (0..new.len()).filter(|at| !met.contains(at)).collect();
-        let timers = timers.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let timers = known.timers.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (timers, doubled) = (timers.into_iter().collect(), doubled.into_iter().collect());
         Self { old, new, timers, both, only_old, only_new, doubled }
     }
 }
 
 /// What is kept of a report.
-fn kept<F, V: Answers, H, P>(report: Report<F, V, H, P>, timers: &Known) -> Node {
-    let mut known = timers.lock().unwrap_or_else(PoisonError::into_inner);
-    let row = |row: TimerRow<F, V>| {
-        let figures = FIGURES.map(|quantity| quantity.of(&row));
+fn kept<F, V: Answers, H, P>(report: Report<F, V, H, P>, known: &Known) -> Node {
+    let mut timers = locked(&known.timers);
+    let row = |row: &TimerRow<F, V>| {
+        let figures = FIGURES.map(|quantity| quantity.of(row));
         let answers = row.verdicts.as_ref().map(|verdicts| verdicts.each().map(|(_, answer, _)| answer));
-        let single_process = is_of_single_process(&row);
+        let single_process = is_of_single_process(row);
         let processes = row.observations.as_ref().map_or(0, |seen| seen.processes);
-        let timer = known.get_index_of(&row.id).unwrap_or_else(|| known.insert_full(row.id).0);
+        let timer = timers.get_index_of(&row.id).unwrap_or_else(|| timers.insert_full(row.id.clone()).0);
         Row { timer, status: row.status, figures, answers, single_process, processes }
     };
-    let mut rows: Vec<Row> = report.timers.into_iter().map(row).collect();
-    drop(known);
+    let mut rows: Box<[Row]> = report.timers.iter().map(row).collect();
+    drop(timers);
     rows.sort_unstable_by_key(|row| row.timer);
-    let head = Report {
+    let cycles_hz = report.frequency.cycles_hz;
+    Node {
+        name: String::new(),
+        created: report.created.clone(),
+        cycles_hz,
+        machine: machine(report, known),
+        rows,
+    }
+}
+
+/// The machine and the settings of a report, without what each run has of its own.
+fn machine<F, V, H, P>(report: Report<F, V, H, P>, known: &Known) -> Arc<BriefReport> {
+    let platform = Platform { ntp: None, load: None, steal_share: None, ..report.platform };
+    let frequency = Frequency { cycles_from: report.frequency.cycles_from, ..Frequency::default() };
+    let settings = Settings { seed: 0, ..report.settings };
+    let all = (&platform, &frequency, &settings, &report.tool, &report.provenance);
+    // Text is the one form in which all of these can be looked up. Where it cannot be made nothing is shared.
+    let key = serde_json::to_string(&all).unwrap_or_default();
+    let mut machines = locked(&known.machines);
+    if let Some(machine) = machines.get(&key).filter(|_| !key.is_empty()) {
+        return Arc::clone(machine);
+    }
+    let machine = Arc::new(Report {
         schema: report.schema,
         tool: report.tool,
-        created: report.created,
+        created: String::new(),
         provenance: report.provenance,
-        platform: report.platform,
-        frequency: report.frequency,
-        settings: report.settings,
+        platform,
+        frequency,
+        settings,
         warnings: Vec::new(),
         timers: Vec::new(),
         waits: Vec::new(),
         periods: Vec::new(),
-    };
-    Node { name: String::new(), head, rows }
+    });
+    machines.insert(key, Arc::clone(&machine));
+    machine
 }
 
 /// The first part of its path, without the ending of a file.

@@ -1,6 +1,8 @@
 //! What changed in a fleet, as tables and sentences: the terminal and the Markdown page differ in how they set them only.
 
-use super::super::rows::{change, class, verdict};
+use indexmap::IndexMap;
+
+use super::super::rows::{class, verdict};
 use super::super::{Fate, Quantity, Verdict};
 use super::{Concerned, Design, FactChange, FleetComparison, FleetFigure, Unlike, UnlikeNode};
 use crate::table::{Column, Table};
@@ -23,43 +25,55 @@ pub(super) fn shown(comparison: &FleetComparison, all: bool) -> Vec<&FleetFigure
     shown
 }
 
-/// A row a figure.
-pub(super) fn figures(shown: &[&FleetFigure]) -> Table<'static> {
+/// A row a figure; with the verdicts where not all of them differ.
+pub(super) fn figures(shown: &[&FleetFigure], all: bool) -> Table<'static> {
     let right = |heading| Column { right: true, ..Column::left(heading) };
-    let mut table = Table::new(vec![
+    let mut columns = vec![
         Column { longest: Some(LONGEST), folds: true, ..Column::left("timer") },
         Column::left("figure"),
-        Column { folds: true, ..Column::left("change [95 % interval]") },
+        Column { longest: None, ..Column::left("change [95 % interval]") },
         right("SD"),
         right("worse %"),
         right("better %"),
-        right("nodes"),
-        Column::left("verdict"),
-    ]);
+    ];
+    columns.extend(all.then(|| Column::left("verdict")));
+    let mut table = Table::new(columns);
     for figure in shown {
         let judged = figure.worse + figure.better + figure.noise;
         let share = |part: usize| match judged {
             0 => None.into(),
             judged => format!("{:.0}", 100.0 * part as f64 / judged as f64).into(),
         };
-        table.push(vec![
+        let mut row = vec![
             figure.compared.timer.as_str().into(),
             figure.compared.quantity.name().into(),
-            change(&figure.compared, 2).into(),
+            change(figure).into(),
             scatter(figure).into(),
             share(figure.worse),
             share(figure.better),
-            figure.nodes.to_string().into(),
-            verdict(figure.compared.verdict).into(),
-        ]);
+        ];
+        row.extend(all.then(|| verdict(figure.compared.verdict).into()));
+        table.push(row);
     }
     table
+}
+
+/// The mean change with its interval.
+fn change(figure: &FleetFigure) -> String {
+    let difference = &figure.compared.difference;
+    let (value, interval, decimals, unit) = match (figure.compared.quantity, difference.percent) {
+        (Quantity::Quality, _) => (difference.absolute, difference.interval, 2, " pp"),
+        (_, Some(percent)) => (percent, difference.percent_interval, 2, " %"),
+        (_, None) => (difference.absolute, difference.interval, 4, ""),
+    };
+    let interval = interval.map(|(low, high)| format!(" [{low:+.decimals$}, {high:+.decimals$}]"));
+    format!("{value:+.decimals$}{unit}{}", interval.unwrap_or_default())
 }
 
 /// What nodes differ by.
 fn scatter(figure: &FleetFigure) -> String {
     let unit = match figure.compared.quantity {
-        Quantity::Quality => "",
+        Quantity::Quality => " pp",
         Quantity::Spread => "",
         _ => " %",
     };
@@ -93,7 +107,7 @@ pub(super) fn summary(comparison: &FleetComparison) -> String {
 
 /// What the columns say.
 pub(super) fn legend() -> &'static str {
-    "change: of the mean of the nodes; SD: what nodes differ by in it, beyond their own noise (in points for Quality); worse, better: \
+    "change: of the mean of the nodes; SD: what nodes differ by in it, beyond their own noise; pp: points of Quality; worse, better: \
      nodes that changed by more than their own noise, of which 2.5 % each would be chance where nothing changed"
 }
 
@@ -146,15 +160,19 @@ fn named(concerned: &Concerned) -> String {
     format!("{}{more}", names.join(", "))
 }
 
-/// Answers about trust that changed.
+/// Answers about trust that changed, those of several timers of the same nodes at once.
 pub(super) fn answers(comparison: &FleetComparison) -> Vec<(String, Verdict)> {
-    let told = comparison.answers.iter().map(|answer| {
+    let mut alike = IndexMap::<(String, String), (Verdict, Vec<String>)>::new();
+    for answer in &comparison.answers {
         let (old, new) = (answer.old.in_words(), answer.new.in_words());
-        let timer = clipped(&answer.timer, LONGEST);
-        let nodes = of_all(comparison, answer.concerned.nodes);
-        let line =
-            format!("{timer} {}: {old} → {new} on {nodes}: {}", answer.question, named(&answer.concerned));
-        (line, answer.verdict)
+        let what =
+            format!("{}: {old} → {new} on {}", answer.question, of_all(comparison, answer.concerned.nodes));
+        let entry = alike.entry((what, named(&answer.concerned)));
+        let timers = &mut entry.or_insert_with(|| (answer.verdict, Vec::new())).1;
+        timers.push(clipped(&answer.timer, LONGEST));
+    }
+    let told = alike.into_iter().map(|((what, nodes), (verdict, timers))| {
+        (format!("{what} ({nodes}): {}", timers.join(", ")), verdict)
     });
     told.collect()
 }

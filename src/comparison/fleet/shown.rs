@@ -26,7 +26,7 @@ pub fn render_table(comparison: &FleetComparison, all: bool, style: Style) -> St
     let shown = shown(comparison, all);
     if !shown.is_empty() {
         out.push('\n');
-        out += &figures(&shown).on_terminal(style, |row| codes(shown[row].compared.verdict));
+        out += &figures(&shown, all).on_terminal(style, |row| codes(shown[row].compared.verdict));
         line(&mut out, legend(), "");
     }
     let heading = |out: &mut String, text: &str, lines: usize| {
@@ -59,7 +59,7 @@ pub fn render_markdown(comparison: &FleetComparison, all: bool) -> String {
     }
     out += &format!("\n{}.\n", escape(&nodes(comparison)));
     out += &format!("\n{}; {}.\n", escape(&summary(comparison)), escape(&smallest()));
-    let table = figures(&shown(comparison, all));
+    let table = figures(&shown(comparison, all), all);
     if !table.rows.is_empty() {
         out += &format!("\n{}\n{}.\n", table.render(Format::Markdown), escape(legend()));
     }

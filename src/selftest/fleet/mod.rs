@@ -3,6 +3,7 @@
 
 mod machine;
 mod node;
+mod platform;
 mod report;
 mod row;
 mod timers;

@@ -5,7 +5,7 @@ use rand::rngs::StdRng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::Serialize;
 
-use super::machine::{INSTANCES, Instance};
+use super::machine::Instance;
 use super::{DRIFTS, FELL, LACKS, Moment, RESTLESS};
 
 /// Standard deviation of the logarithm of what a node costs beside others of its kind.
@@ -122,5 +122,3 @@ impl Node {
         self.fell.is_none() && self.drifts.is_none()
     }
 }
-
-const _: () = assert!(!INSTANCES.is_empty());

@@ -2,7 +2,7 @@
 
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{Fleet, Moment, Node, machine, row};
+use super::{Fleet, Moment, Node, platform, row};
 use crate::model::{Frequency, Provenance, Report, SCHEMA, Settings, Tool};
 
 /// Standard deviation of the logarithm of the core's frequency between runs.
@@ -30,7 +30,7 @@ impl Fleet {
             tool: Tool::this(),
             created: created(node, moment),
             provenance: Provenance::default(),
-            platform: machine::platform(node, moment),
+            platform: platform::platform(node, moment),
             frequency: frequency(node, hz),
             settings: Settings {
                 profile: "quick".into(),
