@@ -7,7 +7,7 @@ use crate::analysis::statistics::{median, normal_quantile};
 
 /// A fleet of nodes without fault has one that is called unlike the rest this often, a figure.
 const FALSE_ALARM: f64 = 0.001;
-/// Deviations that nobody is unlike the rest by: so that most nodes need no quantile.
+/// Deviations that nobody is unlike the rest by: so that most nodes need no quantile. Of another machine than it was it takes no more.
 const SURELY_ALIKE: f64 = 4.0;
 /// Where more than this share is unlike the rest, they are part of the fleet, and its mean is that of all.
 const MOST_LEFT_OUT: f64 = 0.1;
@@ -25,18 +25,27 @@ pub struct Change {
     pub left_out: bool,
 }
 
-/// The change of a fleet whose nodes changed like that; nothing of less than two.
+/// The change of a fleet whose nodes changed like that; nothing of less than two. Those that are `other` machines now than they were are
+/// left out, unless half of the fleet is: what became of them is no change of the rest.
 #[must_use]
-pub fn of(nodes: &[Observed]) -> Option<Change> {
-    let unlike = unlike(nodes);
-    let left_out = !unlike.is_empty() && unlike.len() as f64 <= MOST_LEFT_OUT * nodes.len() as f64;
-    if !left_out {
-        return Some(Change { pooled: pooled(nodes)?, unlike, left_out });
+pub fn of(nodes: &[Observed], other: &[bool]) -> Option<Change> {
+    let others = other.iter().filter(|other| **other).count();
+    let same = |at: &usize| 2 * others >= nodes.len() || !other.get(*at).is_some_and(|other| *other);
+    let mut rest: Vec<usize> = (0..nodes.len()).filter(same).collect();
+    let picked = |places: &[usize]| places.iter().map(|at| nodes[*at]).collect::<Vec<Observed>>();
+    let mut apart: Vec<usize> = unlike(&picked(&rest)).into_iter().map(|at| rest[at]).collect();
+    if apart.len() as f64 <= MOST_LEFT_OUT * nodes.len() as f64 {
+        rest.retain(|at| apart.binary_search(at).is_err());
     }
-    let mut apart = unlike.iter().peekable();
-    let alike = nodes.iter().enumerate().filter(|(at, _)| apart.next_if(|unlike| *unlike == at).is_none());
-    let alike: Vec<Observed> = alike.map(|(_, node)| *node).collect();
-    Some(Change { pooled: pooled(&alike)?, unlike, left_out })
+    let pooled = pooled(&picked(&rest))?;
+    let left_out = rest.len() < nodes.len();
+    let far = |at: &usize| {
+        let scatter = (pooled.between.powi(2) + nodes[*at].variance).sqrt();
+        (nodes[*at].effect - pooled.effect).abs() > SURELY_ALIKE * scatter
+    };
+    apart.extend((0..nodes.len()).filter(|at| !same(at)).filter(far));
+    apart.sort_unstable();
+    Some(Change { pooled, unlike: apart, left_out })
 }
 
 /// Who lies further from the median than scatter and own error let anybody lie, in order. The scatter is found from the median
@@ -96,12 +105,12 @@ mod tests {
     #[test]
     fn nodes_that_changed_alone_do_not_move_the_fleet() {
         let mut nodes = fleet(1000, 0.08, 1);
-        let plain = of(&nodes).unwrap();
+        let plain = of(&nodes, &[]).unwrap();
         assert!(plain.unlike.is_empty() && !plain.left_out, "{plain:?}");
         for at in [3, 77, 500] {
             nodes[at].effect = 4.0;
         }
-        let found = of(&nodes).unwrap();
+        let found = of(&nodes, &[]).unwrap();
         assert_eq!((found.unlike.as_slice(), found.left_out), (&[3, 77, 500][..], true));
         assert!((found.pooled.effect - plain.pooled.effect).abs() < 1e-3, "{found:?}");
         assert!((found.pooled.between - 0.01).abs() < 2e-3, "{found:?}");
@@ -111,7 +120,7 @@ mod tests {
     fn a_fifth_of_the_fleet_is_part_of_it() {
         let mut nodes = fleet(1000, 0.0, 2);
         nodes[..200].iter_mut().for_each(|node| node.effect += 1.0);
-        let found = of(&nodes).unwrap();
+        let found = of(&nodes, &[]).unwrap();
         assert_eq!((found.unlike.len(), found.left_out), (200, false));
         assert!((found.pooled.effect - 0.2).abs() < 0.01, "{found:?}");
     }
@@ -120,15 +129,29 @@ mod tests {
     fn few_nodes_have_no_rest() {
         let mut nodes = fleet(5, 0.0, 3);
         nodes[0].effect = 4.0;
-        assert!(of(&nodes).unwrap().unlike.is_empty());
-        assert_eq!(of(&nodes[..1]), None);
+        assert!(of(&nodes, &[]).unwrap().unlike.is_empty());
+        assert_eq!(of(&nodes[..1], &[]), None);
+    }
+
+    #[test]
+    fn another_machine_is_no_part_of_few_nodes_either() {
+        let mut nodes = fleet(5, 0.08, 4);
+        nodes[1].effect = 4.0;
+        let other = [false, true, false, false, true];
+        let found = of(&nodes, &other).unwrap();
+        // The last one changed as the rest did, and is not called unlike it.
+        assert_eq!((found.unlike.as_slice(), found.left_out, found.pooled.nodes), (&[1][..], true, 3));
+        assert!((found.pooled.effect - 0.08).abs() < 0.05, "{found:?}");
+        // Half of the fleet is the fleet.
+        let found = of(&nodes, &[false, true, true, false, true]).unwrap();
+        assert_eq!((found.left_out, found.pooled.nodes), (false, 5));
     }
 
     #[test]
     fn the_interval_holds_the_mean_of_the_fleet_95_times_in_100() {
         for nodes in [3, 30, 300] {
             let covers = |seed: &u64| {
-                let found = of(&fleet(nodes, 0.05, 1_000 * nodes as u64 + seed)).unwrap().pooled;
+                let found = of(&fleet(nodes, 0.05, 1_000 * nodes as u64 + seed), &[]).unwrap().pooled;
                 (found.low..=found.high).contains(&0.05)
             };
             let covered = (0..1_000_u64).filter(covers).count();

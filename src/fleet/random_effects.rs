@@ -55,8 +55,10 @@ pub fn pooled(observed: &[Observed]) -> Option<Pooled> {
     let excess = (squares / (nodes - 1) as f64).max(1.0);
     let error = (excess / weights).sqrt();
     let half = student_quantile(CONFIDENCE, nodes - 1) * error;
-    let ends = (mean - half, mean + half);
-    Some(Pooled { effect: mean, low: ends.0, high: ends.1, error, between: between.sqrt(), nodes })
+    let (low, high) = (mean - half, mean + half);
+    // Effects beyond all clocks have squares beyond all numbers.
+    let known = (low + high + between).is_finite();
+    known.then(|| Pooled { effect: mean, low, high, error, between: between.sqrt(), nodes })
 }
 
 /// The variance between nodes by restricted maximum likelihood, by Fisher's scoring from DerSimonian and Laird's estimate on; that

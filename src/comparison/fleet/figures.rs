@@ -159,6 +159,8 @@ struct Pairs {
     changes: Vec<Observed>,
     /// The node, its old figure and its new one, for each of these.
     nodes: Vec<(usize, f64, f64)>,
+    /// Whether it is another machine now.
+    other: Vec<bool>,
     /// Nodes by the verdict of their own intervals: worse, better, noise.
     verdicts: [usize; 3],
     single_process: bool,
@@ -166,12 +168,18 @@ struct Pairs {
 
 impl Pairs {
     fn of(fleets: &Fleets, timer: usize, at: usize, scale: Scale) -> Self {
-        let mut pairs =
-            Self { changes: Vec::new(), nodes: Vec::new(), verdicts: [0; 3], single_process: false };
+        let mut pairs = Self {
+            changes: Vec::new(),
+            nodes: Vec::new(),
+            other: Vec::new(),
+            verdicts: [0; 3],
+            single_process: false,
+        };
         for (pair, (old, new)) in fleets.both.iter().enumerate() {
             let rows = (fleets.old[*old].row(timer), fleets.new[*new].row(timer));
             if let (Some(old), Some(new)) = rows {
                 pairs.push(pair, [old, new], at, scale);
+                pairs.other.resize(pairs.nodes.len(), fleets.other[pair]);
             }
         }
         pairs
@@ -196,7 +204,7 @@ impl Pairs {
 
     fn figure(&self, timer: &str, scale: Scale) -> (Option<FleetFigure>, Vec<Unlike>) {
         let old: Vec<f64> = self.nodes.iter().map(|(_, old, _)| *old).collect();
-        let (Some(old), Some(change)) = (median(&old), change::of(&self.changes)) else {
+        let (Some(old), Some(change)) = (median(&old), change::of(&self.changes, &self.other)) else {
             return (None, Vec::new());
         };
         let apart = change.unlike.iter().filter_map(|at| {
@@ -240,7 +248,7 @@ fn two_samples(fleets: &Fleets, timer: usize, at: usize, scale: Scale, pairs: &P
     };
     let (old_values, old) = of(&fleets.old, &fleets.only_old);
     let (_, new) = of(&fleets.new, &fleets.only_new);
-    let pooled = random_effects::difference(&change::of(&old)?.pooled, &change::of(&new)?.pooled)?;
+    let pooled = random_effects::difference(&change::of(&old, &[])?.pooled, &change::of(&new, &[])?.pooled)?;
     let [worse, better, noise] = pairs.verdicts;
     Some(FleetFigure {
         compared: judged(&fleets.timers[timer], scale, median(&old_values)?, &pooled, false),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use indexmap::IndexSet;
 use rayon::prelude::*;
 
-use super::super::{Figure, Quantity, is_of_single_process};
+use super::super::{Change, Figure, Quantity, is_of_single_process, platform};
 use crate::model::{Answers, BriefReport, Frequency, Outcome, Platform, Report, Settings, Status, TimerRow};
 use crate::report::{Collection, Kept, ReadError};
 
@@ -54,6 +54,8 @@ pub(super) struct Fleets {
     pub timers: Vec<String>,
     /// Places of nodes that are in both.
     pub both: Vec<(usize, usize)>,
+    /// Which of these are another machine now: they have another clock source, or another CPU.
+    pub other: Vec<bool>,
     pub only_old: Vec<usize>,
     pub only_new: Vec<usize>,
     /// Names that several reports of a folder have.
@@ -116,12 +118,19 @@ impl Fleets {
                 None => only_old.push(at),
             }
         }
+        let other = both.iter().map(|(at, place)| is_other(&old[*at], &new[*place])).collect();
         let met: BTreeSet<usize> = both.iter().map(|(_, new)| *new).collect();
         let only_new = (0..new.len()).filter(|at| !met.contains(at)).collect();
         let timers = known.timers.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (timers, doubled) = (timers.into_iter().collect(), doubled.into_iter().collect());
-        Self { old, new, timers, both, only_old, only_new, doubled }
+        Self { old, new, timers, both, other, only_old, only_new, doubled }
     }
+}
+
+/// Whether a node is another machine now, as far as its reports tell.
+fn is_other(old: &Node, new: &Node) -> bool {
+    let same = Arc::ptr_eq(&old.machine, &new.machine);
+    !same && platform::changes(&old.machine, &new.machine).iter().any(Change::is_loud)
 }
 
 /// What is kept of a report.
