@@ -147,6 +147,25 @@ mod tests {
         assert_eq!((found.left_out, found.pooled.nodes), (false, 5));
     }
 
+    /// As of five processes each before and after: the weights are off by as much.
+    #[test]
+    fn errors_that_are_known_badly_do_not_make_it_too_short() {
+        let mut random = StdRng::seed_from_u64(5);
+        let normal = Normal::new(0.0, 1.0_f64).unwrap();
+        let mut node = |_| {
+            let chi: f64 = (0..8).map(|_| f64::powi(normal.sample(&mut random), 2)).sum();
+            let effect = 0.01 * normal.sample(&mut random) + 0.02 * normal.sample(&mut random);
+            Observed { effect, variance: 4e-4 * chi / 8.0, degrees: 8.0 }
+        };
+        let mut covers = || {
+            let nodes: Vec<Observed> = (0..400).map(&mut node).collect();
+            let found = of(&nodes, &[]).unwrap().pooled;
+            (found.low..=found.high).contains(&0.0)
+        };
+        let covered = (0..2_000).filter(|_| covers()).count();
+        assert!((1_868..=1_940).contains(&covered), "{covered} of 2000");
+    }
+
     #[test]
     fn the_interval_holds_the_mean_of_the_fleet_95_times_in_100() {
         for nodes in [3, 30, 300] {

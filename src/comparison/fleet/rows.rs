@@ -16,6 +16,8 @@ const MOST_FIGURES: usize = 3;
 /// Ways in which a fact changed that are told one by one.
 const MOST_WAYS: usize = 3;
 const LONGEST: usize = 60;
+/// Characters of a change that the narrowest terminal has room for, beside the name of a timer that is folded.
+const ROOM: usize = 26;
 
 /// The figures to be shown, the worst first: those that differ by more than noise, or all.
 pub(super) fn shown(comparison: &FleetComparison, all: bool) -> Vec<&FleetFigure> {
@@ -28,10 +30,11 @@ pub(super) fn shown(comparison: &FleetComparison, all: bool) -> Vec<&FleetFigure
 /// A row a figure; with the verdicts where not all of them differ.
 pub(super) fn figures(shown: &[&FleetFigure], all: bool) -> Table<'static> {
     let right = |heading| Column { right: true, ..Column::left(heading) };
+    let long = shown.iter().any(|figure| change(figure).chars().count() > ROOM);
     let mut columns = vec![
         Column { longest: Some(LONGEST), folds: true, ..Column::left("timer") },
         Column::left("figure"),
-        Column { longest: None, ..Column::left("change [95 % interval]") },
+        Column { folds: all || long, longest: None, ..Column::left("change [95 % interval]") },
         right("SD"),
         right("worse %"),
         right("better %"),

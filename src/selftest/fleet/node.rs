@@ -30,7 +30,7 @@ impl Since {
 
     /// One node since the upgrade, the next all the time.
     fn of(rank: usize) -> Self {
-        if rank % 2 == 0 { Self::After } else { Self::Before }
+        if rank.is_multiple_of(2) { Self::After } else { Self::Before }
     }
 }
 
