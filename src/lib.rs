@@ -11,6 +11,7 @@ pub mod cli;
 pub mod commands;
 pub mod common_time;
 pub mod comparison;
+pub mod fleet;
 pub mod glob;
 pub mod input;
 pub mod limits;

@@ -1,5 +1,7 @@
 //! `compare`: what changed between two reports, or from each of many to one.
 
+mod fleet;
+
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -39,7 +41,19 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         })
     };
     let old = resolve(&args.old)?;
-    let new = args.new.as_deref().map(|new| read(&resolve(new)?).map_err(failed)).transpose()?;
+    let new = args.new.as_deref().map(resolve).transpose()?;
+    if let Some(new) = new.as_deref().filter(|new| new.is_dir()) {
+        return if old.is_dir() {
+            fleet::run(args, &old, new, output)
+        } else {
+            Err(CommandError::Usage(format!(
+                "'{}' is a folder of reports, and '{}' is one report: name two folders, or the folder first",
+                new.display(),
+                old.display()
+            )))
+        };
+    }
+    let new = new.map(|new| read(&new).map_err(failed)).transpose()?;
     match (old.is_dir(), new) {
         (true, Some(new)) => with_many(args, &old, &new, output),
         (true, None) => Err(CommandError::Usage(format!(
@@ -81,13 +95,19 @@ fn with_one(
             writeln!(output, "{}", super::pretty(&value)?)?;
         }
     }
-    if !held.is_empty() && args.format != CompareFormat::Json {
-        let mark = if args.format == CompareFormat::Markdown { escape } else { plain };
-        writeln!(output)?;
-        held.iter().try_for_each(|held| writeln!(output, "{}", mark(held)))?;
-    }
+    tell_held(args, &held, output)?;
     output.flush()?;
     Ok(held.is_empty())
+}
+
+/// The conditions that hold, below what people read.
+fn tell_held(args: &CompareArgs, held: &[String], output: &mut dyn Write) -> io::Result<()> {
+    if held.is_empty() || args.format == CompareFormat::Json {
+        return Ok(());
+    }
+    let mark = if args.format == CompareFormat::Markdown { escape } else { plain };
+    writeln!(output)?;
+    held.iter().try_for_each(|held| writeln!(output, "{}", mark(held)))
 }
 
 /// One line a report: what a folder of thousands changed from is a list, not thousands of tables.

@@ -1,5 +1,6 @@
 //! `selftest`: probes simulated timers of known truth and prints declared against found.
 
+mod fleet;
 mod waits;
 
 use std::collections::BTreeMap;
@@ -86,6 +87,9 @@ const CHANCE: f64 = 2.5;
 pub fn run(args: &SelftestArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     if args.waits {
         return waits::run(args, output);
+    }
+    if let Some(nodes) = args.fleet {
+        return fleet::run(args, nodes, output);
     }
     let outcome = judge(
         args.seed.unwrap_or(1),

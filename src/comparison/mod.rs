@@ -2,6 +2,7 @@
 //! and whether it is more than noise. METHODOLOGY.md says how the intervals are made.
 
 mod condition;
+pub mod fleet;
 mod interval;
 mod json;
 mod markdown;
@@ -297,15 +298,21 @@ fn state<F, V>(row: &TimerRow<F, V>) -> State<'_> {
 
 /// What became of a timer between two reports, unless both have figures of it or neither has.
 fn fate(old: Option<State>, new: Option<State>, timer: &str) -> Option<OneSided> {
-    let has_figures = |(status, _): State| status == Status::Ok;
-    let ((_, reason), fate) = match (old, new) {
-        (Some(old), Some(new)) if has_figures(old) && !has_figures(new) => (new, Fate::Lost),
-        (Some(old), Some(new)) if !has_figures(old) && has_figures(new) => (old, Fate::Gained),
-        (Some(old), None) => (old, Fate::Gone),
-        (None, Some(new)) => (new, Fate::Added),
-        _ => return None,
-    };
+    let status = |state: Option<State>| state.map(|(status, _)| status);
+    let fate = fate_of(status(old), status(new))?;
+    let (_, reason) = if matches!(fate, Fate::Gained | Fate::Gone) { old? } else { new? };
     Some(OneSided { timer: timer.to_owned(), fate, reason: reason.map(str::to_owned) })
+}
+
+/// What became of a timer that ended like that in both reports, or is in one of them only.
+fn fate_of(old: Option<Status>, new: Option<Status>) -> Option<Fate> {
+    match (old, new) {
+        (Some(Status::Ok), Some(new)) if new != Status::Ok => Some(Fate::Lost),
+        (Some(old), Some(Status::Ok)) if old != Status::Ok => Some(Fate::Gained),
+        (Some(_), None) => Some(Fate::Gone),
+        (None, Some(_)) => Some(Fate::Added),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

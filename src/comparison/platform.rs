@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{CommonTime, Frequency, Platform, ProvenanceKind, Report};
+use crate::model::{CommonTime, Platform, ProvenanceKind, Report};
 use crate::text::numbers::short_time;
 
 /// Something that differs between two platforms or two settings.
@@ -72,7 +72,7 @@ pub(super) fn changes<F, V, H, P>(old: &Report<F, V, H, P>, new: &Report<F, V, H
         text("governor", &before.cpu.governor, &after.cpu.governor),
         number("online CPUs", before.cpu.online, after.cpu.online),
         always("cycles from", &old.frequency.cycles_from, &new.frequency.cycles_from),
-        frequency(&old.frequency, &new.frequency),
+        frequency(old.frequency.cycles_hz, new.frequency.cycles_hz),
         always("profile", &old.settings.profile, &new.settings.profile),
         always("timermeter", &old.tool.version, &new.tool.version),
         always("figures", provenance(old), provenance(new)),
@@ -118,8 +118,8 @@ fn clock_source(old: &Option<String>, new: &Option<String>) -> Option<Change> {
     Some(change)
 }
 
-fn frequency(old: &Frequency, new: &Frequency) -> Option<Change> {
-    let (before, after) = (old.cycles_hz, new.cycles_hz);
+/// Another frequency that turned time into cycles.
+pub(super) fn frequency(before: Option<f64>, after: Option<f64>) -> Option<Change> {
     if let (Some(before), Some(after)) = (before, after)
         && (after / before - 1.0).abs() <= SAME_FREQUENCY
     {

@@ -18,15 +18,19 @@ pub(super) fn shown(comparison: &Comparison, all: bool) -> Vec<&Compared> {
         Verdict::Noise => false,
     };
     let mut shown: Vec<&Compared> = comparison.figures.iter().filter(|c| all || differs(c)).collect();
-    let class = |compared: &Compared| match compared.verdict {
+    // Stable: within a verdict, the timers keep the order of the report, and each its figures.
+    shown.sort_by_key(|compared| class(compared));
+    shown
+}
+
+/// The worst first.
+pub(super) fn class(compared: &Compared) -> u8 {
+    match compared.verdict {
         Verdict::Worse => 0,
         Verdict::Better => 1,
         Verdict::Unjudged => 2,
         Verdict::Noise => 3,
-    };
-    // Stable: within a verdict, the timers keep the order of the report, and each its figures.
-    shown.sort_by_key(|compared| class(compared));
-    shown
+    }
 }
 
 /// A row a figure. Units differ from row to row, so that figures are text.

@@ -87,7 +87,8 @@ fn brief(change: &Change) -> String {
     format!("{}: {} → {}{remark}", change.what, told(&change.old), told(&change.new))
 }
 
-fn codes(verdict: Verdict) -> &'static str {
+/// How a verdict is painted.
+pub(super) fn codes(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Worse => "31",
         Verdict::Better => "32",

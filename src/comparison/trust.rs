@@ -39,7 +39,8 @@ pub(super) fn changed<F, V: Answers>(old: &TimerRow<F, V>, new: &TimerRow<F, V>)
     answers.collect()
 }
 
-fn verdict(old: Outcome, new: Outcome) -> Verdict {
+/// What another answer means.
+pub(super) fn verdict(old: Outcome, new: Outcome) -> Verdict {
     match (old, new) {
         (_, Outcome::Fail) => Verdict::Worse,
         (Outcome::Fail, Outcome::Pass) => Verdict::Better,

@@ -3,6 +3,7 @@
 
 mod core;
 pub mod figure;
+pub mod fleet;
 pub mod population;
 pub mod score;
 mod truth;

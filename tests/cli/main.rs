@@ -6,6 +6,7 @@ mod baselines;
 mod commands;
 #[cfg(target_os = "linux")]
 mod common_time;
+mod fleet;
 mod folder;
 #[cfg(target_os = "linux")]
 mod interrupt;

@@ -1,0 +1,232 @@
+//! What is kept of the reports of a fleet, and which of two folders are of one node.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use indexmap::IndexSet;
+use rayon::prelude::*;
+
+use super::super::{Change, Figure, Quantity, is_of_single_process, platform};
+use crate::model::{Answers, BriefReport, Frequency, Outcome, Platform, Report, Settings, Status, TimerRow};
+use crate::report::{Collection, Kept, ReadError};
+
+/// The figures that are compared.
+pub(super) const FIGURES: [Quantity; 4] =
+    [Quantity::Quality, Quantity::Cost, Quantity::Accuracy, Quantity::Spread];
+
+/// What is compared of a report of a fleet.
+pub(super) struct Node {
+    /// What it is called: the folder below the one that was named, or the file.
+    pub name: String,
+    /// When it was made, as its clock had it.
+    pub created: String,
+    /// What turned time into cycles.
+    pub cycles_hz: Option<f64>,
+    /// Its machine and its settings, which many nodes share.
+    pub machine: Arc<BriefReport>,
+    /// By timer.
+    rows: Box<[Row]>,
+}
+
+/// What is compared of a timer.
+pub(super) struct Row {
+    timer: usize,
+    pub status: Status,
+    pub figures: [Option<Figure>; 4],
+    pub answers: Option<[Outcome; 6]>,
+    pub single_process: bool,
+    /// Fresh processes that its intervals rest on.
+    pub processes: u32,
+}
+
+impl Node {
+    pub fn row(&self, timer: usize) -> Option<&Row> {
+        self.rows.binary_search_by_key(&timer, |row| row.timer).ok().map(|at| &self.rows[at])
+    }
+}
+
+/// Two folders of reports.
+pub(super) struct Fleets {
+    pub old: Vec<Node>,
+    pub new: Vec<Node>,
+    /// Ids of timers, by number.
+    pub timers: Vec<String>,
+    /// Places of nodes that are in both.
+    pub both: Vec<(usize, usize)>,
+    /// Which of these are another machine now: they have another clock source, or another CPU.
+    pub other: Vec<bool>,
+    pub only_old: Vec<usize>,
+    pub only_new: Vec<usize>,
+    /// Names that several reports of a folder have.
+    pub doubled: Vec<String>,
+}
+
+/// What several reports have alike, so that it is kept once.
+#[derive(Default)]
+struct Known {
+    /// Ids of timers.
+    timers: Mutex<IndexSet<String>>,
+    /// Machines and settings, by what is compared of them.
+    machines: Mutex<HashMap<String, Arc<BriefReport>>>,
+}
+
+/// What it guards is whole after each step.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The reports of a folder, by their paths in it.
+type Folder = Vec<(PathBuf, Node)>;
+
+impl Fleets {
+    /// Reads both folders, and says what could not be read of either.
+    pub fn read(old: &Path, new: &Path) -> (Self, [Vec<ReadError>; 2]) {
+        let known = Known::default();
+        let [(old, old_refused), (new, new_refused)] = [old, new].map(|folder| {
+            let collection = Collection::read(&[folder], |_, report: BriefReport| kept(report, &known));
+            let named = collection.reports.into_iter().map(|Kept { path, content }| {
+                (path.strip_prefix(folder).unwrap_or(&path).to_owned(), content)
+            });
+            (named.collect(), collection.refused)
+        });
+        (Self::of(old, new, known), [old_refused, new_refused])
+    }
+
+    /// Nodes whose reports are made one by one: of the node with that number, the old one and the new one.
+    pub fn made(nodes: usize, made: impl Fn(usize) -> (String, [Report; 2]) + Sync) -> Self {
+        let known = Known::default();
+        let both = (0..nodes).into_par_iter().map(|at| {
+            let (name, reports) = made(at);
+            let [old, new] = reports.map(|report| (PathBuf::from(&name), kept(report, &known)));
+            (old, new)
+        });
+        let (old, new): (Folder, Folder) = both.unzip();
+        Self::of(old, new, known)
+    }
+
+    fn of(old: Folder, new: Folder, known: Known) -> Self {
+        let mut doubled = doubled(&old);
+        doubled.extend(self::doubled(&new));
+        let [old, new] = [old, new].map(|nodes| called(nodes, &doubled));
+        let places: HashMap<&str, usize> =
+            new.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
+        let (mut both, mut only_old) = (Vec::new(), Vec::new());
+        for (at, node) in old.iter().enumerate() {
+            match places.get(node.name.as_str()) {
+                Some(place) => both.push((at, *place)),
+                None => only_old.push(at),
+            }
+        }
+        let other = both.iter().map(|(at, place)| is_other(&old[*at], &new[*place])).collect();
+        let met: BTreeSet<usize> = both.iter().map(|(_, new)| *new).collect();
+        let only_new = (0..new.len()).filter(|at| !met.contains(at)).collect();
+        let timers = known.timers.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (timers, doubled) = (timers.into_iter().collect(), doubled.into_iter().collect());
+        Self { old, new, timers, both, other, only_old, only_new, doubled }
+    }
+}
+
+/// Whether a node is another machine now, as far as its reports tell.
+fn is_other(old: &Node, new: &Node) -> bool {
+    let same = Arc::ptr_eq(&old.machine, &new.machine);
+    !same && platform::changes(&old.machine, &new.machine).iter().any(Change::is_loud)
+}
+
+/// What is kept of a report.
+fn kept<F, V: Answers, H, P>(report: Report<F, V, H, P>, known: &Known) -> Node {
+    let mut timers = locked(&known.timers);
+    let row = |row: &TimerRow<F, V>| {
+        let figures = FIGURES.map(|quantity| quantity.of(row));
+        let answers = row.verdicts.as_ref().map(|verdicts| verdicts.each().map(|(_, answer, _)| answer));
+        let single_process = is_of_single_process(row);
+        let processes = row.observations.as_ref().map_or(0, |seen| seen.processes);
+        let timer = timers.get_index_of(&row.id).unwrap_or_else(|| timers.insert_full(row.id.clone()).0);
+        Row { timer, status: row.status, figures, answers, single_process, processes }
+    };
+    let mut rows: Box<[Row]> = report.timers.iter().map(row).collect();
+    drop(timers);
+    rows.sort_unstable_by_key(|row| row.timer);
+    let cycles_hz = report.frequency.cycles_hz;
+    Node {
+        name: String::new(),
+        created: report.created.clone(),
+        cycles_hz,
+        machine: machine(report, known),
+        rows,
+    }
+}
+
+/// The machine and the settings of a report, without what each run has of its own.
+fn machine<F, V, H, P>(report: Report<F, V, H, P>, known: &Known) -> Arc<BriefReport> {
+    let platform = Platform { ntp: None, load: None, steal_share: None, ..report.platform };
+    let frequency = Frequency { cycles_from: report.frequency.cycles_from, ..Frequency::default() };
+    let settings = Settings { seed: 0, ..report.settings };
+    let all = (&platform, &frequency, &settings, &report.tool, &report.provenance);
+    // Text is the one form in which all of these can be looked up. Where it cannot be made nothing is shared.
+    let key = serde_json::to_string(&all).unwrap_or_default();
+    let mut machines = locked(&known.machines);
+    if let Some(machine) = machines.get(&key).filter(|_| !key.is_empty()) {
+        return Arc::clone(machine);
+    }
+    let machine = Arc::new(Report {
+        schema: report.schema,
+        tool: report.tool,
+        created: String::new(),
+        provenance: report.provenance,
+        platform,
+        frequency,
+        settings,
+        warnings: Vec::new(),
+        timers: Vec::new(),
+        waits: Vec::new(),
+        periods: Vec::new(),
+    });
+    machines.insert(key, Arc::clone(&machine));
+    machine
+}
+
+/// The first part of its path, without the ending of a file.
+fn first(path: &Path) -> String {
+    let first = path.components().next().map_or(Path::new(""), |part| Path::new(part.as_os_str()));
+    let file = path.components().nth(1).is_none();
+    let name = if file { first.with_extension("") } else { first.to_owned() };
+    name.display().to_string()
+}
+
+/// Names that several reports of the folder have.
+fn doubled(nodes: &[(PathBuf, Node)]) -> BTreeSet<String> {
+    let mut counts = BTreeMap::<String, u32>::new();
+    for (path, _) in nodes {
+        *counts.entry(first(path)).or_default() += 1;
+    }
+    counts.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name).collect()
+}
+
+/// Each by its name, or by its file where that name is not its own.
+fn called(nodes: Vec<(PathBuf, Node)>, doubled: &BTreeSet<String>) -> Vec<Node> {
+    let called = |(path, node): (PathBuf, Node)| {
+        let own = first(&path);
+        let name = if doubled.contains(&own) { path.display().to_string() } else { own };
+        Node { name, ..node }
+    };
+    nodes.into_iter().map(called).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first;
+    use std::path::Path;
+
+    #[test]
+    fn a_node_is_a_folder_or_a_file() {
+        for (path, name) in [
+            ("a.json", "a"),
+            ("a/x/2026-01-01/report.json", "a"),
+            ("a.b/report.json", "a.b"),
+            ("a.b.json", "a.b"),
+        ] {
+            assert_eq!(first(Path::new(path)), name);
+        }
+    }
+}

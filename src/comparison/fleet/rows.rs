@@ -1,0 +1,222 @@
+//! What changed in a fleet, as tables and sentences: the terminal and the Markdown page differ in how they set them only.
+
+use indexmap::IndexMap;
+
+use super::super::rows::{class, verdict};
+use super::super::{Fate, Quantity, Verdict};
+use super::{Concerned, Design, FactChange, FleetComparison, FleetFigure, Unlike, UnlikeNode};
+use crate::table::{Column, Table};
+use crate::text::numbers::{significant, time};
+use crate::text::{clipped, plain};
+
+/// Lines about nodes, of each kind, unless all are asked for.
+const MOST_LINES: usize = 10;
+/// Figures of a node that are told one by one.
+const MOST_FIGURES: usize = 3;
+/// Ways in which a fact changed that are told one by one.
+const MOST_WAYS: usize = 3;
+const LONGEST: usize = 60;
+/// Characters of a change that the narrowest terminal has room for, beside the name of a timer that is folded.
+const ROOM: usize = 26;
+
+/// The figures to be shown, the worst first: those that differ by more than noise, or all.
+pub(super) fn shown(comparison: &FleetComparison, all: bool) -> Vec<&FleetFigure> {
+    let differs = |figure: &&FleetFigure| matches!(figure.compared.verdict, Verdict::Worse | Verdict::Better);
+    let mut shown: Vec<_> = comparison.figures.iter().filter(|figure| all || differs(figure)).collect();
+    shown.sort_by_key(|figure| class(&figure.compared));
+    shown
+}
+
+/// A row a figure; with the verdicts where not all of them differ.
+pub(super) fn figures(shown: &[&FleetFigure], all: bool) -> Table<'static> {
+    let right = |heading| Column { right: true, ..Column::left(heading) };
+    let long = shown.iter().any(|figure| change(figure).chars().count() > ROOM);
+    let mut columns = vec![
+        Column { longest: Some(LONGEST), folds: true, ..Column::left("timer") },
+        Column::left("figure"),
+        Column { folds: all || long, longest: None, ..Column::left("change [95 % interval]") },
+        right("SD"),
+        right("worse %"),
+        right("better %"),
+    ];
+    columns.extend(all.then(|| Column::left("verdict")));
+    let mut table = Table::new(columns);
+    for figure in shown {
+        let judged = figure.worse + figure.better + figure.noise;
+        let share = |part: usize| match judged {
+            0 => None.into(),
+            judged => format!("{:.0}", 100.0 * part as f64 / judged as f64).into(),
+        };
+        let mut row = vec![
+            figure.compared.timer.as_str().into(),
+            figure.compared.quantity.name().into(),
+            change(figure).into(),
+            scatter(figure).into(),
+            share(figure.worse),
+            share(figure.better),
+        ];
+        row.extend(all.then(|| verdict(figure.compared.verdict).into()));
+        table.push(row);
+    }
+    table
+}
+
+/// The mean change with its interval.
+fn change(figure: &FleetFigure) -> String {
+    let difference = &figure.compared.difference;
+    let (value, interval, decimals, unit) = match (figure.compared.quantity, difference.percent) {
+        (Quantity::Quality, _) => (difference.absolute, difference.interval, 2, " pp"),
+        (_, Some(percent)) => (percent, difference.percent_interval, 2, " %"),
+        (_, None) => (difference.absolute, difference.interval, 4, ""),
+    };
+    let interval = interval.map(|(low, high)| format!(" [{low:+.decimals$}, {high:+.decimals$}]"));
+    format!("{value:+.decimals$}{unit}{}", interval.unwrap_or_default())
+}
+
+/// What nodes differ by.
+fn scatter(figure: &FleetFigure) -> String {
+    let unit = match figure.compared.quantity {
+        Quantity::Quality => " pp",
+        Quantity::Spread => "",
+        _ => " %",
+    };
+    format!("{}{unit}", significant(figure.between, 2))
+}
+
+/// Who was compared.
+pub(super) fn nodes(comparison: &FleetComparison) -> String {
+    let nodes = comparison.nodes;
+    let mut told = format!("{} nodes in both folders, compared each with itself", nodes.both);
+    for (count, which) in [(nodes.only_old, "old"), (nodes.only_new, "new")] {
+        if count > 0 {
+            told += &format!("; {count} in the {which} one only");
+        }
+    }
+    if comparison.figures.iter().any(|figure| figure.design == Design::TwoSamples) {
+        told += "; as few are in both, those of one folder are compared with others of the other one, whose machines may differ";
+    }
+    told
+}
+
+/// How it all comes out, in one sentence.
+pub(super) fn summary(comparison: &FleetComparison) -> String {
+    format!(
+        "{} figures worse, {} better, {} no more than noise",
+        comparison.count(Verdict::Worse),
+        comparison.count(Verdict::Better),
+        comparison.count(Verdict::Noise) + comparison.count(Verdict::Unjudged),
+    )
+}
+
+/// What the columns say.
+pub(super) fn legend() -> &'static str {
+    "change: of the mean of the nodes; SD: what nodes differ by in it, beyond their own noise; pp: points of Quality; worse, better: \
+     nodes that changed by more than their own noise, of which 2.5 % each would be chance where nothing changed"
+}
+
+/// What of the platforms changed, on how many nodes, and whether it stands out.
+pub(super) fn platform(comparison: &FleetComparison) -> Vec<(String, bool)> {
+    let mut told: Vec<(String, bool)> = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for fact in &comparison.platform {
+        let what = fact.change.what;
+        if seen.contains(&what) {
+            continue;
+        }
+        seen.push(what);
+        let ways: Vec<&FactChange> =
+            comparison.platform.iter().filter(|other| other.change.what == what).collect();
+        if ways.len() > MOST_WAYS && !fact.change.is_loud() {
+            let nodes: usize = ways.iter().map(|way| way.concerned.nodes).sum();
+            told.push((format!("{what}: changed on {nodes} nodes, in {} ways", ways.len()), false));
+            continue;
+        }
+        told.extend(ways.into_iter().map(|way| (one_fact(comparison, way), way.change.is_loud())));
+    }
+    told
+}
+
+fn one_fact(comparison: &FleetComparison, fact: &FactChange) -> String {
+    let told =
+        |value: &Option<String>| value.as_deref().map_or("not reported".into(), |v| clipped(v, LONGEST));
+    let change = &fact.change;
+    let few = if change.is_loud() { format!(": {}", named(&fact.concerned)) } else { String::new() };
+    let fell = if change.is_fallen_clock_source() { " (it fell)" } else { "" };
+    format!(
+        "{}: {} → {}{fell} on {}{few}",
+        change.what,
+        told(&change.old),
+        told(&change.new),
+        of_all(comparison, fact.concerned.nodes)
+    )
+}
+
+fn of_all(comparison: &FleetComparison, nodes: usize) -> String {
+    let all = comparison.nodes.both;
+    if nodes == all { format!("all {all} nodes") } else { format!("{nodes} of {all} nodes") }
+}
+
+fn named(concerned: &Concerned) -> String {
+    let more = concerned.nodes - concerned.named.len();
+    let names: Vec<String> = concerned.named.iter().map(|name| clipped(name, LONGEST)).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", names.join(", "))
+}
+
+/// Answers about trust that changed, those of several timers of the same nodes at once.
+pub(super) fn answers(comparison: &FleetComparison) -> Vec<(String, Verdict)> {
+    let mut alike = IndexMap::<(String, String), (Verdict, Vec<String>)>::new();
+    for answer in &comparison.answers {
+        let (old, new) = (answer.old.in_words(), answer.new.in_words());
+        let what =
+            format!("{}: {old} → {new} on {}", answer.question, of_all(comparison, answer.concerned.nodes));
+        let entry = alike.entry((what, named(&answer.concerned)));
+        let timers = &mut entry.or_insert_with(|| (answer.verdict, Vec::new())).1;
+        timers.push(clipped(&answer.timer, LONGEST));
+    }
+    let told = alike.into_iter().map(|((what, nodes), (verdict, timers))| {
+        (format!("{what} ({nodes}): {}", timers.join(", ")), verdict)
+    });
+    told.collect()
+}
+
+/// Timers that came and went.
+pub(super) fn fates(comparison: &FleetComparison) -> Vec<String> {
+    let told = comparison.one_sided.iter().map(|timer| {
+        let fate = match timer.fate {
+            Fate::Lost => "lost its figures",
+            Fate::Gained => "gained figures",
+            Fate::Gone => "is only in the old report",
+            Fate::Added => "is only in the new report",
+        };
+        let nodes = of_all(comparison, timer.concerned.nodes);
+        format!("{} {fate} on {nodes}: {}", clipped(&timer.timer, LONGEST), named(&timer.concerned))
+    });
+    told.collect()
+}
+
+/// Nodes that changed unlike the rest, and how many are left out.
+pub(super) fn unlike(comparison: &FleetComparison, all: bool) -> (Vec<String>, usize) {
+    let most = if all { usize::MAX } else { MOST_LINES };
+    let told: Vec<String> = comparison.unlike.iter().take(most).map(one_unlike).collect();
+    let left = comparison.unlike.len() - told.len();
+    (told, left)
+}
+
+fn one_unlike(node: &UnlikeNode) -> String {
+    let figures: Vec<String> = node.figures.iter().take(MOST_FIGURES).map(one_figure).collect();
+    let more = node.figures.len() - figures.len();
+    let more = if more > 0 { format!(" and {more} figures more") } else { String::new() };
+    let platform: String = node.platform.iter().map(|told| format!("{}; ", plain(told))).collect();
+    format!("{}: {platform}{}{more}", clipped(&node.node, LONGEST), figures.join(", "))
+}
+
+fn one_figure(unlike: &Unlike) -> String {
+    let figure = |value: f64| match unlike.quantity {
+        Quantity::Quality => format!("{value:.2} %"),
+        Quantity::Spread => format!("{value:.3}"),
+        _ => time(Some(value)),
+    };
+    let timer = clipped(&unlike.timer, LONGEST);
+    format!("{timer} {} {} → {}", unlike.quantity.name(), figure(unlike.old), figure(unlike.new))
+}
