@@ -7,6 +7,7 @@ mod cost;
 mod counted;
 mod distribution;
 mod estimate;
+mod figure;
 mod frequency;
 mod period;
 mod platform;
@@ -26,6 +27,7 @@ pub use cost::Cost;
 pub use counted::Counted;
 pub use distribution::{Distribution, Mode};
 pub use estimate::Estimate;
+pub use figure::Figure;
 pub use frequency::Frequency;
 pub use period::{MissedPolicy, PeriodFigures, PeriodRow};
 pub use platform::{
