@@ -12,6 +12,7 @@ use super::super::{CommandError, pretty, terminal_style};
 use super::{CHANCE, table};
 use crate::cli::{SelftestArgs, ShortFormat};
 use crate::selftest::fleet::Fleet;
+use crate::selftest::fleet::outliers::{OutlierScore, Share};
 use crate::table::Format;
 use crate::text::hang;
 use judge::{Counts, Score};
@@ -44,6 +45,8 @@ struct Outcome {
     nodes: u32,
     #[serde(flatten)]
     score: Score,
+    /// What `publish` finds of the fleets in the midst of the upgrade.
+    outliers: OutlierScore,
     required: Required,
     passed: bool,
     failures: Vec<String>,
@@ -63,9 +66,11 @@ pub fn run(args: &SelftestArgs, nodes: u32, output: &mut dyn Write) -> Result<()
     let fleets = (NODES / nodes).clamp(FLEETS.0, FLEETS.1);
     let progress = Progress::of(fleets as usize, false);
     progress.at("simulated fleets");
-    let mut score = Score::default();
+    let (mut score, mut outliers) = (Score::default(), OutlierScore::default());
     for fleet in 0..u64::from(fleets) {
-        score.add(&Fleet::new(nodes, seed.wrapping_add(fleet)));
+        let fleet = Fleet::new(nodes, seed.wrapping_add(fleet));
+        score.add(&fleet);
+        outliers.add(&fleet);
         progress.step();
     }
     drop(progress);
@@ -74,6 +79,7 @@ pub fn run(args: &SelftestArgs, nodes: u32, output: &mut dyn Write) -> Result<()
         seeds: [seed, seed.wrapping_add(u64::from(fleets) - 1)],
         nodes,
         score,
+        outliers,
         required: REQUIRED,
         passed: failures.is_empty(),
         failures,
@@ -154,9 +160,40 @@ fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> 
         others.push(vec![name.into(), counts.of.to_string().into(), percent(counts).into()]);
     }
     write!(output, "{}", others.render(Format::Table))?;
+    print_outliers(&outcome.outliers, output)?;
     let mut legend = String::new();
     hang(&mut legend, "", "  ", LEGEND, terminal_style().columns());
     write!(output, "\n{legend}")?;
+    Ok(())
+}
+
+/// What `publish` finds.
+fn print_outliers(score: &OutlierScore, output: &mut dyn Write) -> Result<(), CommandError> {
+    writeln!(output, "\nin the midst of the upgrade, as `publish` sees them:\n")?;
+    let mut outliers = table(&["", "of", "stand out %"]);
+    let percent = |Share { are, of }: Share| match of {
+        0 => "–".to_owned(),
+        of => format!("{:.1}", 100.0 * are as f64 / of as f64),
+    };
+    for (name, share) in [
+        ("nodes that fell to hpet (recall)", score.fallen),
+        ("nodes whose TSC drifts (recall)", score.drifting),
+        ("nodes that lack a timer (recall)", score.lacking),
+        ("nodes that were never quiet", score.restless),
+        ("sound nodes", score.false_nodes),
+    ] {
+        outliers.push(vec![name.into(), share.of.to_string().into(), percent(share).into()]);
+    }
+    write!(output, "{}", outliers.render(Format::Table))?;
+    let [precise, unjudged] = [score.precise, score.unjudged].map(percent);
+    let of = score.precise.of;
+    let mut summary = String::new();
+    let text = format!(
+        "of {of} nodes that stand out, something is wrong with {precise} % (precision); figures of {unjudged} % of all nodes were not \
+         judged, because their groups are too small"
+    );
+    hang(&mut summary, "", "  ", &text, terminal_style().columns());
+    write!(output, "{summary}")?;
     Ok(())
 }
 

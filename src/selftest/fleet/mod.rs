@@ -3,6 +3,7 @@
 
 mod machine;
 mod node;
+pub mod outliers;
 mod platform;
 mod report;
 mod row;
