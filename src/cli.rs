@@ -34,7 +34,7 @@ pub use compare::{CompareArgs, CompareFormat};
 pub use completions::CompletionsArgs;
 pub use inspect::InspectArgs;
 pub use keep::{KeepArgs, RunArgs};
-pub use report::{FiguresWanted, PublishArgs, ReportArgs};
+pub use report::{FiguresWanted, PagesWanted, PublishArgs, ReportArgs};
 pub use runtimes::{RuntimeArgs, RuntimeName};
 pub use table::TableArgs;
 pub use wait::{Cpus, Lengths, PeriodArgs, Slack, WaitArgs, WaitingArgs};
@@ -103,6 +103,9 @@ pub enum Command {
     #[command(after_help = status::REPORTS)]
     Report(ReportArgs),
     /// Make a static site over a folder of reports
+    ///
+    /// Up to forty reports stand side by side. Of more the index shows those that do not agree with the others, then groups of reports that
+    /// agree, and the figures of these.
     #[command(after_help = status::REPORTS)]
     Publish(PublishArgs),
     /// Print one or many reports as a table: Markdown, CSV, LaTeX, HTML, JSON

@@ -1,15 +1,17 @@
 //! The pages: what they escape, and what they do in a real browser (headless Chromium, where there is one).
 
+mod browser;
 mod sample;
 mod skipping;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
+use browser::in_browser;
 use sample::{nothing_determined, report};
 use timermeter::model::Report;
-use timermeter::page::{render, site};
+use timermeter::page::render;
+use timermeter::page::site::{self, Wanted};
 use timermeter::report::Format;
 use timermeter::report::plot::Plot;
 use timermeter::table::Style;
@@ -96,7 +98,7 @@ fn a_site_has_an_index_and_a_page_for_each_report() {
     write(&report(), &reports.join("amd/2026-11-20/report.json"));
     write(&another(), &reports.join("a b&c.json"));
     fs::write(reports.join("broken.json"), "{").unwrap();
-    let made = site::publish(&reports, &place, None, &|| ()).unwrap();
+    let made = site::publish(&reports, &place, Wanted::default(), &|| ()).unwrap();
     assert_eq!((made.reports, made.left_out.len()), (2, 1));
     let index = fs::read_to_string(place.join("index.html")).unwrap();
     assert!(index.contains("broken.json") && index.contains("Another"), "{index}");
@@ -114,7 +116,7 @@ fn a_site_has_an_index_and_a_page_for_each_report() {
     // It may be made again; the page of a report that is gone is gone, and what others put there stays.
     fs::remove_file(reports.join("a b&c.json")).unwrap();
     fs::write(place.join("reports/mine.html"), "").unwrap();
-    site::publish(&reports, &place, None, &|| ()).unwrap();
+    site::publish(&reports, &place, Wanted::default(), &|| ()).unwrap();
     let pages: Vec<_> =
         fs::read_dir(place.join("reports")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(pages.len(), 2, "{pages:?}");
@@ -131,59 +133,16 @@ fn a_folder_that_is_no_site_is_left_alone() {
     let mine = folder.path().join("mine");
     fs::create_dir(&mine).unwrap();
     fs::write(mine.join("thesis.tex"), "years of work").unwrap();
-    let told = |place: &Path| site::publish(&reports, place, None, &|| ()).unwrap_err().to_string();
+    let told =
+        |place: &Path| site::publish(&reports, place, Wanted::default(), &|| ()).unwrap_err().to_string();
     assert!(told(&mine).contains("was not made by"), "{}", told(&mine));
     assert!(told(&reports).contains("was not made by"));
     assert!(told(&reports.join("site")).contains("lie in each other"));
     assert_eq!(fs::read_to_string(mine.join("thesis.tex")).unwrap(), "years of work");
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
-    assert!(site::publish(&empty, &folder.path().join("s"), None, &|| ()).is_err());
+    assert!(site::publish(&empty, &folder.path().join("s"), Wanted::default(), &|| ()).is_err());
     assert!(!folder.path().join("s").exists());
-}
-
-/// Loads a page with a script of the test in it, and returns what stands in the document afterwards.
-fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<String> {
-    let Some(browser) = browser() else {
-        skipping::not_installed(
-            format!("{name}: there is no Chromium"),
-            "install it, as in `apt install chromium`",
-        );
-        return None;
-    };
-    let folder = folder();
-    let path = folder.path().join("page.html");
-    // Errors are caught from the very beginning; the checks run after the script of the page.
-    let watch = "<script>window.failures = []; addEventListener('error', (e) => failures.push(e.message)); \
-                 console.error = (...all) => failures.push(all.join(' '));</script>";
-    let check = format!(
-        "<script>const told = {{}}; try {{ {script} }} catch (error) {{ failures.push(String(error)); }} \
-         told.failures = failures; document.body.innerHTML = ''; const pre = document.createElement('pre'); \
-         pre.id = 'told'; pre.textContent = JSON.stringify(told); document.body.append(pre);</script></body>"
-    );
-    let page = page.replacen("<meta charset=\"utf-8\">", &format!("<meta charset=\"utf-8\">{watch}"), 1);
-    fs::write(&path, page.replacen("</body>", &check, 1)).unwrap();
-    let output = Command::new(browser)
-        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"])
-        .args(["--virtual-time-budget=5000", "--enable-logging=stderr", "--disable-extensions"])
-        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
-        .arg(format!("file://{}{fragment}", path.display()))
-        .stdin(Stdio::null())
-        .output()
-        .expect("it starts");
-    let log = String::from_utf8_lossy(&output.stderr);
-    assert!(!log.contains(":CONSOLE"), "the console is silent: {log}");
-    let dom = String::from_utf8_lossy(&output.stdout);
-    let told = dom.split("<pre id=\"told\">").nth(1).and_then(|rest| rest.split("</pre>").next());
-    Some(told.unwrap_or_else(|| panic!("it ran: {dom}\n{log}")).replace("&amp;", "&").replace("&gt;", ">"))
-}
-
-fn browser() -> Option<PathBuf> {
-    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|path| path.is_file())
 }
 
 const IDS: &str =

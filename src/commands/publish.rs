@@ -4,8 +4,9 @@ use std::io::Write;
 
 use super::progress::Progress;
 use super::{CommandError, failed, tell};
-use crate::cli::{FiguresWanted, PublishArgs};
-use crate::page::{Figures, site};
+use crate::cli::{FiguresWanted, PagesWanted, PublishArgs};
+use crate::page::Figures;
+use crate::page::site::{self, Pages, Site, Wanted};
 
 /// Runs the command. Returns whether all reports could be read.
 ///
@@ -17,12 +18,18 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         FiguresWanted::Always => Some(Figures::Drawn),
         FiguresWanted::Never => Some(Figures::LeftOut),
     };
+    let pages = match args.pages {
+        PagesWanted::Auto => None,
+        PagesWanted::All => Some(Pages::All),
+        PagesWanted::Telling => Some(Pages::Telling),
+    };
     let progress = Progress::of(site::count(&args.reports), false);
-    progress.at("pages");
-    let page_made = || {
+    progress.at("reports");
+    let read = || {
         progress.step();
     };
-    let site = site::publish(&args.reports, &args.output, figures, &page_made).map_err(failed)?;
+    let site =
+        site::publish(&args.reports, &args.output, Wanted { figures, pages }, &read).map_err(failed)?;
     drop(progress);
     for reason in &site.left_out {
         tell(&format!("left out: {reason}"));
@@ -30,14 +37,31 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     if !site.at_once {
         tell(&"this file system cannot exchange folders, so that for a moment there was no site");
     }
-    let reports = match site.reports {
-        1 => "1 report".to_owned(),
-        count => format!("{count} reports"),
-    };
-    let hint = match (site.figures, args.figures) {
-        (Figures::LeftOut, FiguresWanted::Auto) => ", without figures (--figures always draws them)",
-        _ => "",
-    };
-    writeln!(output, "{}: {reports}{hint}", args.output.join("index.html").display())?;
+    writeln!(output, "{}: {}", args.output.join("index.html").display(), in_a_line(&site))?;
+    let hints = hints(&site, args);
+    if !hints.is_empty() {
+        writeln!(output, "{hints}")?;
+    }
     Ok(site.left_out.is_empty())
+}
+
+/// What the site shows.
+fn in_a_line(site: &Site) -> String {
+    let reports = counted(site.reports, "report");
+    site.fleet.map_or(reports.clone(), |fleet| {
+        format!("{reports} in {}, {} stand out", counted(fleet.groups, "group"), fleet.odd)
+    })
+}
+
+/// What it leaves out, and how to have it.
+fn hints(site: &Site, args: &PublishArgs) -> String {
+    let pages = site.fleet.map(|fleet| fleet.pages).filter(|pages| *pages < site.reports);
+    let pages = pages.map(|pages| format!("{} (--pages all makes all)", counted(pages, "page")));
+    let left_out = (site.figures, args.figures) == (Figures::LeftOut, FiguresWanted::Auto);
+    let figures = left_out.then(|| "without figures (--figures always draws them)".to_owned());
+    pages.into_iter().chain(figures).collect::<Vec<_>>().join(", ")
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

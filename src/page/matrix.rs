@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 
 use super::{quality_colour, view};
-use crate::model::{Report, Status, WaitConditions};
+use crate::model::{Report, Status};
 use crate::report::machine::name;
-use crate::report::waits::{Ranked, Ranking, named};
+use crate::report::waits::usual_lateness;
 use crate::text::clipped;
 use crate::text::numbers::{percent, time};
 
@@ -41,16 +41,7 @@ impl Brief {
             let quality = row.quality.filter(|quality| quality.is_finite()).map(|quality| quality as f32);
             (clipped(&row.id, LONGEST), Verdict { status: row.status, quality, reason })
         });
-        let waits = Ranking::of(report).into_iter().flat_map(|ranking| {
-            let among: Vec<&WaitConditions> =
-                ranking.rows.iter().map(|ranked| &ranked.row.conditions).collect();
-            let late = |ranked: &Ranked| {
-                let median = ranked.lateness?.p50_ns?.value;
-                let named = named(&ranked.row.id, &ranked.row.conditions, &among);
-                Some((clipped(&named, LONGEST), median)).filter(|(_, median)| median.is_finite())
-            };
-            ranking.rows.iter().filter_map(late).collect::<Vec<_>>()
-        });
+        let waits = usual_lateness(report).into_iter().map(|(id, late)| (clipped(&id, LONGEST), late));
         let waits = waits.collect();
         Self { name: name(report), about: view::about(report), href, timers: timers.collect(), waits }
     }
@@ -59,6 +50,10 @@ impl Brief {
 pub(super) struct Matrix {
     /// Leads its anchors.
     pub key: &'static str,
+    /// What a row is.
+    pub corner: &'static str,
+    /// Of several that take turns: which figure it is of.
+    pub figure: Option<&'static str>,
     pub title: &'static str,
     pub caption: &'static str,
     pub note: &'static str,
@@ -66,7 +61,6 @@ pub(super) struct Matrix {
     pub ascending: bool,
     pub columns: Vec<Column>,
     pub rows: Vec<Row>,
-    pub pages: Option<Pages>,
 }
 
 pub(super) struct Column {
@@ -77,6 +71,10 @@ pub(super) struct Column {
 
 pub(super) struct Row {
     pub id: String,
+    /// What it sorts by.
+    pub sort: String,
+    pub about: String,
+    pub href: Option<String>,
     pub cells: Vec<Cell>,
 }
 
@@ -88,32 +86,24 @@ pub(super) struct Cell {
     pub says: String,
 }
 
-/// Where more platforms are.
-pub(super) struct Pages {
-    pub number: usize,
-    pub count: usize,
-    pub before: Option<String>,
-    pub after: Option<String>,
-}
-
 impl Matrix {
     /// Of timers that are read, and of those that wait; the latter alone where nothing else is in the reports.
-    pub fn all_of(reports: &[Brief], pages: Option<Pages>) -> Vec<Self> {
+    pub fn all_of(reports: &[Brief]) -> Vec<Self> {
         let waits = Self::of_waits(reports);
         let read = reports.iter().any(|report| !report.timers.is_empty()) || waits.is_none();
-        let first = (read || pages.is_some()).then(|| Self::of(reports, pages));
+        let first = read.then(|| Self::of(reports));
         first.into_iter().chain(waits).collect()
     }
 
     /// Timers in the order of their mean Quality, best first; those without one last.
-    fn of(reports: &[Brief], pages: Option<Pages>) -> Self {
+    fn of(reports: &[Brief]) -> Self {
         let blank = Cell { class: "none", text: String::new(), sort: String::new(), says: String::new() };
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut rows: Vec<(Row, f64, u32)> = Vec::new();
         for (column, report) in reports.iter().enumerate() {
             for (id, verdict) in &report.timers {
                 let at = *places.entry(id).or_insert_with(|| {
-                    rows.push((Row { id: id.clone(), cells: vec![blank.clone(); reports.len()] }, 0.0, 0));
+                    rows.push((Row::of_timer(id, vec![blank.clone(); reports.len()]), 0.0, 0));
                     rows.len() - 1
                 });
                 let (row, sum, count) = &mut rows[at];
@@ -127,6 +117,8 @@ impl Matrix {
         rows.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
         Self {
             key: "matrix",
+            corner: "timer",
+            figure: None,
             title: "Quality by timer and platform",
             caption: "Quality in percent, a row a timer, a column a platform.",
             note: "n/a: the machine does not let it be read · ?: its step could not be determined · ✕: it failed · blank: not in that \
@@ -134,7 +126,6 @@ impl Matrix {
             ascending: false,
             columns: reports.iter().map(Column::of).collect(),
             rows: rows.into_iter().map(|(row, ..)| row).collect(),
-            pages,
         }
     }
 
@@ -157,22 +148,34 @@ impl Matrix {
         };
         let rows: Vec<Row> = lateness
             .into_iter()
-            .map(|(id, row)| Row { id: id.to_owned(), cells: row.into_iter().map(cell).collect() })
+            .map(|(id, row)| Row::of_timer(id, row.into_iter().map(cell).collect()))
             .collect();
         (!rows.is_empty()).then(|| Self {
             key: "waits",
+            corner: "timer",
+            figure: None,
             title: "Lateness of waits by timer and platform",
             caption: "Median lateness of waits of 1 ms, or of the length nearest to it, a row a timer, a column a platform.",
             note: "Observed less asked, at the median; the pages of the reports have the rest. Blank: not in that report.",
             ascending: true,
             columns: reports.into_iter().map(Column::of).collect(),
             rows,
-            pages: None,
         })
     }
 }
 
+impl Row {
+    fn of_timer(id: &str, cells: Vec<Cell>) -> Self {
+        Self { id: id.to_owned(), sort: id.to_owned(), about: String::new(), href: None, cells }
+    }
+}
+
 impl Column {
+    /// One that is nothing but a name.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), about: String::new(), href: None }
+    }
+
     fn of(report: &Brief) -> Self {
         Self { name: report.name.clone(), about: report.about.clone(), href: report.href.clone() }
     }

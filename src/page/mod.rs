@@ -1,6 +1,7 @@
 //! Reports as web pages: one file each, which needs nothing else. What comes from elsewhere (labels, reasons) is made plain
 //! here and escaped by the templates (`templates/`).
 
+mod fleet;
 mod matrix;
 mod parts;
 mod quality_colour;
@@ -13,6 +14,7 @@ use askama::Template;
 use crate::model::{Report, Tool};
 use crate::report::machine::name;
 use crate::report::plot::svg::DrawError;
+use fleet::{FleetView, GroupPage, NodeView};
 use matrix::{Brief, Matrix};
 use view::ReportView;
 
@@ -36,14 +38,30 @@ struct Page<'a> {
     style: String,
     script: &'a str,
     home: Option<String>,
+    /// What the filter takes.
+    filter: &'static Filter,
+    /// Why a node stands out.
+    reasons: Vec<String>,
+    fleet: Option<FleetView>,
+    group: Option<GroupPage>,
     /// Of several reports: Quality, and lateness.
     matrices: Vec<Matrix>,
     reports: Vec<ReportView>,
+    nodes: Vec<NodeView>,
     list: Vec<Entry>,
     left_out: &'a [String],
     terms: &'a [Term],
     legend: [quality_colour::QualityColour; 7],
 }
+
+/// The field that narrows what is shown.
+struct Filter {
+    label: &'static str,
+    example: &'static str,
+}
+
+const OF_TIMERS: Filter = Filter { label: "Filter timers", example: "as in monotonic syscall" };
+const OF_NODES: Filter = Filter { label: "Filter", example: "as in epyc hpet" };
 
 /// A link to a report.
 struct Entry {
@@ -146,7 +164,7 @@ pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, PageErr
             (format!("Timers of {} reports", several.len()), lead.to_owned())
         }
     };
-    let matrices = if reports.len() > 1 { Matrix::all_of(&briefs, None) } else { Vec::new() };
+    let matrices = if reports.len() > 1 { Matrix::all_of(&briefs) } else { Vec::new() };
     Ok(Page { matrices, reports: views, left_out, ..Page::new(title, lead) }.render()?)
 }
 
@@ -159,8 +177,13 @@ impl Page<'_> {
             style: include_str!("../../templates/page.css").to_owned() + &quality_colour::style(),
             script: include_str!("../../templates/page.js"),
             home: None,
+            filter: &OF_TIMERS,
+            reasons: Vec::new(),
+            fleet: None,
+            group: None,
             matrices: Vec::new(),
             reports: Vec::new(),
+            nodes: Vec::new(),
             list: Vec::new(),
             left_out: &[],
             terms: &TERMS,

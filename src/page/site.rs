@@ -1,33 +1,33 @@
-//! A static site over a folder of reports: an index that compares platforms, and a page for each report. It is made beside
-//! the place where it is to be, and then takes that place.
+//! A static site over a folder of reports: an index that compares platforms, or groups of them where they are many, and pages of
+//! reports. It is made beside the place where it is to be, and then takes that place.
 
+mod few;
+mod fleet;
 mod manifest;
 mod place;
+mod report_page;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use askama::Template;
-use rayon::prelude::*;
 
-use super::matrix::{Brief, Matrix, Pages};
-use super::view::{self, ReportView};
-use super::{ALONE, Entry, Figures, Page, PageError};
-use crate::model::Report;
-use crate::report::Collection;
-use crate::report::machine::name;
+use super::{Figures, Page, PageError};
+use crate::report::ReadError;
 use crate::scratch::ScratchFolder;
 use crate::text::plain;
 
 /// A site can be told by this file, which lists what it is made of; a folder without it is not replaced.
 const MARK: &str = ".timermeter-site";
-/// Platforms side by side on a page of the index.
-const COLUMNS: usize = 40;
+/// Platforms side by side on the index; of more reports it shows groups.
+const SIDE_BY_SIDE: usize = 40;
 /// With more reports than this, pages have no figures unless specified otherwise: a megabyte each.
 const MANY: usize = 100;
+/// With more reports than this, only those that tell something have a page unless specified otherwise: a third of a megabyte each, with
+/// the data beside it.
+const VERY_MANY: usize = 1_000;
 
 /// Why a site could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -104,12 +104,49 @@ pub struct Site {
     pub left_out: Vec<String>,
     /// Whether pages have figures.
     pub figures: Figures,
+    /// What the index shows of a fleet; nothing where platforms stand side by side.
+    pub fleet: Option<FleetSummary>,
     /// Whether it took the place of an earlier one at once.
     pub at_once: bool,
 }
 
-/// Makes the site of all reports in and below `folder` at `place`. `figures` is decided by their number where it is null.
-/// `page_made` is called for each page of a report, by several threads.
+/// What became of many reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FleetSummary {
+    /// Groups of reports that agree.
+    pub groups: usize,
+    /// Reports that stand out.
+    pub odd: usize,
+    /// Reports that have a page.
+    pub pages: usize,
+}
+
+/// Which reports have a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// Each.
+    All,
+    /// Those that stand out, and a typical one of each group; each where platforms stand side by side.
+    Telling,
+}
+
+/// What a site is to be like; nothing where the number of reports decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Whether pages have figures.
+    pub figures: Option<Figures>,
+    /// Which reports have a page.
+    pub pages: Option<Pages>,
+}
+
+/// What has been made so far, before it takes its place.
+struct Made {
+    reports: usize,
+    refused: Vec<ReadError>,
+    fleet: Option<FleetSummary>,
+}
+
+/// Makes the site of all reports in and below `folder` at `place`. `read` is called for each report, by several threads.
 ///
 /// # Errors
 /// When the place is taken by something else, nothing could be read, or something could not be written. `place` is then as it
@@ -117,8 +154,8 @@ pub struct Site {
 pub fn publish(
     folder: &Path,
     place: &Path,
-    figures: Option<Figures>,
-    page_made: &(dyn Fn() + Sync),
+    wanted: Wanted,
+    read: &(dyn Fn() + Sync),
 ) -> Result<Site, SiteError> {
     if !folder.is_dir() {
         return Err(SiteError::NoFolder(folder.to_owned()));
@@ -126,27 +163,40 @@ pub fn publish(
     refuse_unless_ours(place)?;
     refuse_nested(folder, place)?;
     let made = beside(place)?;
-    let figures =
-        figures.unwrap_or_else(|| if count(folder) > MANY { Figures::LeftOut } else { Figures::Drawn });
-    let read: Collection<Result<Brief, SiteError>> = Collection::read(&[folder], |path, report| {
-        page_of(path, &report, folder, made.path(), figures).inspect(|_| page_made())
-    });
-    let mut briefs = Vec::with_capacity(read.reports.len());
-    for kept in read.reports {
-        briefs.push(kept.content?);
-    }
-    let left_out: Vec<String> = read.refused.iter().map(|error| plain(&error.to_string())).collect();
-    if briefs.is_empty() {
-        let first = left_out.into_iter().next().unwrap_or_default();
-        return Err(SiteError::NoReports { folder: folder.to_owned(), first });
-    }
-    // Machines side by side, the newest run of each first.
-    briefs.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| b.about.cmp(&a.about)));
-    write_index(&briefs, &left_out, made.path())?;
-    manifest::write(made.path())
-        .map_err(|source| SiteError::Write { path: made.path().join(MARK), source })?;
+    let site = made.path();
+    let count = count(folder);
+    let figures = if count > MANY { Figures::LeftOut } else { Figures::Drawn };
+    let figures = wanted.figures.unwrap_or(figures);
+    let pages = wanted.pages.unwrap_or(if count > VERY_MANY { Pages::Telling } else { Pages::All });
+    let Made { reports, refused, fleet } = if count > SIDE_BY_SIDE {
+        fleet::make(folder, site, figures, pages, read)?
+    } else {
+        few::make(folder, site, figures, read)?
+    };
+    manifest::write(site).map_err(|source| SiteError::Write { path: site.join(MARK), source })?;
     let at_once = place::take(made, place)?;
-    Ok(Site { reports: briefs.len(), left_out, figures, at_once })
+    Ok(Site { reports, left_out: in_words(&refused), figures, fleet, at_once })
+}
+
+/// Why files were left out.
+fn in_words(refused: &[ReadError]) -> Vec<String> {
+    refused.iter().map(|error| plain(&error.to_string())).collect()
+}
+
+/// There has to be a report.
+fn refuse_none(reports: usize, refused: &[ReadError], folder: &Path) -> Result<(), SiteError> {
+    if reports > 0 {
+        return Ok(());
+    }
+    let first = in_words(refused).into_iter().next().unwrap_or_default();
+    Err(SiteError::NoReports { folder: folder.to_owned(), first })
+}
+
+/// Writes a page of the site.
+fn write(page: &Page, site: &Path, name: &str) -> Result<(), SiteError> {
+    let path = site.join(name);
+    let text = page.render().map_err(|error| SiteError::Page { path: path.clone(), source: error.into() })?;
+    fs::write(&path, text).map_err(|source| SiteError::Write { path, source })
 }
 
 fn refuse_unless_ours(place: &Path) -> Result<(), SiteError> {
@@ -206,117 +256,4 @@ pub fn count(folder: &Path) -> usize {
         }
     }
     found
-}
-
-/// Writes the page of a report, and its data beside it; returns what the index needs.
-fn page_of(
-    path: &Path,
-    report: &Report,
-    folder: &Path,
-    site: &Path,
-    figures: Figures,
-) -> Result<Brief, SiteError> {
-    let parts = address(path.strip_prefix(folder).unwrap_or(path));
-    let href = format!("reports/{}.html", parts.join("/"));
-    let target = site.join(&href);
-    let explain = |source| SiteError::Write { path: target.clone(), source };
-    let failed = |source: PageError| SiteError::Page { path: path.to_owned(), source };
-    let home = "../".repeat(parts.len()) + "index.html";
-    let mut view = ReportView::of(report, "r0", figures).map_err(|error| failed(error.into()))?;
-    view.heading = ALONE.to_owned();
-    let page = Page {
-        home: Some(home),
-        reports: vec![view],
-        list: vec![Entry {
-            href: format!("{}.json", parts.last().map_or("report", String::as_str)),
-            name: "The report itself".to_owned(),
-            about: "JSON, schema timermeter.report.v1".to_owned(),
-        }],
-        ..Page::new(format!("Timers of {}", name(report)), view::about(report))
-    };
-    let text = page.render().map_err(|error| failed(error.into()))?;
-    // Not the site itself: where that is gone, somebody asked to stop.
-    let mut folder = site.to_owned();
-    let below = target.parent().and_then(|parent| parent.strip_prefix(site).ok());
-    for part in below.into_iter().flat_map(Path::components) {
-        folder.push(part);
-        match fs::create_dir(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(explain(error)),
-            _ => {}
-        }
-    }
-    fs::write(&target, text).map_err(explain)?;
-    fs::copy(path, target.with_extension("json")).map_err(explain)?;
-    Ok(Brief::of(report, Some(href)))
-}
-
-/// The path of a report as parts of an address that need no escaping anywhere. What had to be changed is distinguished
-/// by a number that follows from the name.
-fn address(path: &Path) -> Vec<String> {
-    let path = path.with_extension("");
-    let part = |part: &OsStr| {
-        let text = part.to_string_lossy();
-        let fit = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
-        let name: String = text.chars().take(100).map(fit).collect();
-        if name == text && !name.starts_with('.') {
-            return name;
-        }
-        let mut hasher = DefaultHasher::new();
-        part.as_encoded_bytes().hash(&mut hasher);
-        format!("{}-{:08x}", name.trim_start_matches('.'), hasher.finish() as u32)
-    };
-    let parts: Vec<String> = path.iter().map(part).collect();
-    if parts.is_empty() { vec!["report".to_owned()] } else { parts }
-}
-
-fn index_name(number: usize) -> String {
-    if number == 0 { "index.html".to_owned() } else { format!("index-{}.html", number + 1) }
-}
-
-fn write_index(briefs: &[Brief], left_out: &[String], site: &Path) -> Result<(), SiteError> {
-    let pages: Vec<&[Brief]> = briefs.chunks(COLUMNS).collect();
-    let count = pages.len();
-    pages.par_iter().enumerate().try_for_each(|(at, briefs_here)| {
-        let path = site.join(index_name(at));
-        let pages = (count > 1).then(|| Pages {
-            number: at + 1,
-            count,
-            before: at.checked_sub(1).map(index_name),
-            after: (at + 1 < count).then(|| index_name(at + 1)),
-        });
-        let entry = |brief: &Brief| Entry {
-            href: brief.href.clone().unwrap_or_default(),
-            name: brief.name.clone(),
-            about: brief.about.clone(),
-        };
-        let page = Page {
-            matrices: Matrix::all_of(briefs_here, pages),
-            list: briefs_here.iter().map(entry).collect(),
-            left_out: if at == 0 { left_out } else { &[] },
-            ..Page::new(
-                "How good are the clocks?".to_owned(),
-                format!("Quality of the timers of {} reports, platform by platform.", briefs.len()),
-            )
-        };
-        let text =
-            page.render().map_err(|error| SiteError::Page { path: path.clone(), source: error.into() })?;
-        fs::write(&path, text).map_err(|source| SiteError::Write { path, source })
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::address;
-    use std::path::Path;
-
-    #[test]
-    fn addresses_need_no_escaping_and_differ() {
-        assert_eq!(address(Path::new("amd-kvm/2026-11-20/report.json")), ["amd-kvm", "2026-11-20", "report"]);
-        let odd = ["a b.json", "a?b.json", "a\"b.json", ".a.json", "ä.json"]
-            .map(|name| address(Path::new(name)).join("/"));
-        for (at, one) in odd.iter().enumerate() {
-            assert!(one.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)), "{one}");
-            assert!(!odd[..at].contains(one) && !one.starts_with('.'), "{one}");
-        }
-    }
 }

@@ -9,7 +9,7 @@ mod tables;
 pub use conditions::{in_short, named};
 pub use csv::{periods as periods_csv, waits as waits_csv};
 pub use facts::{facts_of_period, facts_of_waits};
-pub use ranking::{Ranked, Ranking, Tail};
+pub use ranking::{Ranked, Ranking, Tail, usual_lateness};
 
 use super::sections::Notes;
 use crate::model::Report;

@@ -1,6 +1,7 @@
 //! Which timers that wait nobody has a reason to pass over: no other is both less late and cheaper.
 
-use crate::model::{Known, Lateness, Report, USUAL_WAIT_NS, WaitFigures, WaitRow};
+use super::named;
+use crate::model::{Known, Lateness, Report, USUAL_WAIT_NS, WaitConditions, WaitFigures, WaitRow};
 
 /// A quantile of lateness: its name, and where it stands.
 pub type Tail = (&'static str, fn(&Lateness) -> Option<Known>);
@@ -59,6 +60,22 @@ impl<'a> Ranking<'a> {
         all.sort_by(|a, b| b.front.cmp(&a.front).then(late(a).total_cmp(&late(b))));
         Some(Self { request_ns, tail, rows: all })
     }
+}
+
+/// How late each timer that waits was, at the median and in nanoseconds, at the usual length or the one nearest to it: named with its
+/// conditions where they differ.
+#[must_use]
+pub fn usual_lateness<F, V, H, P>(report: &Report<F, V, H, P>) -> Vec<(String, f64)> {
+    let rows = || report.waits.iter().filter_map(|row| Some((row, row.figures.as_ref()?)));
+    let lengths = rows().flat_map(|(_, figures)| figures.by_length());
+    let Some(usual) = Lateness::nearest(lengths, USUAL_WAIT_NS) else { return Vec::new() };
+    let among: Vec<&WaitConditions> = rows().map(|(row, _)| &row.conditions).collect();
+    let late = rows().filter_map(|(row, figures)| {
+        let lateness = figures.lateness.iter().find(|late| late.request_ns == usual.request_ns)?;
+        let median = lateness.p50_ns.map(|known| known.value).filter(|median| median.is_finite())?;
+        Some((named(&row.id, &row.conditions, &among), median))
+    });
+    late.collect()
 }
 
 impl Ranked<'_> {

@@ -1,0 +1,155 @@
+//! The site of many reports: an index of those that stand out and of groups, a page for each group, a list of all, and pages of
+//! reports. What stands out is known only when all were read, so those that get a page are read again.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::{FleetSummary, Made, Pages, SiteError, in_words, refuse_none, report_page};
+use crate::fleet::groups::groups;
+use crate::fleet::node::{Names, Node};
+use crate::fleet::outliers::outliers;
+use crate::model::{BriefReport, Report};
+use crate::page::fleet::{Fleet, FleetView, GroupPage, MOST_GROUPS, in_a_line, matrices};
+use crate::page::{Entry, Figures, OF_NODES, Page};
+use crate::report::waits::usual_lateness;
+use crate::report::{Collection, ReadError};
+use crate::text::clipped;
+
+/// The list of all nodes.
+const ALL: &str = "nodes.html";
+/// Longest path that is shown.
+const LONGEST: usize = 300;
+
+pub(super) fn make(
+    folder: &Path,
+    site: &Path,
+    figures: Figures,
+    pages: Pages,
+    read: &(dyn Fn() + Sync),
+) -> Result<Made, SiteError> {
+    let timers = Names::default();
+    let found = Collection::read(&[folder], |_, report: BriefReport| {
+        read();
+        Node::of("", &report, &usual_lateness(&report), &timers)
+    });
+    refuse_none(found.reports.len(), &found.refused, folder)?;
+    let mut refused = found.refused;
+    let (paths, mut nodes): (Vec<PathBuf>, Vec<Node>) =
+        found.reports.into_iter().map(|kept| (kept.path, kept.content)).unzip();
+    let files = named(&mut nodes, &paths, folder);
+    let names = timers.settle(&mut nodes);
+    let groups = groups(&nodes);
+    let outliers = outliers(&nodes, &groups, &names);
+    let mut fleet = Fleet { nodes, files, pages: HashMap::new(), names, groups, outliers };
+    let wanted = match pages {
+        Pages::All => (0..paths.len()).collect(),
+        Pages::Telling => fleet.telling(),
+    };
+    let (pages, changed) = reports(&fleet, &wanted, &paths, folder, site, figures)?;
+    fleet.pages = pages;
+    refused.extend(changed);
+    index(&fleet, &refused, site)?;
+    group_pages(&fleet, site)?;
+    let summary = FleetSummary {
+        groups: fleet.groups.len(),
+        odd: fleet.outliers.nodes.len(),
+        pages: fleet.pages.len(),
+    };
+    Ok(Made { reports: fleet.nodes.len(), refused, fleet: Some(summary) })
+}
+
+/// Names the nodes by their files: by the folder that is theirs alone, or by the whole path. Returns the paths.
+fn named(nodes: &mut [Node], paths: &[PathBuf], folder: &Path) -> Vec<String> {
+    let below = |path: &PathBuf| path.strip_prefix(folder).unwrap_or(path).to_owned();
+    let first = |path: &Path| path.iter().next().map(|part| part.to_string_lossy().into_owned());
+    let mut reports: HashMap<Option<String>, usize> = HashMap::new();
+    for path in paths {
+        *reports.entry(first(&below(path))).or_default() += 1;
+    }
+    let mut files = Vec::with_capacity(paths.len());
+    for (node, path) in nodes.iter_mut().zip(paths) {
+        let path = below(path);
+        let whole = path.with_extension("");
+        let own = first(&whole).filter(|_| reports.get(&first(&path)) == Some(&1));
+        node.name = clipped(&own.unwrap_or_else(|| whole.to_string_lossy().into_owned()), LONGEST);
+        files.push(clipped(&path.to_string_lossy(), LONGEST));
+    }
+    files
+}
+
+/// Writes the pages of the `wanted` nodes. Returns their addresses, and which reports are no longer what they were.
+fn reports(
+    fleet: &Fleet,
+    wanted: &[usize],
+    paths: &[PathBuf],
+    folder: &Path,
+    site: &Path,
+    figures: Figures,
+) -> Result<(HashMap<usize, String>, Vec<ReadError>), SiteError> {
+    let places: HashMap<&Path, usize> = wanted.iter().map(|node| (paths[*node].as_path(), *node)).collect();
+    let reasons = fleet.reasons();
+    let wanted: Vec<&Path> = wanted.iter().map(|node| paths[*node].as_path()).collect();
+    let found = Collection::read(&wanted, |path, report: Report| {
+        let node = places.get(path).copied();
+        let reasons = node.and_then(|node| reasons.get(&node)).cloned().unwrap_or_default();
+        Ok((node, report_page::write(path, &report, folder, site, figures, reasons)?))
+    });
+    let mut pages = HashMap::new();
+    for kept in found.reports {
+        let (node, href): (Option<usize>, String) = kept.content?;
+        pages.extend(node.map(|node| (node, href)));
+    }
+    Ok((pages, found.refused))
+}
+
+fn index(fleet: &Fleet, refused: &[ReadError], site: &Path) -> Result<(), SiteError> {
+    let (nodes, odd) = (fleet.nodes.len(), fleet.outliers.nodes.len());
+    let list = Entry {
+        href: ALL.to_owned(),
+        name: "All reports".to_owned(),
+        about: format!("{nodes}, each with its group and its file"),
+    };
+    let page = Page {
+        filter: &OF_NODES,
+        fleet: Some(FleetView::of(fleet)),
+        matrices: matrices(fleet),
+        list: vec![list],
+        left_out: &in_words(refused),
+        ..Page::new(
+            "How good are the clocks?".to_owned(),
+            format!("{nodes} reports: {odd} that stand out, and {}.", counted(fleet.groups.len(), "group")),
+        )
+    };
+    super::write(&page, site, "index.html")?;
+    let all = Page {
+        home: Some("index.html".to_owned()),
+        filter: &OF_NODES,
+        nodes: fleet.list("", |_| true),
+        ..Page::new("All reports".to_owned(), "Each with its group, and whether it stands out.".to_owned())
+    };
+    super::write(&all, site, ALL)
+}
+
+fn group_pages(fleet: &Fleet, site: &Path) -> Result<(), SiteError> {
+    let folder = site.join("groups");
+    fs::create_dir(&folder).map_err(|source| SiteError::Write { path: folder, source })?;
+    let groups: Vec<_> = fleet.groups.iter().take(MOST_GROUPS).enumerate().collect();
+    groups.into_par_iter().try_for_each(|(at, group)| {
+        let is_member = |node: usize| group.members.binary_search(&node).is_ok();
+        let page = Page {
+            home: Some("../index.html".to_owned()),
+            filter: &OF_NODES,
+            group: Some(GroupPage::of(fleet, at)),
+            nodes: fleet.list("../", is_member),
+            ..Page::new(format!("Group {}", at + 1), in_a_line(&group.machine))
+        };
+        super::write(&page, site, &format!("groups/{}.html", at + 1))
+    })
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
