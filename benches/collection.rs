@@ -79,6 +79,8 @@ fn many(criterion: &mut Criterion) {
     let one = folder.join("machine-000").join("run-00000").join("report.json");
     let (folder, one) = (folder.display().to_string(), one.display().to_string());
     let site = base.path().join("site").display().to_string();
+    #[cfg(feature = "dataset")]
+    let dataset = base.path().join("dataset").display().to_string();
     let mut group = criterion.benchmark_group("ten thousand reports");
     group.sample_size(10);
     for (name, args) in [
@@ -86,6 +88,11 @@ fn many(criterion: &mut Criterion) {
         ("table beside", vec!["table", &folder, "--layout", "beside", "--format", "csv"]),
         ("compare", vec!["compare", &folder, &one]),
         ("publish", vec!["publish", &folder, "--output", &site]),
+        #[cfg(feature = "dataset")]
+        ("table as Parquet", vec!["table", &folder, "--all", "--format", "parquet"]),
+        // All of it but the first time finds that it is there: the first, which makes it, is the one whose memory is told.
+        #[cfg(feature = "dataset")]
+        ("collect", vec!["collect", &folder, "--output", &dataset]),
     ] {
         match greatest_memory(&args) {
             Some(megabytes) => println!("{name}: at most {megabytes} MB"),

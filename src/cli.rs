@@ -2,6 +2,7 @@
 
 mod agent_check;
 mod analyse;
+mod collect;
 mod compare;
 mod completions;
 mod inspect;
@@ -30,13 +31,14 @@ mod check;
 pub use agent_check::AgentCheckArgs;
 pub use analyse::AnalyseArgs;
 pub use check::CheckArgs;
+pub use collect::CollectArgs;
 pub use compare::{CompareArgs, CompareFormat};
 pub use completions::CompletionsArgs;
 pub use inspect::InspectArgs;
 pub use keep::{KeepArgs, RunArgs};
 pub use report::{FiguresWanted, PagesWanted, PublishArgs, ReportArgs};
 pub use runtimes::{RuntimeArgs, RuntimeName};
-pub use table::TableArgs;
+pub use table::{ColumnFormat, TableArgs, TableFormat};
 pub use wait::{Cpus, Lengths, PeriodArgs, Slack, WaitArgs, WaitingArgs};
 
 const PROBE_EXAMPLES: &str = "\
@@ -108,9 +110,12 @@ pub enum Command {
     /// agree, and the figures of these.
     #[command(after_help = status::REPORTS)]
     Publish(PublishArgs),
-    /// Print one or many reports as a table: Markdown, CSV, LaTeX, HTML, JSON
+    /// Print one or many reports as a table: Markdown, CSV, LaTeX, HTML, JSON, Parquet, Arrow
     #[command(after_help = status::REPORTS)]
     Table(TableArgs),
+    /// Collect the reports of a fleet into one Parquet dataset, by platform and date
+    #[command(after_help = status::REPORTS, after_long_help = with_examples(collect::EXAMPLES, status::REPORTS))]
+    Collect(CollectArgs),
     /// Tell what changed from one report to another, and whether it is more than noise
     #[command(after_help = status::COMPARED, after_long_help = with_examples(compare::EXAMPLES, status::COMPARED))]
     Compare(CompareArgs),

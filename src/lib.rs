@@ -11,6 +11,8 @@ pub mod cli;
 pub mod commands;
 pub mod common_time;
 pub mod comparison;
+#[cfg(feature = "dataset")]
+pub mod dataset;
 pub mod fleet;
 pub mod glob;
 pub mod input;

@@ -7,8 +7,9 @@ use std::thread;
 use clap::Parser;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
-    CommandError, agent, agent_check, analyse, check, colour, compare, completions, inspect, list, measure,
-    period, pick, platform, probe, publish, rehearse, report, score, selftest, table, tell, trial, wait,
+    CommandError, agent, agent_check, analyse, check, collect, colour, compare, completions, inspect, list,
+    measure, period, pick, platform, probe, publish, rehearse, report, score, selftest, table, tell, trial,
+    wait,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::{limits, scratch};
@@ -128,6 +129,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Report(args) => report::run(args, &mut output)?,
         Command::Publish(args) => publish::run(args, &mut output)?,
         Command::Table(args) => table::run(args, &mut output)?,
+        Command::Collect(args) => collect::run(args, &mut output)?,
         Command::Compare(args) => compare::run(args, &mut output)?,
         Command::List(args) => list::run(args, &mut output)?,
         Command::AgentCheck(args) => agent_check::run(args, &mut output)?,

@@ -1,11 +1,54 @@
 //! Arguments of `table`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use crate::table::Format;
 use crate::tabulation::{Choice, Column, Kind, Layout};
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Cell by cell, as it is shown.
+    Shown(Format),
+    /// All columns, typed, in one of the formats of datasets.
+    Typed(ColumnFormat),
+}
+
+/// The formats of datasets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColumnFormat {
+    /// All columns, typed (Apache Parquet), for DuckDB, Polars, pandas
+    Parquet,
+    /// All columns, typed (Apache Arrow's file, also called Feather)
+    Arrow,
+}
+
+impl ValueEnum for TableFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        const {
+            &[
+                Self::Shown(Format::Table),
+                Self::Shown(Format::Markdown),
+                Self::Shown(Format::Csv),
+                Self::Shown(Format::Latex),
+                Self::Shown(Format::Html),
+                Self::Shown(Format::Json),
+                Self::Typed(ColumnFormat::Parquet),
+                Self::Typed(ColumnFormat::Arrow),
+            ]
+        }
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Shown(format) => format.to_possible_value(),
+            Self::Typed(format) => format.to_possible_value(),
+        }
+    }
+}
 
 /// Arguments of `table`.
 #[derive(Clone, Debug, Args)]
@@ -16,9 +59,12 @@ pub struct TableArgs {
     /// What the rows are of: clocks, timers that wait or periodic ones [default: the first of these that the reports have]
     #[arg(long, value_enum)]
     pub kind: Option<Kind>,
-    /// Format of the output
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Format of the output [default: by the ending of FILE, else table]
+    #[arg(long, value_enum)]
+    pub format: Option<TableFormat>,
+    /// Write it to this file, whole or not at all, and not to standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// How several platforms stand to each other
     #[arg(long, value_enum, default_value_t)]
     pub layout: Layout,
@@ -37,6 +83,23 @@ pub struct TableArgs {
 }
 
 impl TableArgs {
+    /// The format that is asked for.
+    #[must_use]
+    pub fn format(&self) -> TableFormat {
+        let ending = self.output.as_deref().and_then(Path::extension);
+        let by_ending = || match ending?.to_str()? {
+            "md" => Some(TableFormat::Shown(Format::Markdown)),
+            "csv" => Some(TableFormat::Shown(Format::Csv)),
+            "tex" => Some(TableFormat::Shown(Format::Latex)),
+            "html" => Some(TableFormat::Shown(Format::Html)),
+            "json" => Some(TableFormat::Shown(Format::Json)),
+            "parquet" => Some(TableFormat::Typed(ColumnFormat::Parquet)),
+            "arrow" | "feather" => Some(TableFormat::Typed(ColumnFormat::Arrow)),
+            _ => None,
+        };
+        self.format.or_else(by_ending).unwrap_or(TableFormat::Shown(Format::Table))
+    }
+
     /// What may be shown: of the kind that was asked for, else of those that have all columns that were named; of all kinds if none
     /// has.
     #[must_use]

@@ -4,6 +4,8 @@ pub mod agent;
 pub mod agent_check;
 pub mod analyse;
 pub mod check;
+pub mod collect;
+mod columns;
 pub mod compare;
 pub mod completions;
 mod files;

@@ -4,8 +4,9 @@ use std::io::Write;
 
 use clap::ValueEnum;
 
-use super::{CommandError, tell, tell_refused, terminal_style};
-use crate::cli::TableArgs;
+use super::{CommandError, columns, failed, tell, tell_refused, terminal_style};
+use crate::cli::{TableArgs, TableFormat};
+use crate::report::WholeFile;
 use crate::table::Format;
 use crate::tabulation::{Layout, Tabulation};
 
@@ -17,15 +18,24 @@ const NARROW: usize = 110;
 /// # Errors
 /// When none could, or the output cannot be written.
 pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let format = match args.format() {
+        TableFormat::Shown(format) => format,
+        TableFormat::Typed(format) => return columns::table(args, format),
+    };
+    let file = args.output.as_deref().map(WholeFile::prepare).transpose().map_err(failed)?;
     let style = terminal_style();
-    let for_people = args.format == Format::Table && style.width.is_some();
+    let for_people = format == Format::Table && style.width.is_some() && file.is_none();
     let narrow = for_people && style.columns() < NARROW;
     let tabulation = Tabulation::first_of(&args.reports, args.choices(narrow));
     let complete = tell_refused(&tabulation.refused, tabulation.reports())?;
-    if for_people && args.layout == Layout::Stacked {
+    if let Some(file) = file {
+        let mut text = Vec::new();
+        tabulation.write(format, &mut text)?;
+        file.commit(&text).map_err(failed)?;
+    } else if for_people && args.layout == Layout::Stacked {
         output.write_all(tabulation.on_terminal(style).as_bytes())?;
     } else {
-        tabulation.write(args.format, output)?;
+        tabulation.write(format, output)?;
     }
     output.flush()?;
     if let (kind, 0) = tabulation.rows() {

@@ -20,6 +20,18 @@ pub enum Counted {
 }
 
 impl Counted {
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wall => "wall",
+            Self::ProcessCpu => "process-cpu",
+            Self::ThreadCpu => "thread-cpu",
+            Self::ThreadCycles => "thread-cycles",
+            Self::SomethingElse => "something-else",
+        }
+    }
+
     /// As a sentence goes on after "it counts".
     #[must_use]
     pub fn in_words(self) -> &'static str {

@@ -41,8 +41,8 @@ pub use settings::Settings;
 pub use timer::{BriefRow, Observations, Status, TimerRow};
 pub use units::{Cycles, Hertz, Nanos};
 pub use verdict::{
-    AllanPoint, Answer, Answers, BriefVerdicts, CpuOffset, Declared, Monotonic, Nature, Outcome, Path,
-    ReadPath, Stable, ThreadSafe, Verdicts,
+    AllanPoint, Answer, Answers, BriefReadPath, BriefStable, BriefThreadSafe, BriefVerdicts, CpuOffset,
+    Declared, Monotonic, Nature, Outcome, Path, ReadPath, Stable, ThreadSafe, Verdicts,
 };
 pub use wait::{
     BackgroundLoad, BriefWaitRow, Granularity, Known, Lateness, LatenessHistogram, Means, Steps,

@@ -24,6 +24,21 @@ pub enum Family {
     Other,
 }
 
+impl Family {
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CpuCounter => "cpu-counter",
+            Self::SystemClock => "system-clock",
+            Self::CpuTime => "cpu-time",
+            Self::PerfEvent => "perf-event",
+            Self::DeviceClock => "device-clock",
+            Self::Other => "other",
+        }
+    }
+}
+
 /// How a read gets at what it reads, where nothing is in its way. Which way it really takes, the verdicts tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -38,6 +53,19 @@ pub enum ReadsBy {
     /// None of these.
     #[serde(other)]
     Other,
+}
+
+impl ReadsBy {
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Instruction => "instruction",
+            Self::Vdso => "vdso",
+            Self::SystemCall => "system-call",
+            Self::Other => "other",
+        }
+    }
 }
 
 /// What is declared of a timer; what is not is null or left out.

@@ -97,16 +97,16 @@ macro_rules! answers {
 answers!(Verdicts);
 answers!(BriefVerdicts);
 
-/// Verdicts whose evidence was passed over.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+/// Verdicts of whose evidence only that is kept which tables of many reports show.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[expect(missing_docs, reason = "as in the whole verdicts")]
 pub struct BriefVerdicts {
     pub monotonic: Answer,
-    pub thread_safe: Answer,
-    pub stable: Answer,
+    pub thread_safe: BriefThreadSafe,
+    pub stable: BriefStable,
     pub counts: Answer,
     pub declared: Answer,
-    pub read_path: Answer,
+    pub read_path: BriefReadPath,
 }
 
 /// How a question was answered, and why so.
@@ -116,6 +116,45 @@ pub struct Answer {
     pub outcome: Outcome,
     /// The evidence in a sentence.
     pub finding: String,
+}
+
+/// Order between threads, in brief.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[expect(missing_docs, reason = "as in the whole verdict")]
+pub struct BriefThreadSafe {
+    pub outcome: Outcome,
+    pub finding: String,
+    #[serde(default)]
+    pub offsets: Vec<CpuOffset>,
+}
+
+impl BriefThreadSafe {
+    /// The CPU whose clock is furthest from that of the first one, ahead or behind.
+    #[must_use]
+    pub fn furthest(&self) -> Option<&CpuOffset> {
+        self.offsets.iter().max_by(|a, b| a.ns.abs().total_cmp(&b.ns.abs()))
+    }
+}
+
+/// Rate against the reference, in brief.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[expect(missing_docs, reason = "as in the whole verdict")]
+pub struct BriefStable {
+    pub outcome: Outcome,
+    pub finding: String,
+    pub offset_ppm: Option<f64>,
+    pub offset_uncertainty_ppm: Option<f64>,
+    pub jumps: Option<u32>,
+    pub freezes: Option<u32>,
+}
+
+/// On which way a read is answered, in brief.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[expect(missing_docs, reason = "as in the whole verdict")]
+pub struct BriefReadPath {
+    pub outcome: Outcome,
+    pub finding: String,
+    pub path: Option<Path>,
 }
 
 /// Order within one thread.
@@ -253,6 +292,18 @@ pub enum Path {
     SystemCall,
     /// The hypervisor, for each instruction that reads the counter.
     Trapped,
+}
+
+impl Path {
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UserMode => "user-mode",
+            Self::SystemCall => "system-call",
+            Self::Trapped => "trapped",
+        }
+    }
 }
 
 /// On which way a read is answered.

@@ -87,8 +87,9 @@ impl Collection<Report> {
     }
 }
 
-/// The files that `path` stands for.
-fn files(path: &Path) -> Vec<Result<PathBuf, ReadError>> {
+/// The files that `path` stands for: itself, or where it is a folder all `.json` files in and below it.
+#[must_use]
+pub fn files(path: &Path) -> Vec<Result<PathBuf, ReadError>> {
     if !path.is_dir() {
         // Whatever it is, reading it will tell.
         return vec![Ok(path.to_owned())];

@@ -45,6 +45,14 @@ pub enum OutputError {
     },
 }
 
+impl OutputError {
+    /// What the system said of `path`, for which `place` has to be writable.
+    #[must_use]
+    pub fn explained(path: &Path, place: &Path, source: io::Error) -> Self {
+        explain(path, place, source)
+    }
+}
+
 /// A file that will be written; dropped without [`commit`](Self::commit) it leaves nothing behind.
 #[derive(Debug)]
 pub struct WholeFile {
@@ -82,22 +90,35 @@ impl WholeFile {
     ///
     /// # Errors
     /// When the disk is full, or the folder changed since.
-    pub fn commit(self, bytes: &[u8]) -> Result<(), OutputError> {
-        let path = self.path;
-        match self.target {
-            Target::Whole { mut file, place } => {
-                let written =
-                    file.file().and_then(|file| file.write_all(bytes).and_then(|()| file.sync_all()));
-                let whole = written.and_then(|()| file.persist(&place));
-                whole.map_err(|source| explain(&path, &place, source))
-            }
-            Target::Standard => io::stdout().write_all(bytes).map_err(|source| explain(&path, &path, source)),
+    pub fn commit(mut self, bytes: &[u8]) -> Result<(), OutputError> {
+        self.append(bytes)?;
+        self.finish()
+    }
+
+    /// Writes some of what will be there once it is [finished](Self::finish); at once where it cannot be replaced.
+    ///
+    /// # Errors
+    /// When the disk is full.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
+        let written = match &mut self.target {
+            Target::Whole { file, .. } => file.file().and_then(|file| file.write_all(bytes)),
+            Target::Standard => io::stdout().write_all(bytes),
             Target::Straight => {
-                let opened = OpenOptions::new().append(true).open(&path);
-                let written = opened.and_then(|mut file| file.write_all(bytes));
-                written.map_err(|source| explain(&path, &path, source))
+                OpenOptions::new().append(true).open(&self.path).and_then(|mut file| file.write_all(bytes))
             }
-        }
+        };
+        let place = if let Target::Whole { place, .. } = &self.target { place } else { &self.path };
+        written.map_err(|source| explain(&self.path, place, source))
+    }
+
+    /// Has all that was [appended](Self::append) be there.
+    ///
+    /// # Errors
+    /// When the disk is full, or the folder changed since.
+    pub fn finish(self) -> Result<(), OutputError> {
+        let Target::Whole { mut file, place } = self.target else { return Ok(()) };
+        let whole = file.file().and_then(|file| file.sync_all()).and_then(|()| file.persist(&place));
+        whole.map_err(|source| explain(&self.path, &place, source))
     }
 }
 

@@ -8,7 +8,8 @@ use crate::model::{Accuracy, AccuracyKind, Answers, BriefReport, BriefRow, Commo
 use crate::table::{Cell, Column as Heading, Notation};
 use crate::text::numbers::half_interval;
 
-pub(super) use waits::{Ticked, Waited, in_a_line};
+pub(super) use waits::in_a_line;
+pub use waits::{Ticked, Waited};
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,6 +1,7 @@
 //! Tables of one or many reports: a row a timer, the platforms one below the other or side by side.
 
 mod column;
+mod row;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,13 +12,13 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use indexmap::IndexMap;
 
-use crate::model::{BriefReport, BriefRow, Status, WaitConditions};
-use crate::report::waits::in_short;
+use crate::model::BriefReport;
 use crate::report::{Collection, ReadError, slug};
 use crate::table::{Cell, Column as Heading, Format, Style, Table};
 
-pub use column::{Column, Kind};
-use column::{Source, Ticked, Waited, in_a_line};
+pub use column::{Column, Kind, Ticked, Waited};
+use column::{Source, in_a_line};
+pub use row::{Row, Shape, each_row};
 
 /// How the platforms stand to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -194,13 +195,6 @@ impl Line {
     }
 }
 
-/// What a row is of.
-enum Row<'a> {
-    Clock(&'a BriefRow),
-    Wait(Waited<'a>),
-    Period(Ticked<'a>),
-}
-
 /// What is known of a column once the report is.
 enum Known {
     Cell(Cell),
@@ -213,10 +207,7 @@ impl Known {
     fn cell(&self, row: &Row) -> Cell {
         match (self, row) {
             (Self::Cell(cell), _) => cell.clone(),
-            (Self::Of(Source::Row { clock: Some(of), .. }), Row::Clock(row)) => of(row),
-            (Self::Of(Source::Row { wait: Some(of), .. }), Row::Wait(row)) => of(row),
-            (Self::Of(Source::Row { period: Some(of), .. }), Row::Period(row)) => of(row),
-            (Self::Of(_), _) => Cell::Nothing,
+            (Self::Of(source), row) => source.cell(row),
             (Self::Line, Row::Clock(row)) => row.id.as_str().into(),
             (Self::Line, Row::Wait(Waited { row, late, conditions })) => {
                 in_a_line(&row.id, late.map(|late| late.request_ns), conditions)
@@ -239,45 +230,14 @@ fn lines(path: &Path, report: &BriefReport, choice: &Choice) -> Vec<Line> {
     };
     let columns: Vec<Known> = choice.columns.iter().map(|&column| prepared(column)).collect();
     let key = choice.sort.map(|(column, _)| prepared(column));
-    let line = |row: Row| Line {
+    let line = |row: &Row| Line {
         report: 0,
-        cells: columns.iter().map(|known| known.cell(&row)).collect(),
-        key: key.as_ref().map_or(Cell::Nothing, |known| known.cell(&row)),
+        cells: columns.iter().map(|known| known.cell(row)).collect(),
+        key: key.as_ref().map_or(Cell::Nothing, |known| known.cell(row)),
     };
-    let shown = |status: Status| choice.all || matches!(status, Status::Ok | Status::Unresolved);
-    match choice.kind {
-        Kind::Clocks => {
-            let rows = report.timers.iter().filter(|row| shown(row.status));
-            rows.map(|row| line(Row::Clock(row))).collect()
-        }
-        Kind::Waits => {
-            let rows = || report.waits.iter().filter(|row| shown(row.status));
-            let among: Vec<&WaitConditions> = rows().map(|row| &row.conditions).collect();
-            let mut lines = Vec::new();
-            for row in rows() {
-                let conditions = &in_short(&row.conditions, &among, false);
-                let lengths = row.figures.iter().flat_map(|figures| figures.by_length());
-                let mut lengths: Vec<_> = lengths.map(Some).collect();
-                if lengths.is_empty() {
-                    lengths.push(None);
-                }
-                lines.extend(
-                    lengths.into_iter().map(|late| line(Row::Wait(Waited { row, late, conditions }))),
-                );
-            }
-            lines
-        }
-        Kind::Periods => {
-            let rows = || report.periods.iter().filter(|row| shown(row.status));
-            let among: Vec<&WaitConditions> = rows().map(|row| &row.conditions).collect();
-            rows()
-                .map(|row| {
-                    let conditions = &in_short(&row.conditions, &among, false);
-                    line(Row::Period(Ticked { row, conditions }))
-                })
-                .collect()
-        }
-    }
+    let mut lines = Vec::new();
+    each_row(report, choice.kind, choice.all, |row| lines.push(line(row)));
+    lines
 }
 
 /// A name for each report that no other one has: its platform, where need be with the time, else its file.

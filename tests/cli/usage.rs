@@ -157,3 +157,18 @@ fn scores_of_the_paper() {
         timermeter(&args).success().stdout(contains(percent)).stderr(predicate::str::is_empty());
     }
 }
+
+#[cfg(not(feature = "dataset"))]
+#[test]
+fn a_build_without_typed_columns_says_how_to_get_them() {
+    let folder = Folder::new();
+    let report = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json");
+    for args in [
+        vec!["table", report, "--format", "parquet"],
+        vec!["table", report, "--output", "t.arrow"],
+        vec!["collect", report, "--output", "fleet"],
+    ] {
+        timermeter(&args).code(1).stdout(predicate::str::is_empty()).stderr(contains("--features dataset"));
+    }
+    assert!(folder.names().is_empty());
+}

@@ -42,11 +42,15 @@ pub fn folder(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
+/// What is handed out can do all that costs only those who compile it.
+const FEATURES: &str = "timermeter/dataset";
+
 /// Compiles the program by the profile `dist`.
 pub fn program(root: &Path, target: &str) -> Outcome<PathBuf> {
     let linker = format!("CARGO_TARGET_{}_LINKER", target.to_uppercase().replace('-', "_"));
     let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["build", "--package", "timermeter", "--profile", "dist", "--locked", "--target", target])
+        .args(["--features", FEATURES])
         .arg("--target-dir")
         .arg(folder(root))
         .env(linker, LINKER)

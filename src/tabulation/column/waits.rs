@@ -8,7 +8,8 @@ use crate::text::numbers::short_time;
 use serde::de::IgnoredAny;
 
 /// A timer that waits, at one length.
-pub(in crate::tabulation) struct Waited<'a> {
+pub struct Waited<'a> {
+    /// The timer.
     pub row: &'a BriefWaitRow,
     /// None where it has no figures.
     pub late: Option<&'a Lateness<IgnoredAny>>,
@@ -17,7 +18,8 @@ pub(in crate::tabulation) struct Waited<'a> {
 }
 
 /// A periodic timer.
-pub(in crate::tabulation) struct Ticked<'a> {
+pub struct Ticked<'a> {
+    /// The timer.
     pub row: &'a PeriodRow,
     /// As above.
     pub conditions: &'a str,

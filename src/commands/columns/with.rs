@@ -1,0 +1,142 @@
+//! Reports in typed columns: as one file, or as a dataset.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use clap::ValueEnum;
+
+use crate::cli::{CollectArgs, ColumnFormat, TableArgs};
+use crate::commands::{CommandError, failed, tell, tell_refused};
+use crate::dataset::{Added, Batch, Choice, Dataset, FileFormat, Sheet, TableFile, columns, each_batch};
+use crate::report::{ReadError, WholeFile, is_standard};
+use crate::tabulation::{Kind, Layout};
+
+/// Names that are told; of more only the number.
+const NAMED: usize = 5;
+
+/// What became of the reports.
+#[derive(Default)]
+struct Tally {
+    refused: Vec<ReadError>,
+    read: usize,
+    rows: usize,
+    others: Vec<(Kind, usize)>,
+}
+
+impl Tally {
+    fn add(&mut self, refused: Vec<ReadError>, sheets: &[Sheet]) {
+        self.refused.extend(refused);
+        self.read += sheets.len();
+        for sheet in sheets {
+            self.rows += sheet.rows();
+            for &(kind, rows) in &sheet.others {
+                match self.others.iter_mut().find(|(other, _)| *other == kind) {
+                    Some((_, count)) => *count += rows,
+                    None => self.others.push((kind, rows)),
+                }
+            }
+        }
+    }
+
+    fn tell_others(&self) {
+        for (kind, rows) in self.others.iter().filter(|(_, rows)| *rows > 0) {
+            let flag = kind.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+            tell(&format!("these reports have {rows} rows of {} too: --kind {flag}", kind.in_words()));
+        }
+    }
+}
+
+/// Writes all columns of all rows as one file.
+pub fn table(args: &TableArgs, format: ColumnFormat) -> Result<bool, CommandError> {
+    if !args.columns.is_empty() || args.sort.is_some() || args.reverse || args.layout != Layout::Stacked {
+        return Err(CommandError::Usage(
+            "Parquet and Arrow files have all columns, in the order of the reports: choose and sort where they are read".into(),
+        ));
+    }
+    let path = args.output.as_deref().unwrap_or(Path::new("-"));
+    if is_standard(path) && std::io::stdout().is_terminal() {
+        return Err(CommandError::Usage(
+            "Parquet and Arrow are no text, and are not written to a terminal: name a file (--output), or a pipe".into(),
+        ));
+    }
+    let format = match format {
+        ColumnFormat::Parquet => FileFormat::Parquet,
+        ColumnFormat::Arrow => FileFormat::Arrow,
+    };
+    let kind = args.kind.unwrap_or_default();
+    let choice = Choice { kind, columns: columns(kind), all: args.all };
+    let mut file = WholeFile::prepare(path).map_err(failed)?;
+    let mut table = TableFile::new(format, &choice, false).map_err(failed)?;
+    let mut tally = Tally::default();
+    let mut pieces = Vec::new();
+    each_batch(&args.reports, false, &choice, |Batch { sheets, refused }| -> Result<(), CommandError> {
+        table.push(&sheets.iter().collect::<Vec<_>>()).map_err(failed)?;
+        tally.add(refused, &sheets);
+        pieces.push(table.written());
+        Ok(())
+    })?;
+    let complete = tell_refused(&tally.refused, tally.read)?;
+    for piece in pieces {
+        file.append(&piece).map_err(failed)?;
+    }
+    file.append(&table.finish().map_err(failed)?).map_err(failed)?;
+    file.finish().map_err(failed)?;
+    if tally.rows == 0 {
+        tell(&format!("these reports have no {} with figures; --all writes those without", kind.in_words()));
+    }
+    tally.tell_others();
+    Ok(complete)
+}
+
+/// Adds all reports to a dataset.
+pub fn collect(args: &CollectArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let choice = Choice { kind: args.kind, columns: columns(args.kind), all: true };
+    let mut dataset = Dataset::prepare(&args.output, &choice).map_err(failed)?;
+    let mut tally = Tally::default();
+    each_batch(&args.reports, true, &choice, |Batch { sheets, refused }| {
+        tally.add(refused, &sheets);
+        dataset.add(sheets).map_err(failed)
+    })?;
+    let complete = tell_refused(&tally.refused, tally.read)?;
+    let added = dataset.put_in_place().map_err(failed)?;
+    tell_added(&added, args.kind);
+    tally.tell_others();
+    let place = args.output.display();
+    let Added { reports, rows, files, .. } = added;
+    writeln!(
+        output,
+        "{place}: {} added, {} in {}",
+        some(reports, "report"),
+        some(rows, "row"),
+        some(files, "file")
+    )?;
+    Ok(complete)
+}
+
+/// What is worth knowing of what was added.
+fn tell_added(added: &Added, kind: Kind) {
+    let told = [
+        (added.known, "not added: the dataset holds them, or they came twice".to_owned()),
+        (added.empty, format!("not added: they have no {}", kind.in_words())),
+        (added.unset, "of 1970, as clocks say that nobody set; they stand below date=1970-…".to_owned()),
+        (added.undated, "without a time; they stand below date=__HIVE_DEFAULT_PARTITION__".to_owned()),
+    ];
+    for (count, what) in told.into_iter().filter(|(count, _)| *count > 0) {
+        tell(&format!("{}: {what}", some(count, "report")));
+    }
+    let names: Vec<&str> = added.shared_names.iter().take(NAMED).map(AsRef::as_ref).collect();
+    let more = match added.shared_names.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    if !names.is_empty() {
+        let names = names.join(", ");
+        tell(&format!(
+            "several machines have one name, and all of them were added; the file tells them apart: {names}{more}"
+        ));
+    }
+}
+
+fn some(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

@@ -1,0 +1,21 @@
+//! Reports in columns: the rows of many reports, typed, for the tools that ask questions of tables. One column list a kind of rows
+//! (`column.rs`), from which the files and their documentation follow; one file (`file.rs`) or a dataset in partitions
+//! (`partitions.rs`); reports are read and written batch by batch, so that any number of them fits the memory.
+
+mod batches;
+mod column;
+mod file;
+mod identity;
+mod origin;
+mod partitions;
+mod parts;
+mod sheet;
+mod stream;
+mod value;
+
+pub use batches::{Batch, each_batch};
+pub use column::{Column, columns};
+pub use file::{FileFormat, TableFile};
+pub use partitions::{Added, Dataset, DatasetError};
+pub use sheet::{Choice, Sheet};
+pub use value::{Type, Value};

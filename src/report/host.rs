@@ -1,0 +1,56 @@
+//! The name of a node. Reports do not hold it: where they were put tells it.
+
+use std::path::Path;
+
+/// `NODE.json` is of NODE, and where reports lie in the folder `below`, `NODE/<platform>/<date>/report.json` and `NODE/report.json` in it are
+/// too, as `deploy/node.sh` keeps them. `None` where nothing but platform and date tells where it lies.
+#[must_use]
+pub fn host(path: &Path, below: Option<&Path>, platform: &str) -> Option<String> {
+    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned())?;
+    if name != "report" && name != "-" {
+        return Some(name);
+    }
+    let relative = below.and_then(|below| path.strip_prefix(below).ok());
+    let folders = relative.and_then(Path::parent).into_iter().flat_map(Path::components);
+    let mut names: Vec<String> =
+        folders.map(|folder| folder.as_os_str().to_string_lossy().into_owned()).collect();
+    if names.last().is_some_and(|name| is_date(name)) {
+        names.pop();
+        if names.last().is_some_and(|name| name == platform) {
+            names.pop();
+        }
+    }
+    names.pop()
+}
+
+/// `2026-11-20`, `2026-11-20-2`, `undated`: as `--save` names folders.
+fn is_date(name: &str) -> bool {
+    let day = name.get(..10).unwrap_or_default();
+    let plain = |(at, b): (usize, u8)| if matches!(at, 4 | 7) { b == b'-' } else { b.is_ascii_digit() };
+    name.starts_with("undated") || (day.len() == 10 && day.bytes().enumerate().all(plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host;
+    use std::path::Path;
+
+    #[test]
+    fn the_folder_of_a_node_tells_its_name() {
+        for (path, below, name) in [
+            ("run/node7/amd/2026-11-20/report.json", Some("run"), Some("node7")),
+            ("run/rack-2/node7/amd/2026-11-20-3/report.json", Some("run"), Some("node7")),
+            ("run/node7/report.json", Some("run"), Some("node7")),
+            ("run/node7.json", Some("run"), Some("node7")),
+            ("run/before/node7.json", Some("run"), Some("node7")),
+            ("run/node7.json", None, Some("node7")),
+            ("reports/amd/2026-11-20/report.json", Some("reports"), None),
+            ("reports/amd/undated/report.json", Some("reports"), None),
+            ("report.json", None, None),
+            ("-", None, None),
+        ] {
+            let found = host(Path::new(path), below.map(Path::new), "amd");
+            assert_eq!(found.as_deref(), name, "{path}");
+        }
+    }
+}
