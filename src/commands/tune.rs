@@ -30,6 +30,9 @@ const AS_ROOT: &str = "run it as root, on the machine itself, where containers m
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
     schema: String,
+    /// The CPU that is to be quiet: which one has least to do changes from one moment to the next.
+    #[serde(default)]
+    cpu: Option<u32>,
     settings: Vec<Before>,
 }
 
@@ -69,6 +72,8 @@ pub(super) fn run(args: &CheckArgs, cpu: Option<u32>, output: &mut dyn Write) ->
     let root = args.root.as_ref().map_or_else(Root::system, Root::at);
     let record =
         root.file(RECORD).ok_or_else(|| failed("on this system nothing is known that could be tuned"))?;
+    let chosen = || read(&record).ok().flatten().and_then(|known| known.cpu);
+    let cpu = args.cpu.or_else(chosen).or(cpu);
     let (steps, advice) = if args.undo {
         (undo(&root, &record)?, Vec::new())
     } else {
@@ -80,7 +85,7 @@ pub(super) fn run(args: &CheckArgs, cpu: Option<u32>, output: &mut dyn Write) ->
         let advice = findings.filter(|finding| finding.advice.is_some()).collect();
         let step = |change| Step { change, done: None, reason: None };
         let steps = if args.apply {
-            apply(&root, &record, changes)?
+            apply(&root, &record, cpu, changes)?
         } else {
             changes.into_iter().map(step).collect()
         };
@@ -99,12 +104,18 @@ pub(super) fn run(args: &CheckArgs, cpu: Option<u32>, output: &mut dyn Write) ->
     Ok(steps.iter().all(|step| step.done != Some(false) || step.change.may_be_refused))
 }
 
-fn apply(root: &Root, record: &Path, changes: Vec<Change>) -> Result<Vec<Step>, CommandError> {
+fn apply(
+    root: &Root,
+    record: &Path,
+    cpu: Option<u32>,
+    changes: Vec<Change>,
+) -> Result<Vec<Step>, CommandError> {
     if changes.is_empty() {
         return Ok(Vec::new());
     }
     may_be_written(root, &changes)?;
     let mut known = read(record)?.unwrap_or_default();
+    known.cpu = cpu;
     // What stood there before the first time counts.
     for change in &changes {
         if known.settings.iter().all(|before| before.path != change.path) {
@@ -182,7 +193,7 @@ fn read(record: &Path) -> Result<Option<Record>, CommandError> {
 fn write(record: &Path, known: &Record) -> Result<(), String> {
     let folder = record.parent().unwrap_or(Path::new(""));
     fs::create_dir_all(folder).map_err(|error| format!("'{}': {error}", folder.display()))?;
-    let known = Record { schema: SCHEMA.into(), settings: known.settings.clone() };
+    let known = Record { schema: SCHEMA.into(), cpu: known.cpu, settings: known.settings.clone() };
     let text = serde_json::to_string_pretty(&known).map_err(|error| error.to_string())?;
     let file = WholeFile::prepare(record).map_err(|error| error.to_string())?;
     file.commit(text.as_bytes()).map_err(|error| error.to_string())

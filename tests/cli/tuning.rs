@@ -84,9 +84,10 @@ fn what_is_changed_is_set_back_exactly() {
     let cpu = done["cpu"].as_u64().unwrap();
     let others = |part: &str| part.split('-').all(|end| end.parse::<u64>().unwrap() != cpu);
     assert!(quiet[4] != before[4] && quiet[4].split(',').all(others), "CPU {cpu} of {}", quiet[4]);
-    // Once more, after somebody changed a part of it: what stood there first is what counts.
+    // Once more, after somebody changed a part of it: what stood there first is what counts, and which CPU was chosen.
     put(&folder, GOVERNOR, "schedutil\n");
-    tune(&folder, &["--apply"]).success().stdout(contains("schedutil → performance"));
+    let again = tune(&folder, &["--apply"]).success().stdout(contains("schedutil → performance"));
+    again.stdout(contains(format!("--cpu {cpu}.")));
     tune(&folder, &["--apply"]).success().stdout(contains("Nothing here has to be changed"));
     tune(&folder, &["--undo"]).success().stdout(contains("performance → powersave"));
     assert_eq!(now(&folder), before);

@@ -54,7 +54,7 @@ pub(super) fn agreed_policy(runs: &[Ticking]) -> Option<MissedPolicy> {
     }
     let noise: Vec<f64> = runs.iter().flat_map(unstalled).map(|moved| fraction(moved).abs()).collect();
     let near =
-        quantile(&sorted(&noise), SEEMS).unwrap_or(apart).clamp(TELLING[0] * apart, TELLING[1] * apart);
+        quantile(&sorted(&noise), SEEMS).unwrap_or(apart).max(TELLING[0] * apart).min(TELLING[1] * apart);
     let skips = share(&|behind| fraction(behind).abs() < near);
     if skips > AGREED {
         return Some(MissedPolicy::Skip);
