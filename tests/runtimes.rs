@@ -64,7 +64,7 @@ fn least_until<const N: usize>(
     holds: impl Fn([i64; N]) -> bool,
     mut ask: impl FnMut() -> [Vec<i64>; N],
 ) -> Result<(), [i64; N]> {
-    const TURNS: u32 = 8;
+    const TURNS: u32 = 40;
     let mut all = [i64::MAX; N];
     for _ in 0..TURNS {
         let values = ask();
