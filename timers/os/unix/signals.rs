@@ -36,11 +36,12 @@ pub fn asked() -> bool {
 /// When nobody can listen: signals do then what they do by themselves.
 pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
     let ended = [SIGINT, SIGTERM, SIGQUIT].into_iter().chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
+    // First of all: from the first handler on a signal does nothing by itself, and one that came before this would not be heard.
+    let mut signals = Signals::new(ended.clone())?;
     let flag = ASKED.get_or_init(Arc::default);
-    for signal in ended.clone() {
+    for signal in ended {
         signal_hook::flag::register(signal, Arc::clone(flag))?;
     }
-    let mut signals = Signals::new(ended)?;
     signal_hook::flag::register(SIGXFSZ, Arc::<AtomicBool>::default())?;
     let work = move || {
         if let Some(signal) = signals.forever().next() {
