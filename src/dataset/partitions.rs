@@ -20,8 +20,8 @@ use crate::scratch::{Remains, ScratchFolder};
 /// As Hive calls the folder of what has no date.
 const UNDATED: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// Rows that are held before they are written, some hundred megabytes: the more, the fewer files.
-const HELD: usize = 60_000;
+/// Rows that are held before they are written, some hundred megabytes: the more, the fewer files where platforms are many.
+const HELD: usize = 30_000;
 
 /// Why a dataset cannot be written.
 #[derive(Debug, thiserror::Error)]
