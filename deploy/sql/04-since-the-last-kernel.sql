@@ -9,7 +9,7 @@ WITH runs AS (
 )
 SELECT old_kernel, kernel, timer, count(*) AS nodes,
     round(100 * (median(cost_ns / old_cost_ns) - 1), 1) AS change_percent,
-    round(100 * avg(CAST(cost_ns > old_cost_ns AS INTEGER)), 0) AS dearer_percent_of_nodes
+    round(100 * avg(CAST(cost_ns > old_cost_ns AS INTEGER)), 0) AS more_expensive_percent_of_nodes
 FROM changes
 GROUP BY old_kernel, kernel, timer
 ORDER BY old_kernel, kernel, change_percent DESC, timer;

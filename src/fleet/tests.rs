@@ -58,7 +58,7 @@ fn fleet(count: usize, seed: u64) -> Vec<Node> {
     (0..count).map(|number| node(number, random)).collect()
 }
 
-fn dearer(node: &mut Node, timer: usize, times: f64) {
+fn costlier(node: &mut Node, timer: usize, times: f64) {
     let cost = node.readings[timer].cost.as_mut().unwrap();
     *cost = figure(cost.value * times, NOISE);
 }
@@ -94,8 +94,8 @@ fn two_kinds_are_two_groups_and_a_few_odd_ones_are_none() {
     for seed in 0..10 {
         let mut nodes = fleet(100, seed);
         for node in &mut nodes[..30] {
-            dearer(node, 3, 1.3);
-            dearer(node, 5, 1.5);
+            costlier(node, 3, 1.3);
+            costlier(node, 5, 1.5);
         }
         let (groups, found) = judged(&nodes);
         let sizes: Vec<usize> = groups.iter().map(|group| group.members.len()).collect();
@@ -106,7 +106,7 @@ fn two_kinds_are_two_groups_and_a_few_odd_ones_are_none() {
         assert!(found.nodes.len() <= 1, "{:?}", odd(&found));
         let mut few = fleet(100, seed);
         for node in &mut few[..4] {
-            dearer(node, 3, 1.3);
+            costlier(node, 3, 1.3);
         }
         let (groups, found) = judged(&few);
         assert_eq!(groups.len(), 1);
@@ -119,7 +119,7 @@ fn two_kinds_are_two_groups_and_a_few_odd_ones_are_none() {
 fn groups_do_not_go_by_the_order_of_the_reports() {
     let mut nodes = fleet(90, 7);
     for node in &mut nodes[..40] {
-        dearer(node, 3, 1.3);
+        costlier(node, 3, 1.3);
     }
     nodes[80].machine.kernel = "6.2".into();
     let named = |nodes: &[Node]| -> BTreeSet<BTreeSet<String>> {
@@ -136,10 +136,10 @@ fn groups_do_not_go_by_the_order_of_the_reports() {
 #[test]
 fn each_oddity_is_found_and_the_gravest_comes_first() {
     let mut nodes = fleet(60, 3);
-    dearer(&mut nodes[1], 4, 1.4);
-    dearer(&mut nodes[2], 4, 3.0);
+    costlier(&mut nodes[1], 4, 1.4);
+    costlier(&mut nodes[2], 4, 3.0);
     nodes[3].machine.clocksource = "hpet".into();
-    dearer(&mut nodes[3], 9, 40.0);
+    costlier(&mut nodes[3], 9, 40.0);
     nodes[4].readings[0].trust = Trust::Lost(Box::new(("stable", "it drifts".into())));
     nodes[5].created = "1970-01-02T00:00:00Z".into();
     nodes[6].readings[2].step = Some(figure(1_000.0, 0.0));

@@ -207,7 +207,8 @@ impl Run<'_> {
         });
         let finding = match ahead {
             Some(ns) => format!(
-                "212 of 4000 handoffs went backwards, by up to {ns:.0} ns: the clocks of the CPUs disagree"
+                "212 of 4000 handoffs went backwards, by up to {:.0} ns: the clocks of the CPUs disagree",
+                ns.abs()
             ),
             None => "4000 handoffs between threads went forward".into(),
         };
