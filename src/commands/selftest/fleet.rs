@@ -12,10 +12,11 @@ use super::super::{CommandError, pretty, terminal_style};
 use super::{CHANCE, table};
 use crate::cli::{SelftestArgs, ShortFormat};
 use crate::selftest::fleet::Fleet;
-use crate::selftest::fleet::outliers::{OutlierScore, Share};
+use crate::selftest::fleet::outliers::OutlierScore;
+use crate::selftest::fleet::share::Share;
 use crate::table::Format;
 use crate::text::hang;
-use judge::{Counts, Score};
+use judge::Score;
 
 /// Nodes that are simulated in all, a moment.
 const NODES: u32 = 40_000;
@@ -98,7 +99,7 @@ pub fn run(args: &SelftestArgs, nodes: u32, output: &mut dyn Write) -> Result<()
 fn failures(score: &Score, nodes: u32) -> Vec<String> {
     let chance = |share: f64, of: u64| CHANCE * (share * (1.0 - share) / of.max(1) as f64).sqrt();
     let mut failures = Vec::new();
-    let mut check = |what: &str, counts: Counts, wanted: f64, at_least: bool| {
+    let mut check = |what: &str, counts: Share, wanted: f64, at_least: bool| {
         let Some(share) = counts.share() else { return };
         let chance = chance(wanted, counts.of);
         let met = if at_least { share >= wanted - chance } else { share <= wanted + chance };
@@ -134,8 +135,6 @@ fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> 
     let [first, last] = outcome.seeds;
     writeln!(output, "simulated fleets of {} nodes, seeds {first} to {last}\n", outcome.nodes)?;
     let score = &outcome.score;
-    let percent =
-        |counts: Counts| counts.share().map_or("–".into(), |share| format!("{:.1}", 100.0 * share));
     let mut costs = table(&["cost", "intervals", "covered %", "half-width %", "told as changed %"]);
     for (name, of) in [("8 % regression", &score.regressed), ("no change", &score.unchanged)] {
         costs.push(vec![
@@ -167,14 +166,14 @@ fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> 
     Ok(())
 }
 
+fn percent(share: Share) -> String {
+    share.share().map_or("–".into(), |share| format!("{:.1}", 100.0 * share))
+}
+
 /// What `publish` finds.
 fn print_outliers(score: &OutlierScore, output: &mut dyn Write) -> Result<(), CommandError> {
     writeln!(output, "\nin the midst of the upgrade, as `publish` sees them:\n")?;
     let mut outliers = table(&["", "of", "stand out %"]);
-    let percent = |Share { are, of }: Share| match of {
-        0 => "–".to_owned(),
-        of => format!("{:.1}", 100.0 * are as f64 / of as f64),
-    };
     for (name, share) in [
         ("nodes that fell to hpet (recall)", score.fallen),
         ("nodes whose TSC drifts (recall)", score.drifting),

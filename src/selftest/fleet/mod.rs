@@ -7,6 +7,7 @@ pub mod outliers;
 mod platform;
 mod report;
 mod row;
+pub mod share;
 mod timers;
 
 pub use node::{Lack, Node, Since};

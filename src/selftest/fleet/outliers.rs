@@ -5,19 +5,11 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::share::Share;
 use super::{Fleet, Node};
 use crate::fleet::groups::groups;
 use crate::fleet::node::{Names, Node as Kept};
 use crate::fleet::outliers::{Kind, Outlier, outliers};
-
-/// How many of so many.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Share {
-    /// Those that are.
-    pub are: u64,
-    /// Of how many.
-    pub of: u64,
-}
 
 /// What was found of fleets in the midst of an upgrade.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -36,13 +28,6 @@ pub struct OutlierScore {
     pub restless: Share,
     /// Nodes of groups too small to judge their figures.
     pub unjudged: Share,
-}
-
-impl Share {
-    fn add(&mut self, is: bool) {
-        self.are += u64::from(is);
-        self.of += 1;
-    }
 }
 
 impl OutlierScore {

@@ -6,36 +6,16 @@ use serde::Serialize;
 
 use crate::comparison::fleet::{FleetComparison, FleetFigure};
 use crate::comparison::{Quantity, Verdict};
+use crate::selftest::fleet::share::Share;
 use crate::selftest::fleet::{Fleet, Moment, Node, Simulated, Since};
-
-/// How often something is so.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Counts {
-    /// How often it is.
-    pub are: u64,
-    /// Of how many.
-    pub of: u64,
-}
-
-impl Counts {
-    fn add(&mut self, is: bool) {
-        self.are += u64::from(is);
-        self.of += 1;
-    }
-
-    /// The share; nothing of none.
-    pub fn share(self) -> Option<f64> {
-        (self.of > 0).then(|| self.are as f64 / self.of as f64)
-    }
-}
 
 /// Costs of timers of one kind.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Costs {
     /// Intervals that hold the mean change.
-    pub covered: Counts,
+    pub covered: Share,
     /// Those that are said to have changed.
-    pub told: Counts,
+    pub told: Share,
     /// The sum of half the widths of all intervals, on a logarithmic scale.
     half_widths: f64,
 }
@@ -53,15 +33,15 @@ pub struct Score {
     pub regressed: Costs,
     pub unchanged: Costs,
     /// Qualities of regressed timers, that are told as worse.
-    pub qualities: Counts,
+    pub qualities: Share,
     /// Steps and spreads that are told as changed.
-    pub steps: Counts,
-    pub spreads: Counts,
+    pub steps: Share,
+    pub spreads: Share,
     /// Nodes that fell, or began to drift, and are among those unlike the rest.
-    pub fell: Counts,
-    pub drifting: Counts,
+    pub fell: Share,
+    pub drifting: Share,
     /// Sound nodes that are.
-    pub false_nodes: Counts,
+    pub false_nodes: Share,
 }
 
 impl Score {
