@@ -3,7 +3,8 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::random_effects::{Observed, Pooled, pooled};
-use crate::analysis::statistics::{median, normal_quantile};
+use super::robust::middle_and_width;
+use crate::analysis::statistics::median;
 
 /// A fleet of nodes without fault has one that is called unlike the rest this often, a figure.
 const FALSE_ALARM: f64 = 0.001;
@@ -55,13 +56,12 @@ fn unlike(nodes: &[Observed]) -> Vec<usize> {
         return Vec::new();
     }
     let of = |value: fn(&Observed) -> f64| nodes.iter().map(value).collect::<Vec<f64>>();
-    let Some(middle) = median(&of(|node| node.effect)) else { return Vec::new() };
-    let deviations: Vec<f64> = nodes.iter().map(|node| (node.effect - middle).abs()).collect();
-    let (Some(deviation), Some(own)) = (median(&deviations), median(&of(|node| node.variance))) else {
+    let Some(((middle, width), own)) =
+        middle_and_width(&of(|node| node.effect)).zip(median(&of(|node| node.variance)))
+    else {
         return Vec::new();
     };
-    // Half of a normal law lies within 0.67 standard deviations.
-    let whole = (deviation / normal_quantile(0.5)).powi(2);
+    let whole = width.powi(2);
     let between = (whole - own).max(0.0);
     let chance = FALSE_ALARM / nodes.len() as f64;
     let far = |node: &Observed| {

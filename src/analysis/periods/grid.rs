@@ -13,10 +13,8 @@ pub(super) const SETTLING: usize = 5;
 const BESIDE: usize = 20;
 /// The share of the earliest wake-ups, at which the grid is put.
 const EARLIEST: f64 = 0.01;
-
 /// A typical interval below this share of the period asked for is one of wake-ups that make up for late ones.
 const CATCHING_UP: f64 = 0.8;
-
 /// A typical interval as near as this to the period asked for is taken for that: a grid is off by much less, and the median of few
 /// intervals by more.
 const AS_ASKED: f64 = 0.01;

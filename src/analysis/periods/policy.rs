@@ -76,9 +76,14 @@ fn tells_of_missed(run: &Ticking) -> impl Iterator<Item = bool> {
     run.stalls.iter().map(|stall| run.expirations[stall + 1] >= STALL.floor())
 }
 
+/// The number of each wake-up, whatever it stands for.
+fn counted(run: &Ticking) -> Vec<f64> {
+    (0..run.at.len()).map(|at| at as f64).collect()
+}
+
 /// By how many typical periods wake-ups lie behind after each stall, and how many of these it was long.
 fn behind(run: &Ticking) -> Vec<(f64, f64)> {
-    let number: Vec<f64> = (0..run.at.len()).map(|at| at as f64).collect();
+    let number = counted(run);
     let segments = run.segments();
     let of = |two: &[Range<usize>]| {
         let moved = run.moved(&number, two[0].clone(), two[1].clone(), BESIDE)?;
@@ -89,7 +94,7 @@ fn behind(run: &Ticking) -> Vec<(f64, f64)> {
 
 /// By how many typical periods a grid seems to have moved where nothing stalled it.
 fn unstalled(run: &Ticking) -> Vec<f64> {
-    let number: Vec<f64> = (0..run.at.len()).map(|at| at as f64).collect();
+    let number = counted(run);
     let starts = |segment: Range<usize>| {
         (segment.start + BESIDE..segment.end).step_by(BESIDE).map(move |at| (at, segment.end))
     };
