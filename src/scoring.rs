@@ -30,7 +30,8 @@ pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
     let instead: Vec<f64> = instead.chain(missed).chain(common.into_iter().flatten()).collect();
     let interval =
         Estimate { value, low: interval.low.min(value), high: interval.high.max(value), ..interval };
-    Some(interval.widened(&instead).within(0.0, 1.0))
+    let laws: Vec<f64> = profile.laws.iter().filter_map(|&(cost, spread)| here(cost, spread)).collect();
+    Some(interval.widened(&instead).or_around(&laws).within(0.0, 1.0))
 }
 
 /// What was found out of a timer that waits, Formula (1) for each length included. `hertz` turns time into cycles.

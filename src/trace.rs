@@ -122,6 +122,17 @@ impl Run {
     pub fn is_calm(&self) -> bool {
         !(self.bracket.unstable || self.singles.unstable || self.batches.unstable || self.readings.unstable)
     }
+
+    /// With what was seen of the core while all of it was measured.
+    #[must_use]
+    pub fn seen(mut self, core_hz: Option<f64>, unstable: bool) -> Self {
+        let Self { bracket, singles, batches, few, some, floor, .. } = &mut self;
+        for batches in [bracket, singles, batches, few, some, floor] {
+            (batches.core_hz, batches.unstable) = (core_hz, unstable);
+        }
+        (self.readings.core_hz, self.readings.unstable) = (core_hz, unstable);
+        self
+    }
 }
 
 /// What one process observed.

@@ -27,6 +27,8 @@ pub struct Cost {
     pub single_median: f64,
     /// 99th percentile of the same, its steps interpolated.
     pub p99: f64,
+    /// What the median may be at most.
+    pub most: f64,
     /// Standard error of `by_batches`, for what chance does to the mean of so many single calls, which it leans on.
     pub error: f64,
     /// What the median may be off by as no law is quite true, and more where none explains the singles.
@@ -78,16 +80,24 @@ pub fn cost(seen: &Seen, floor: f64, core_frequency: CoreFrequency) -> Option<Co
     let alone =
         if view.of_intervals { mean_alone + above_mean } else { shape.median() * shown_ns - around_ns };
     let samples = run.singles.deltas.len() as f64;
+    let p99 = by_reference.interpolated_quantile(0.99) * by_singles - around_ns;
+    // Where singles do not vary their phases may be locked, and their tail is as uncertain as their median.
+    let locked = by_reference.core_variance() < LOCKED * reference.step * reference.step;
+    let most = p99.max(alone) + if locked { reference.step * by_singles } else { 0.0 };
     Some(Cost {
         alone,
         by_batches: in_a_row + above_mean,
         in_a_row,
         single_median: median(&floats(&run.singles))? * by_singles - around_ns,
-        p99: by_reference.interpolated_quantile(0.99) * by_singles - around_ns,
+        p99,
+        most,
         error: (by_reference.core_variance() * by_singles * by_singles / samples).sqrt(),
         model: shape.model_uncertainty() * shown_ns,
     })
 }
+
+/// A variance of single calls, in squared steps of the reference, below which all of them show as one level or nearly so.
+const LOCKED: f64 = 0.1;
 
 /// How far the mean of the middle half of a slightly skewed distribution lies below its mean, in units of its third
 /// central moment over its second: (1 − E[z² | |z| < 0.6745]) / 6 for a standard normal z.

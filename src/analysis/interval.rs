@@ -10,7 +10,8 @@ pub const Z: f64 = 1.96;
 
 /// The 95 % interval for what fresh processes agree on: Student's t around the mean of one figure a process. The
 /// value is the mean of their middle half: processes tend to come in two or three kinds, as where their code came to lie, and a
-/// median jumps from one kind to the other. A single process has no interval: its ends are infinite.
+/// median jumps from one kind to the other. Where few processes are far from the rest the two means differ, and the interval holds
+/// what lies around either. A single process has no interval: its ends are infinite.
 #[must_use]
 pub fn over_processes(figures: &[f64]) -> Option<Estimate> {
     let value = midmean(figures)?;
@@ -20,12 +21,7 @@ pub fn over_processes(figures: &[f64]) -> Option<Estimate> {
         return Some(Estimate { value, low: f64::NEG_INFINITY, high: f64::INFINITY, samples: count });
     };
     let half = student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt();
-    Some(Estimate {
-        value,
-        low: (centre - half).min(value),
-        high: (centre + half).max(value),
-        samples: count,
-    })
+    Some(Estimate { value, low: centre.min(value) - half, high: centre.max(value) + half, samples: count })
 }
 
 impl Estimate {
@@ -46,6 +42,18 @@ impl Estimate {
             high: self.value + ((self.high - self.value).powi(2) + up).sqrt(),
             ..self
         }
+    }
+
+    /// Around any of `others` as around its own value: of several explanations only one is true, and each is as uncertain.
+    #[must_use]
+    pub fn or_around(self, others: &[f64]) -> Self {
+        let (below, above) = (self.value - self.low, self.high - self.value);
+        let others = others.iter().filter(|other| other.is_finite());
+        others.fold(self, |whole, other| Self {
+            low: whole.low.min(other - below),
+            high: whole.high.max(other + above),
+            ..whole
+        })
     }
 
     /// With what is known of a share counted in `samples`: Wilson, JASA 22, 1927. Where all that was counted lay within, what
@@ -114,6 +122,13 @@ mod tests {
         let known = Estimate { value: 10.0, low: 7.0, high: 13.0, samples: 5 };
         assert_eq!(known.widened(&[6.0]), Estimate { low: 5.0, ..known });
         assert_eq!(known.widened(&[10.0, 14.0]), Estimate { high: 15.0, ..known });
+    }
+
+    #[test]
+    fn other_explanations_are_as_uncertain() {
+        let known = Estimate { value: 10.0, low: 9.0, high: 12.0, samples: 5 };
+        assert_eq!(known.or_around(&[6.0, 10.5, f64::NAN]), Estimate { low: 5.0, high: 12.5, ..known });
+        assert_eq!(known.or_around(&[]), known);
     }
 
     #[test]

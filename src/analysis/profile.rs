@@ -45,6 +45,8 @@ pub struct Profile {
     pub processes: Vec<(f64, f64)>,
     /// What cost and spread may be instead, as far as no number of processes tells.
     pub instead: Vec<(f64, f64)>,
+    /// Both by other laws that explain what was seen as well, the farthest.
+    pub laws: Vec<(f64, f64)>,
     /// Two groups that the processes fell into.
     pub regimes: Option<Regimes>,
     /// Whether its cost follows the frequency of the core.
@@ -123,6 +125,7 @@ pub fn profile(trace: &Trace) -> Profile {
         p99: midmean(&found.column(|cost| cost.p99)),
         processes: found.costs.iter().copied().zip(found.spreads.iter().copied()).collect(),
         instead: found.instead.clone(),
+        laws: found.laws.clone(),
         regimes: found.regimes,
         following: found.following,
         distribution: distribution(&looks.shapes(looks.agreed.kind), &looks.view, &found.costs),

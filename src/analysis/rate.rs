@@ -1,7 +1,7 @@
 //! Rate: how long a tick and a unit of work are.
 
 use crate::analysis::interval::over_processes;
-use crate::analysis::statistics::median;
+use crate::analysis::statistics::{median, quantile, sorted};
 use crate::model::Estimate;
 use crate::trace::Intervals;
 
@@ -57,13 +57,17 @@ pub fn by_looks(looks: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
 pub fn ticks_per_work(groups: &[Intervals]) -> Option<f64> {
     let least = groups.iter().min_by_key(|group| group.work)?;
     let most = groups.iter().max_by_key(|group| group.work)?;
-    let grown = typical(most)? - typical(least)?;
+    let grown = undisturbed(most)? - undisturbed(least)?;
     let work = (most.work - least.work) as f64;
     (grown > 0.0 && work > 0.0).then(|| grown / work)
 }
 
-fn typical(group: &Intervals) -> Option<f64> {
-    median(&group.deltas.iter().map(|&delta| delta as f64).collect::<Vec<_>>())
+/// Of intervals with the same work so many were not interrupted.
+const UNDISTURBED: f64 = 0.25;
+
+/// The lower quartile: long work is interrupted more often than not where a machine has much to do, and that only adds.
+fn undisturbed(group: &Intervals) -> Option<f64> {
+    quantile(&sorted(&group.deltas.iter().map(|&delta| delta as f64).collect::<Vec<_>>()), UNDISTURBED)
 }
 
 /// Nanoseconds in a tick of a timer that moved by `timer` ticks while a clock of `clock_ns` nanoseconds a tick moved by `clock`

@@ -44,6 +44,10 @@ const PARAMETERS: [f64; KINDS] = [3.0, 2.0, 2.0, 3.0, 5.0];
 const CHANCE: f64 = 2.0;
 /// A law that is worse by less than this, parameters paid, explains the samples as well: twice the logarithm of 20.
 const AS_GOOD: f64 = 6.0;
+/// Processes whose evidence against a law counts in full.
+const MOST_EVIDENCE: f64 = 5.0;
+/// A variance in squared steps from which on interpolation is as good as a law.
+const FINE: f64 = 2.0;
 /// Samples that a share is counted from; with fewer it is taken from the density.
 const FEWEST_WITHIN: f64 = 60.0;
 /// What a parameter costs in every process where one law is chosen: half as much again. Two costs pay for one parameter more than
@@ -119,8 +123,13 @@ impl Fits {
         let others = [Kind::One, Kind::Normal, Kind::Tail, Kind::Two, Kind::Blurred]
             .into_iter()
             .filter(|kind| *kind != best);
-        let as_well = others.filter(|kind| score(*kind, CHANCE) < score(best, CHANCE) + AS_GOOD);
-        Agreed { kind: best, as_well: as_well.collect() }
+        // No law is quite true: what many processes hold against one is not evidence for another.
+        let as_good = AS_GOOD * (processes / MOST_EVIDENCE).max(1.0);
+        let as_well = others.filter(|kind| score(*kind, CHANCE) < score(best, CHANCE) + as_good);
+        // Where it shows in many steps no law is needed.
+        let free =
+            all.iter().all(|fits| fits.cells.main.as_ref().is_some_and(|main| main.moments()[1] > FINE));
+        Agreed { kind: best, as_well: as_well.chain(free.then_some(Kind::Free)).collect() }
     }
 
     /// The distribution, if it is of this kind.
@@ -237,14 +246,17 @@ impl Shape {
         if self.law.is_some() || share * samples >= FEWEST_WITHIN {
             return share.clamp(1.0 / samples, 1.0);
         }
-        // Too few to count: the density around the median, from as far as it takes, times the reach.
-        let mut wider = reach.max(1e-9);
-        let mut within = share;
-        while within * samples < FEWEST_WITHIN && within < 0.5 {
-            wider *= 1.5;
-            within = self.share_below(median + wider) - self.share_below(median - wider);
+        // Too few to count: the density around the median, from as far as its nearest samples lie (Loftsgaarden and Quesenberry,
+        // Ann. Math. Stat. 36, 1965), times the reach.
+        let nearest = FEWEST_WITHIN.min(samples / 4.0);
+        let around = |reach: f64| self.share_below(median + reach) - self.share_below(median - reach);
+        let (mut low, mut high) =
+            (reach, self.cells.levels[samples as usize - 1] - self.cells.levels[0] + 2.0);
+        for _ in 0..50 {
+            let middle = f64::midpoint(low, high);
+            if around(middle) * samples < nearest { low = middle } else { high = middle }
         }
-        (within * reach / wider).clamp(f64::EPSILON, 1.0)
+        ((nearest - 1.0) / samples * reach / high).clamp(f64::EPSILON, 1.0)
     }
 
     /// What it is, in ticks.

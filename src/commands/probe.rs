@@ -10,7 +10,7 @@ use super::hosts::{self, HostName, Population};
 use super::progress::Progress;
 use crate::cli::ProbeArgs;
 use crate::model::{self, Estimate, Status, TimerRow};
-use crate::prober::campaign::{self, Settings, Subject};
+use crate::prober::campaign::{self, Host, Settings, Subject};
 use crate::prober::sampling::Plan;
 use crate::recording::{Observed, Recording};
 
@@ -52,8 +52,9 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     let frame = Frame::begin(cpu, args.run.cycles)?;
     let during = measure(&mut population, &settings, args.quiet)?;
     let by_name_failed = population.failed_by_name();
+    let described = described(&settings, &population.hosts);
     let observed = observed(population.names, population.subjects);
-    let recording = frame.end(during, described(&settings), observed, population.rows);
+    let recording = frame.end(during, described, observed, population.rows);
     Ok((recording, by_name_failed))
 }
 
@@ -73,12 +74,13 @@ fn plan(args: &ProbeArgs) -> Plan {
     }
 }
 
-fn described(settings: &Settings) -> model::Settings {
+fn described(settings: &Settings, hosts: &[Host]) -> model::Settings {
+    let at_first = |host: &Host| settings.plan.at_first(host.takes_ids);
     model::Settings {
         profile: settings.plan.name.into(),
         cpu: settings.cpu,
         seed: settings.seed,
-        processes: settings.plan.processes,
+        processes: hosts.iter().map(at_first).min().unwrap_or(settings.plan.processes),
         precision_points: Some(100.0 * settings.plan.precision),
         budget_seconds: Some(settings.plan.budget_s),
         timeout_seconds: settings.timeout.as_secs(),
@@ -90,7 +92,9 @@ fn measure(
     settings: &Settings,
     quiet: bool,
 ) -> Result<Option<Estimate>, CommandError> {
-    let bar = Progress::of(population.subjects.len() * settings.plan.processes as usize, quiet);
+    let plan = &settings.plan;
+    let steps = population.subjects.len() * plan.processes as usize + plan.brief as usize;
+    let bar = Progress::of(steps, quiet);
     let progress = |what: &str| {
         bar.at(what);
         // Nobody knows how many processes it takes to narrow intervals.

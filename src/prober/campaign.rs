@@ -1,9 +1,10 @@
 //! A campaign: every timer of every host, each in fresh processes of its own, in rounds.
 //!
 //! A round asks each timer once, in one process; the rounds are spread over the whole campaign, so that what one moment
-//! did to the machine does not fall on one timer. Timers whose steps are too long for that are watched meanwhile by
+//! did to the machine does not fall on one timer. Between them come [brief](brief) processes. Timers whose steps are too long for that are watched meanwhile by
 //! processes that sleep, or wait together at the end.
 
+mod brief;
 mod narrowing;
 mod references;
 
@@ -36,6 +37,7 @@ use crate::prober::slow_clocks::{BackgroundWatcher, Slow, Waited, together};
 use crate::prober::watch::{ProcessWatch, Watch, Watcher};
 use crate::trace::{Reference, Stored, Trace};
 
+use brief::visit;
 pub use narrowing::is_wide;
 use narrowing::narrow;
 use references::{calibrate, clarify, look, references_of};
@@ -54,7 +56,8 @@ pub struct Subject {
     pub timer: HostedTimer,
     /// What was observed; with a reason where the timer failed.
     pub outcome: Result<Stored, String>,
-    /// Processes that found it too slow.
+    /// Processes that looked for its step, and those of them that found it too slow.
+    explored: u32,
     slow: u32,
     /// What each process found its tick to be, in nanoseconds.
     rates: Vec<f64>,
@@ -67,12 +70,20 @@ impl Subject {
     #[must_use]
     pub fn new(host: usize, timer: HostedTimer) -> Self {
         let examination = Examination::default();
-        Self { host, timer, outcome: Ok(Stored::default()), slow: 0, rates: Vec::new(), examination }
+        Self {
+            host,
+            timer,
+            outcome: Ok(Stored::default()),
+            explored: 0,
+            slow: 0,
+            rates: Vec::new(),
+            examination,
+        }
     }
 
     /// Whether its steps are too long for most of its processes.
     fn is_slow(&self) -> bool {
-        self.outcome.as_ref().is_ok_and(|stored| 2 * self.slow > stored.runs() as u32)
+        self.outcome.is_ok() && 2 * self.slow > self.explored
     }
 
     /// Tells all its times at the rate of the reference that was found in the end.
@@ -135,14 +146,15 @@ pub fn run(
         .map(|(index, host)| calibrate(host, references_of(subjects, index), settings, &cpus))
         .collect::<Result<_, Fault>>()?;
     let mut background_watcher = BackgroundWatcher::new(*settings, &cpus);
-    for round in 0..settings.plan.processes {
+    for round in 0..settings.plan.rounds() {
         for (index, host) in hosts.iter().enumerate() {
             clarify(host, references_of(subjects, index), settings, &mut random)?;
             look(&mut calibrations[index])?;
         }
         for index in 0..subjects.len() {
             let subject = &mut subjects[index];
-            if subject.outcome.is_err() {
+            let alone = settings.plan.alone(hosts[subject.host].takes_ids);
+            if subject.outcome.is_err() || round >= alone {
                 continue;
             }
             progress(&subject.timer.id);
@@ -157,13 +169,26 @@ pub fn run(
                 }
             }
         }
+        for _ in settings.plan.brief_after(round) {
+            for (index, host) in hosts.iter().enumerate().filter(|(_, host)| host.takes_ids) {
+                progress("timers of one process");
+                let whom = (0..subjects.len()).filter(|subject| subjects[*subject].host == index).collect();
+                visit(host, subjects, whom, settings, &watch, &mut random)?;
+            }
+        }
     }
     let hertz = nine_tenths(watch.borrow().frequencies()).map(|hertz| hertz.value);
-    let ask_again = |subjects: &mut [Subject], index: usize| {
-        let subject = &mut subjects[index];
-        progress(&format!("{}, to narrow its interval", subject.timer.id));
-        ask(&hosts[subject.host], subject, settings, &watch, random.random())?;
-        compare_sparsely(&hosts[subject.host], subject, settings, Examination::compare_sparsely)
+    let ask_again = |subjects: &mut [Subject], wide: &[usize]| {
+        let widest = &mut subjects[wide[0]];
+        let (host, id) = (widest.host, &widest.timer.id);
+        progress(&format!("{id}, to narrow its interval"));
+        if hosts[host].takes_ids {
+            let whom = wide.iter().copied().filter(|index| subjects[*index].host == host).collect();
+            return visit(&hosts[host], subjects, whom, settings, &watch, &mut random);
+        }
+        ask(&hosts[host], widest, settings, &watch, random.random())?;
+        compare_sparsely(&hosts[host], widest, settings, Examination::compare_sparsely)?;
+        Ok(vec![wide[0]])
     };
     let look_again = || calibrations.iter_mut().try_for_each(look);
     narrow(subjects, &settings.plan, &over, hertz, ask_again, look_again)?;
@@ -234,15 +259,14 @@ fn ask(
     match asked {
         Ok((Exploration { run, ns_per_tick, slow, dropped: by_runtime }, watched)) => {
             let (dropped, valid) = watched.unwrap_or((BTreeMap::new(), true));
-            for (reason, count) in dropped.into_iter().chain(by_runtime) {
-                *trace.dropped.entry(reason).or_default() += count;
-            }
+            stored.count_dropped(dropped.into_iter().chain(by_runtime));
             if !valid {
                 stored.set_aside(run);
                 return Ok(());
             }
             stored.add(run);
             subject.rates.extend(ns_per_tick);
+            subject.explored += 1;
             subject.slow += u32::from(slow);
         }
         Err(Fault::Interrupted) => return Err(Fault::Interrupted),

@@ -12,7 +12,8 @@ use crate::analysis::statistics::median;
 use crate::prober::bench::Bench;
 use crate::prober::calibrate::watched_rate;
 use crate::prober::sampling::Plan;
-use crate::trace::{Intervals, Reference, Run};
+use crate::prober::watch::Seen;
+use crate::trace::{Batches, Intervals, Reference, Run};
 
 /// What a process observed, and what the others need to know of it.
 #[derive(Clone, Debug)]
@@ -35,6 +36,9 @@ const FEW_CALLS: u64 = 8;
 /// Calls in a batch that shows how much one varies, before anything slow does.
 const SOME_CALLS: u64 = 32;
 
+/// Calls in the longest batches.
+const MOST_CALLS: f64 = 512.0;
+
 /// Intervals of one amount of work that a growth stage takes.
 const STAGE: usize = 24;
 
@@ -53,16 +57,39 @@ pub fn explore(
         Some(ns) => Some(ns),
         None => watched_rate(bench.timer.as_mut(), &bench.reference_id, reference.ns_per_tick)?,
     };
-    let cost_ns = ask_cost(bench, reference, plan, &mut run)?;
-    let readings = (0.2 * plan.interval_ns / (cost_ns + 20.0)).clamp(500.0, READINGS);
-    run.readings = bench.readings(readings as u32)?;
+    let cost_ns = ask_calls(bench, reference, plan, &mut run)?;
+    run.floor = bench.floor(run.batches.calls, run.batches.deltas.len() as u32)?.unwrap_or_default();
     let slow = ask_step(bench, reference, plan, cost_ns, ns_per_tick, &mut run.intervals, random)?;
     run.dropped = std::mem::take(&mut bench.dropped);
     Ok(Exploration { run, ns_per_tick, slow, dropped: BTreeMap::new() })
 }
 
-/// Single calls and batches; returns the cost of a call, roughly, in nanoseconds.
-fn ask_cost(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run) -> Answer<f64> {
+/// Times calls of the timer on the bench, and nothing else: what tells how processes differ. All of it is one window. The `floor` of a
+/// process is the same whatever timer is asked: who comes first finds it.
+///
+/// # Errors
+/// As the subjects on the bench.
+pub fn explore_calls(bench: &mut Bench, reference: &Reference, floor: &mut Option<Batches>) -> Answer<Run> {
+    let mut watch = bench.watch.take();
+    let mut calls = || {
+        let mut run = Run::default();
+        ask_calls(bench, reference, &Plan::BRIEF, &mut run)?;
+        if floor.is_none() {
+            *floor = bench.floor(MOST_CALLS as u64, Plan::BRIEF.batches)?;
+        }
+        run.floor = floor.clone().unwrap_or_default();
+        Ok(run)
+    };
+    let (run, seen) = match &mut watch {
+        Some(watch) => watch.around(&mut calls)?,
+        None => (calls()?, Seen::default()),
+    };
+    bench.watch = watch;
+    Ok(run.seen(seen.core_hz, seen.unstable))
+}
+
+/// Single calls, batches and successive readings; returns the cost of a call, roughly, in nanoseconds.
+fn ask_calls(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run) -> Answer<f64> {
     /// What is taken off single calls has to be known as well as they are.
     const BRACKETS: u32 = 1_500;
     /// How long a batch should take: long against the step of any reference, short against interruptions.
@@ -78,7 +105,7 @@ fn ask_cost(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run
     let rare = cost::rare(run, reference);
     // At most one batch in eight is to hold a rare interruption.
     let undisturbed = if rare > 0.0 { 0.13 / rare } else { f64::INFINITY };
-    let calls = (BATCH_NS / cost_ns.max(0.1)).clamp(16.0, 512.0).min(undisturbed).max(8.0) as u64;
+    let calls = (BATCH_NS / cost_ns.max(0.1)).clamp(16.0, MOST_CALLS).min(undisturbed).max(8.0) as u64;
     // Short batches are quantised more coarsely, so there are more of them.
     let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
     run.batches = bench.batches(calls, repeat)?;
@@ -87,7 +114,8 @@ fn ask_cost(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run
         let repeat = affordable.clamp(40.0, most) as u32;
         *batches = bench.batches(calls, repeat)?;
     }
-    run.floor = bench.floor(calls, repeat)?.unwrap_or_default();
+    let readings = (0.2 * plan.interval_ns / (cost_ns + 20.0)).clamp(500.0, READINGS);
+    run.readings = bench.readings(readings as u32)?;
     Ok(cost_ns)
 }
 

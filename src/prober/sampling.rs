@@ -1,12 +1,18 @@
 //! Plans: how many reads a question is worth. All budgets are in reads or in reference time.
 
+use std::ops::Range;
+
 /// How thoroughly to probe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     /// Name of the profile in reports.
     pub name: &'static str,
-    /// Fresh processes that every timer gets.
+    /// Fresh processes that every timer gets to itself.
     pub processes: u32,
+    /// Further ones that only time its calls.
+    pub brief: u32,
+    /// Fresh processes that a timer gets to itself where its host cannot be visited by brief ones.
+    pub unvisited: u32,
     /// Fresh processes that a timer gets at most, where its interval is still too wide.
     pub most_processes: u32,
     /// Half the width that the interval of a Quality may have, as far as more processes make it narrower; a share.
@@ -38,11 +44,41 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// How many rounds there are: a timer takes part in as many as it gets processes to itself.
+    #[must_use]
+    pub fn rounds(&self) -> u32 {
+        self.processes.max(self.unvisited)
+    }
+
+    /// Fresh processes that a timer gets before anybody asks how well it is known.
+    #[must_use]
+    pub fn at_first(&self, visited: bool) -> u32 {
+        if visited { self.processes + self.brief } else { self.unvisited }
+    }
+
+    /// Fresh processes that a timer gets to itself.
+    #[must_use]
+    pub fn alone(&self, visited: bool) -> u32 {
+        if visited { self.processes } else { self.unvisited }
+    }
+
+    /// Which of the brief processes come after a round.
+    #[must_use]
+    pub fn brief_after(&self, round: u32) -> Range<u32> {
+        let before = |round: u32| self.brief * round.min(self.processes) / self.processes;
+        before(round)..before(round + 1)
+    }
+
+    /// What a brief process asks of a timer.
+    pub const BRIEF: Self =
+        Self { name: "brief", singles: 3_000, batches: 31, interval_ns: 1e6, ..Self::QUICK };
     /// A first look.
     pub const QUICK: Self = Self {
         name: "quick",
-        processes: 5,
-        most_processes: 5,
+        processes: 3,
+        brief: 9,
+        unvisited: 5,
+        most_processes: 12,
         precision: 0.005,
         budget_s: 10.0,
         singles: 2_000,
@@ -61,7 +97,9 @@ impl Plan {
     pub const DEFAULT: Self = Self {
         name: "default",
         processes: 5,
-        most_processes: 25,
+        brief: 20,
+        unvisited: 5,
+        most_processes: 120,
         precision: 0.005,
         budget_s: 20.0,
         singles: 5_000,
@@ -80,7 +118,9 @@ impl Plan {
     pub const THOROUGH: Self = Self {
         name: "thorough",
         processes: 12,
-        most_processes: 100,
+        brief: 40,
+        unvisited: 12,
+        most_processes: 400,
         precision: 0.001,
         budget_s: 120.0,
         singles: 20_000,

@@ -10,12 +10,13 @@ use timers::simulated::Shared;
 use super::FREQUENCY;
 use crate::analysis::statistics::mean;
 use crate::prober::watch::{Gathered, STEADY, Seen, Watcher};
+use crate::trace::Run;
 
 /// What a look at the frequency is off by, in turns up and down, as a share: chains of additions were seen to repeat to a
 /// tenth of this.
 const LOOK: f64 = 2e-4;
 /// How often a window is taken at most, as in a campaign that has not much credit left.
-const MOST_TRIES: u32 = 2;
+const MOST_TRIES: usize = 2;
 
 /// Watches one simulated process.
 pub(super) struct SimulatedCore {
@@ -35,23 +36,32 @@ impl SimulatedCore {
         self.frequencies.borrow_mut().push(hertz);
         hertz
     }
+
+    /// Asks until the frequency stays the same, within limits: the answer that counts, what was seen, and answers that were dropped.
+    fn watched<T>(&mut self, mut question: impl FnMut() -> Answer<T>) -> Answer<(T, Seen, Vec<T>)> {
+        let mut dropped = Vec::new();
+        loop {
+            let before = self.look();
+            let answer = question()?;
+            let after = self.look();
+            let unstable = (after / before - 1.0).abs() > STEADY;
+            if !unstable || dropped.len() + 1 == MOST_TRIES {
+                return Ok((answer, Seen { core_hz: mean(&[before, after]), unstable }, dropped));
+            }
+            dropped.push(answer);
+        }
+    }
 }
 
 impl Watcher for SimulatedCore {
     fn gather(&mut self, repeat: u32, question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>) -> Answer<Gathered> {
-        let (mut turn, mut dropped) = (1, Vec::new());
-        loop {
-            let before = self.look();
-            let values = question(repeat)?;
-            let after = self.look();
-            let unstable = (after / before - 1.0).abs() > STEADY;
-            if !unstable || turn == MOST_TRIES {
-                let seen = Seen { core_hz: mean(&[before, after]), unstable };
-                return Ok(Gathered { values, seen, dropped });
-            }
-            dropped.push(values);
-            turn += 1;
-        }
+        let (values, seen, dropped) = self.watched(|| question(repeat))?;
+        Ok(Gathered { values, seen, dropped })
+    }
+
+    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, Seen)> {
+        let (run, seen, _) = self.watched(questions)?;
+        Ok((run, seen))
     }
 
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool) {

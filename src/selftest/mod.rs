@@ -28,7 +28,7 @@ use crate::model::Estimate;
 use crate::prober::bench::Bench;
 use crate::prober::calibrate::calibrate;
 use crate::prober::campaign::is_wide;
-use crate::prober::explore::explore;
+use crate::prober::explore::{explore, explore_calls};
 use crate::prober::sampling::Plan;
 use crate::prober::slow_clocks::at_work;
 use crate::scoring::Sketch;
@@ -66,17 +66,22 @@ impl Case {
         let (mut slow, mut rates) = (0, Vec::new());
         let mut sketch: Option<Sketch> = None;
         for process in 1..=plan.most_processes {
-            if process > plan.processes && !sketch.as_ref().is_some_and(|sketch| is_wide(sketch, plan)) {
+            let (alone, certain) = (plan.processes, plan.processes + plan.brief);
+            if process > certain && !sketch.as_ref().is_some_and(|sketch| is_wide(sketch, plan)) {
                 break;
             }
             let process_seed = self.seed.wrapping_mul(1_000).wrapping_add(process.into());
             let world = self.world(process_seed);
             let mut bench = self.bench(&world);
             bench.watch = Some(Box::new(SimulatedCore::of(world, &frequencies)));
-            let found = explore(&mut bench, &trace.reference, plan, &mut random)?;
-            rates.extend(found.ns_per_tick);
-            slow += u32::from(found.slow);
-            trace.runs.push(found.run);
+            if process <= alone {
+                let found = explore(&mut bench, &trace.reference, plan, &mut random)?;
+                rates.extend(found.ns_per_tick);
+                slow += u32::from(found.slow);
+                trace.runs.push(found.run);
+            } else {
+                trace.runs.push(explore_calls(&mut bench, &trace.reference, &mut None)?);
+            }
             // As a campaign looks at the timers whose processes agree least.
             let hertz = nine_tenths(&frequencies.borrow()).map_or(FREQUENCY, |hertz| hertz.value);
             let known = Trace {
@@ -89,13 +94,13 @@ impl Case {
                 Some(sketch) => {
                     sketch.add(&Trace { runs: trace.runs.last().cloned().into_iter().collect(), ..known })
                 }
-                None if process == plan.processes && plan.most_processes > process => {
+                None if process == certain && plan.most_processes > process => {
                     sketch = Sketch::of(&Trace { runs: trace.runs.clone(), ..known }, hertz);
                 }
                 None => {}
             }
         }
-        if 2 * slow > trace.runs.len() as u32 {
+        if 2 * slow > plan.processes {
             trace.slow = at_work(&mut bench, &trace.reference, plan, &mut random)?;
         }
         let agreed = rate::agreed(&rates);

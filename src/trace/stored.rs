@@ -28,6 +28,13 @@ impl Stored {
         self.set_aside.push(Packed::of(run));
     }
 
+    /// Counts windows that were dropped, by what disturbed them.
+    pub fn count_dropped(&mut self, dropped: impl IntoIterator<Item = (String, u32)>) {
+        for (reason, count) in dropped {
+            *self.trace.dropped.entry(reason).or_default() += count;
+        }
+    }
+
     /// How many runs there are.
     #[must_use]
     pub fn runs(&self) -> usize {

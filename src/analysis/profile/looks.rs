@@ -1,8 +1,10 @@
 //! What processes saw of single invocations, and what follows from it.
 
 use super::placed::{Found, Placed, placed};
+use crate::analysis::cells::rare_among;
 use crate::analysis::core_frequency::{CoreFrequency, Following, following};
 use crate::analysis::cost::{Cost, Seen, cost, deviation, floor};
+use crate::analysis::interval::Z;
 use crate::analysis::resolution::Context;
 use crate::analysis::shape::{Agreed, Fits, Kind};
 use crate::analysis::singles::View;
@@ -52,6 +54,7 @@ impl<'a> Looks<'a> {
     ) -> Vec<(Cost, Option<f64>)> {
         let reference = &self.trace.reference;
         let floor = floor(&self.trace.runs, reference, core_frequency);
+        let (around, _) = self.around();
         let each = self.runs.iter().zip(&self.fits).zip(&self.by_reference);
         each.filter_map(|((run, fits), by_reference)| {
             let (shape, by_reference) = (fits.shape(kind), by_reference.shape(self.reference_kind));
@@ -59,10 +62,26 @@ impl<'a> Looks<'a> {
             let ns = self.shown_ns(run, core_frequency);
             Some((
                 cost(&seen, floor, core_frequency)?,
-                accuracy_ns.map(|accuracy| shape.share_within(accuracy / ns)),
+                accuracy_ns.map(|accuracy| (shape.share_within(accuracy / ns) / (1.0 - around)).min(1.0)),
             ))
         })
         .collect()
+    }
+
+    /// The share of single calls whose bracket was interrupted, and not they, with its standard error: what interrupts by time strikes
+    /// as often while the reference is read.
+    fn around(&self) -> (f64, f64) {
+        if self.view.of_intervals {
+            return (0.0, 0.0);
+        }
+        let brackets = self.runs.iter().map(|run| &run.bracket.deltas);
+        let counted = brackets.filter_map(|deltas| {
+            let all = deltas.len() as f64;
+            Some((rare_among(deltas, self.trace.reference.step)? * all, all))
+        });
+        let (rare, all) = counted.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let share = (rare / f64::max(all, 1.0)).min(MOST_AROUND);
+        (share, (share / f64::max(all, 1.0)).sqrt())
     }
 
     /// Nanoseconds in a tick of whoever shows the single invocations of a process.
@@ -95,16 +114,26 @@ impl<'a> Looks<'a> {
         let others = self.agreed.as_well.iter().map(|kind| at(*kind, core_frequency));
         let pair =
             |placed: &Placed| Some((midmean(&placed.costs)?, midmean(&placed.spreads).unwrap_or(f64::NAN)));
-        let Some(here) = pair(&found) else { return Found::from(found, Vec::new(), following, 0.0) };
-        // Of several laws that would do only one is true: the farthest counts.
-        let kinds = farthest(others.filter_map(|other| pair(&other)).collect(), here);
-        let mut instead: Vec<(f64, f64)> =
-            kinds.into_iter().chain(otherwise.as_ref().and_then(pair)).collect();
+        let Some(here) = pair(&found) else {
+            return Found::from(found, Vec::new(), Vec::new(), following, 0.0);
+        };
+        let laws = farthest(others.filter_map(|other| pair(&other)).collect(), here);
+        let mut instead: Vec<(f64, f64)> = otherwise.as_ref().and_then(pair).into_iter().collect();
+        let found_model = found.model;
         let shifts = [found.by_singles, -found.model, found.model];
         instead.extend(shifts.map(|shift| (here.0 + shift, here.1)));
+        let (_, error) = self.around();
+        instead.extend([-error, error].map(|error| (here.0, here.1 + Z * error)));
         instead.extend(self.rounded(kind, core_frequency, accuracy_ns, here));
+        if let (Kind::Free, Some(accuracy)) = (kind, accuracy_ns) {
+            let open = OPEN_REACH * found_model;
+            let ends = [accuracy - open, accuracy + open].map(|reach| reach.max(0.0));
+            instead.extend(
+                ends.map(|reach| (here.0, self.spread_within(kind, core_frequency, reach).unwrap_or(here.1))),
+            );
+        }
         let samples = self.runs.iter().map(|run| self.view.samples(run).len() as f64).sum();
-        Found::from(found, instead, following, samples)
+        Found::from(found, instead, laws, following, samples)
     }
 
     /// What cost and spread may be where the timer shows its own invocations by whole units of time: it may move in finer steps that are
@@ -119,19 +148,20 @@ impl<'a> Looks<'a> {
         if !self.view.of_intervals || !self.trace.declared || self.view.step.round() != 1.0 {
             return Vec::new();
         }
-        let shapes = self.shapes(kind);
         let spread = |reach: f64| {
-            let each = self.runs.iter().zip(&shapes);
-            let shares = |accuracy: f64| {
-                each.map(|(run, shape)| {
-                    shape.share_within(accuracy * reach / self.shown_ns(run, core_frequency))
-                })
-                .collect::<Vec<_>>()
-            };
-            accuracy_ns.and_then(|accuracy| midmean(&shares(accuracy))).unwrap_or(here.1)
+            let within = |accuracy| self.spread_within(kind, core_frequency, accuracy * reach);
+            accuracy_ns.and_then(within).unwrap_or(here.1)
         };
         let shift = ROUNDED_COST * self.view.step * self.view.ns_per_tick;
         vec![(here.0 - shift, spread(1.0 - ROUNDED_REACH)), (here.0 + shift, spread(1.0 + ROUNDED_REACH))]
+    }
+
+    /// The share of calls within so many nanoseconds of the median.
+    fn spread_within(&self, kind: Kind, core_frequency: CoreFrequency, reach: f64) -> Option<f64> {
+        let each = self.runs.iter().zip(self.shapes(kind));
+        let shares: Vec<f64> =
+            each.map(|(run, shape)| shape.share_within(reach / self.shown_ns(run, core_frequency))).collect();
+        midmean(&shares)
     }
 
     /// Of all processes, calm or not: intervals vary as the costs of all of them do.
@@ -160,6 +190,12 @@ impl<'a> Looks<'a> {
         }
     }
 }
+
+/// Where no law tells what lies within a step of who shows the calls, so many times what that leaves of the median is open at the
+/// ends of the reach: some four tenths of a step around a single cost, next to nothing in a smooth distribution.
+const OPEN_REACH: f64 = 2.0;
+/// No larger share of brackets is taken to be interrupted.
+const MOST_AROUND: f64 = 0.1;
 
 /// What rounding to whole units may move a median by, in units: 1.96 times the deviation of a median that lies anywhere between
 /// two costs a finer step apart, which is anything up to a unit.

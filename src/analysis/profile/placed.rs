@@ -25,19 +25,19 @@ pub(super) struct Placed {
 /// the step, is then still uncertain.
 pub(super) fn placed(figures: Vec<(Cost, Option<f64>)>, step: f64) -> Placed {
     let spreads = figures.iter().filter_map(|(_, spread)| *spread).collect();
-    let each: Vec<Cost> = figures.into_iter().map(|(cost, _)| cost).collect();
+    let mut each: Vec<Cost> = figures.into_iter().map(|(cost, _)| cost).collect();
     let over =
         |figure: fn(&Cost) -> f64| midmean(&each.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0);
     let (phase, chance) = (PHASE * step, over(|cost| cost.error));
     let by_batches = if phase > 0.0 { phase * phase / (phase * phase + chance * chance) } else { 0.0 };
-    // A median above the tail would be none.
     let place = |cost: &Cost| {
         let placed = cost.alone - by_batches * (cost.alone - cost.by_batches).clamp(-step, step);
-        placed.min(cost.p99.max(cost.alone))
+        placed.min(cost.most)
     };
     let costs: Vec<f64> = each.iter().map(place).collect();
     let by_singles = over(|cost| cost.alone) - midmean(&costs).unwrap_or(0.0);
     let model = Z * over(|cost| cost.model);
+    each.iter_mut().zip(&costs).for_each(|(cost, placed)| cost.p99 = cost.p99.max(*placed));
     Placed { each, costs, spreads, by_singles, model }
 }
 
@@ -47,6 +47,7 @@ pub(super) struct Found {
     pub(super) costs: Vec<f64>,
     pub(super) spreads: Vec<f64>,
     pub(super) instead: Vec<(f64, f64)>,
+    pub(super) laws: Vec<(f64, f64)>,
     pub(super) regimes: Option<Regimes>,
     pub(super) following: Following,
     pub(super) samples: f64,
@@ -56,6 +57,7 @@ impl Found {
     pub(super) fn from(
         placed: Placed,
         mut instead: Vec<(f64, f64)>,
+        laws: Vec<(f64, f64)>,
         following: Following,
         samples: f64,
     ) -> Self {
@@ -68,6 +70,7 @@ impl Found {
             costs: placed.costs,
             spreads: placed.spreads,
             instead,
+            laws,
             regimes,
             following,
             samples,
@@ -80,11 +83,14 @@ impl Found {
 
     pub(super) fn cost(&self) -> Option<Estimate> {
         let instead: Vec<f64> = self.instead.iter().map(|(cost, _)| *cost).collect();
-        Some(over_processes(&self.costs)?.widened(&instead))
+        let laws: Vec<f64> = self.laws.iter().map(|(cost, _)| *cost).collect();
+        Some(over_processes(&self.costs)?.widened(&instead).or_around(&laws))
     }
 
     pub(super) fn spread(&self) -> Option<Estimate> {
         let instead: Vec<f64> = self.instead.iter().map(|(_, spread)| *spread).collect();
-        Some(over_processes(&self.spreads)?.widened(&instead).counted(self.samples).within(0.0, 1.0))
+        let laws: Vec<f64> = self.laws.iter().map(|(_, spread)| *spread).collect();
+        let known = over_processes(&self.spreads)?.widened(&instead).or_around(&laws);
+        Some(known.counted(self.samples).within(0.0, 1.0))
     }
 }

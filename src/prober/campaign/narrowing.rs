@@ -1,13 +1,14 @@
 //! Sampling that goes where the uncertainty is: after the rounds, further processes are started for those timers whose Quality the
 //! processes agree on least, until each is known well enough or the time is used.
 
+use rayon::prelude::*;
 use timers::{Deadline, Fault};
 
 use super::Subject;
 use crate::analysis::rate;
 use crate::prober::sampling::Plan;
 use crate::scoring::Sketch;
-use crate::trace::Trace;
+use crate::trace::{Stored, Trace};
 
 /// Of the frequency of the core nothing but Quality in cycles depends; where it is not seen, that of a usual core does.
 const USUAL_HERTZ: f64 = 3e9;
@@ -19,9 +20,8 @@ struct Known {
 }
 
 impl Known {
-    fn of(subject: &Subject, hertz: f64) -> Option<Self> {
-        let stored = subject.outcome.as_ref().ok()?;
-        let trace = told(stored.open(), subject, hertz);
+    fn of(stored: &Stored, ns_per_tick: Option<f64>, hertz: f64) -> Option<Self> {
+        let trace = Trace { ns_per_tick, core_hz: Some(hertz), ..stored.open() };
         Some(Self { sketch: Sketch::of(&trace, hertz)?, runs: stored.runs() })
     }
 
@@ -30,14 +30,14 @@ impl Known {
         let Ok(stored) = &subject.outcome else { return };
         if stored.runs() > self.runs {
             self.runs = stored.runs();
-            self.sketch.add(&told(stored.open_last(), subject, hertz));
+            let trace = stored.open_last();
+            self.sketch.add(&Trace { ns_per_tick: tick(subject), core_hz: Some(hertz), ..trace });
         }
     }
 }
 
-fn told(trace: Trace, subject: &Subject, hertz: f64) -> Trace {
-    let ns_per_tick = rate::agreed(&subject.rates).map(|(ns, _)| ns);
-    Trace { ns_per_tick, core_hz: Some(hertz), ..trace }
+fn tick(subject: &Subject) -> Option<f64> {
+    rate::agreed(&subject.rates).map(|(ns, _)| ns)
 }
 
 /// Whether processes leave more uncertainty than the plan asks for.
@@ -46,7 +46,8 @@ pub fn is_wide(sketch: &Sketch, plan: &Plan) -> bool {
     sketch.scatter() > plan.precision
 }
 
-/// Asks the timers whose processes agree least again and again. `look` is called now and then.
+/// Asks the timers whose processes agree least again and again: `ask` gets them, the widest interval first, and returns those that it
+/// asked. `look` is called now and then.
 ///
 /// # Errors
 /// As `ask`.
@@ -55,33 +56,54 @@ pub(super) fn narrow(
     plan: &Plan,
     over: &Deadline,
     hertz: Option<f64>,
-    mut ask: impl FnMut(&mut [Subject], usize) -> Result<(), Fault>,
+    mut ask: impl FnMut(&mut [Subject], &[usize]) -> Result<Vec<usize>, Fault>,
     mut look: impl FnMut() -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    if plan.most_processes <= plan.processes {
+    if plan.most_processes <= plan.processes + plan.brief {
         return Ok(());
     }
     let hertz = hertz.unwrap_or(USUAL_HERTZ);
-    let mut known: Vec<Option<Known>> = subjects.iter().map(|subject| Known::of(subject, hertz)).collect();
+    let stored: Vec<(Option<&Stored>, Option<f64>)> =
+        subjects.iter().map(|subject| (subject.outcome.as_ref().ok(), tick(subject))).collect();
+    // Nothing is measured meanwhile.
+    let mut known: Vec<Option<Known>> =
+        stored.par_iter().map(|(stored, tick)| Known::of((*stored)?, *tick, hertz)).collect();
     let mut asked = 0;
     while over.remaining().is_some() {
-        let may = |index: usize| {
-            let stored = subjects[index].outcome.as_ref().ok();
-            stored.is_some_and(|stored| (stored.runs() as u32 + stored.trace.discarded) < plan.most_processes)
-        };
-        let wide =
-            known.iter().enumerate().filter_map(|(index, known)| Some((index, &known.as_ref()?.sketch)));
-        let wide = wide.filter(|(index, sketch)| may(*index) && is_wide(sketch, plan));
-        let widest = wide.max_by(|a, b| a.1.scatter().total_cmp(&b.1.scatter()));
-        let Some(index) = widest.map(|(index, _)| index) else { break };
-        ask(subjects, index)?;
-        if let Some(known) = &mut known[index] {
-            known.update(&subjects[index], hertz);
+        let wide = wide(subjects, &known, plan);
+        if wide.is_empty() {
+            break;
         }
-        asked += 1;
-        if asked % subjects.len() == 0 {
+        let again = ask(subjects, &wide)?;
+        if again.is_empty() {
+            // Nothing more is to be had of whoever stands first.
+            known[wide[0]] = None;
+        }
+        for &index in &again {
+            if let Some(known) = &mut known[index] {
+                known.update(&subjects[index], hertz);
+            }
+        }
+        asked += again.len();
+        if asked >= subjects.len() {
+            asked = 0;
             look()?;
         }
     }
     Ok(())
+}
+
+/// Timers whose interval is still too wide and that may be asked again, the widest first.
+fn wide(subjects: &[Subject], known: &[Option<Known>], plan: &Plan) -> Vec<usize> {
+    let may = |index: usize| {
+        let stored = subjects[index].outcome.as_ref().ok();
+        stored.is_some_and(|stored| (stored.runs() as u32 + stored.trace.discarded) < plan.most_processes)
+    };
+    let known = known.iter().enumerate().filter_map(|(index, known)| Some((index, &known.as_ref()?.sketch)));
+    let mut wide: Vec<(usize, f64)> = known
+        .filter(|(index, sketch)| may(*index) && is_wide(sketch, plan))
+        .map(|(index, sketch)| (index, sketch.scatter()))
+        .collect();
+    wide.sort_by(|a, b| b.1.total_cmp(&a.1));
+    wide.into_iter().map(|(index, _)| index).collect()
 }

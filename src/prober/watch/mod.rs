@@ -16,6 +16,7 @@ use timers::os::counters::Counts;
 use timers::{Answer, CoreFrequency};
 
 use crate::analysis::statistics::mean;
+use crate::trace::Run;
 
 use self::core::Core;
 
@@ -172,6 +173,12 @@ pub trait Watcher {
     /// As the question.
     fn gather(&mut self, repeat: u32, question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>) -> Answer<Gathered>;
 
+    /// Asks several questions, all in one window that nothing disturbed as far as that can be had.
+    ///
+    /// # Errors
+    /// As the questions.
+    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, Seen)>;
+
     /// Ends watching: windows that were dropped, by reason, and whether enough of the others were not disturbed.
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool);
 }
@@ -196,6 +203,11 @@ impl Watcher for ProcessWatch {
         Ok(Gathered { values, seen, dropped: answers })
     }
 
+    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, Seen)> {
+        let (mut runs, seen) = Self::gather(self, 1, |_| questions().map(|run| vec![run]))?;
+        Ok((runs.pop().unwrap_or_default(), seen))
+    }
+
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool) {
         Self::end(*self)
     }
@@ -208,6 +220,8 @@ pub struct ProcessWatch {
     stolen_before: Option<u64>,
     dropped: BTreeMap<Disturbance, u32>,
     discarded: bool,
+    /// Whether a window is taken again for something bearable.
+    patient: bool,
     /// The look after the last window, which is also that before the next one.
     last: Option<Look>,
 }
@@ -226,8 +240,15 @@ impl ProcessWatch {
             stolen_before,
             dropped: BTreeMap::new(),
             discarded: false,
+            patient: true,
             last: None,
         }
+    }
+
+    /// The same, of a process that is one of many: what is bearable is kept and marked.
+    #[must_use]
+    pub fn of_one_of_many(watch: &Rc<RefCell<Watch>>, process: u32) -> Self {
+        Self { patient: false, ..Self::of(watch, process) }
     }
 
     /// Asks for `repeat` values and watches meanwhile; asks again while the window was disturbed, and for fewer at a time where
@@ -243,7 +264,7 @@ impl ProcessWatch {
         let mut all: Vec<T> = Vec::new();
         let (mut frequencies, mut unstable) = (Vec::new(), false);
         let (mut portion, mut tries) = (repeat, 0);
-        self.watch.borrow_mut().credit += CREDIT;
+        self.watch.borrow_mut().credit += if self.patient { CREDIT } else { 0.0 };
         while (all.len() as u32) < repeat {
             let before = self.before();
             let answer = question(portion.min(repeat - all.len() as u32))?;
@@ -256,7 +277,7 @@ impl ProcessWatch {
                 let dropped: u32 = self.dropped.values().sum();
                 let again = tries < MOST_TRIES
                     && dropped < MOST_DROPPED
-                    && (!disturbance.is_bearable() || self.watch.borrow_mut().spend());
+                    && (!disturbance.is_bearable() || (self.patient && self.watch.borrow_mut().spend()));
                 // A runtime with threads of its own, as one that collects garbage, gives way to itself.
                 let threads = self.last.as_ref().and_then(|look| Some(look.counters.as_ref()?.cpus.len()));
                 let own = disturbance == Disturbance::ContextSwitch && threads > Some(1);

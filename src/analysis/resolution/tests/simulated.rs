@@ -14,7 +14,7 @@ fn probed(timer: Model, seed: u64) -> Trace {
     let reference = Model::regular("fine", 0.385, 0.385, 12.0);
     let case = Case { timer, reference, surroundings: Surroundings::default(), seed };
     // Ten processes, so that one or nine of them may have another step.
-    let plan = Plan { processes: 10, most_processes: 10, ..Plan::DEFAULT };
+    let plan = Plan { processes: 10, brief: 0, most_processes: 10, ..Plan::DEFAULT };
     case.probe(&plan).expect("the reference is sound").0
 }
 

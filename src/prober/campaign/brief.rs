@@ -1,0 +1,66 @@
+//! Brief processes: each times calls of many timers, and nothing else.
+//!
+//! Only many processes tell what processes differ by, and one that is started for a single timer spends most of its time
+//! starting. So besides those that a timer has to itself, which look for its step as well, there are processes that visit the
+//! timers of a host one after the other, in another order each time.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use timers::Fault;
+
+use super::Subject;
+use crate::model::Family;
+use crate::prober::explore::explore_calls;
+use crate::prober::host::{Host, Settings, bench, connect};
+use crate::prober::watch::{ProcessWatch, Watch, Watcher};
+
+/// One process for the timers of `host` among `whom`; returns those that it asked. One that is lost disqualifies no timer: each was
+/// asked by processes of its own before.
+///
+/// # Errors
+/// Only [`Fault::Interrupted`].
+pub(super) fn visit(
+    host: &Host,
+    subjects: &mut [Subject],
+    mut whom: Vec<usize>,
+    settings: &Settings,
+    watch: &Rc<RefCell<Watch>>,
+    random: &mut StdRng,
+) -> Result<Vec<usize>, Fault> {
+    whom.retain(|index| subjects[*index].outcome.is_ok());
+    whom.shuffle(random);
+    // The kernel saves and restores these counters from then on, whenever it switches threads.
+    whom.sort_by_key(|index| subjects[*index].timer.properties.family == Some(Family::PerfEvent));
+    let ids: Vec<&str> = whom.iter().map(|index| subjects[*index].timer.id.as_str()).collect();
+    let connection = match connect(host, &ids, settings.cpu, settings.timeout) {
+        Ok(connection) => connection,
+        Err(Fault::Interrupted) => return Err(Fault::Interrupted),
+        Err(_) => return Ok(Vec::new()),
+    };
+    let (mut asked, mut floor) = (Vec::new(), None);
+    for index in whom {
+        let Subject { timer, outcome: Ok(stored), .. } = &mut subjects[index] else { continue };
+        let process = connection.borrow().process();
+        let mut bench = bench(&connection, timer, &stored.trace.reference.id);
+        bench.watch = Some(Box::new(ProcessWatch::of_one_of_many(watch, process)));
+        match explore_calls(&mut bench, &stored.trace.reference, &mut floor) {
+            Ok(run) => {
+                let (dropped, valid) = bench.watch.take().map(Watcher::end).unwrap_or_default();
+                stored.count_dropped(dropped);
+                if valid {
+                    stored.add(run)
+                } else {
+                    stored.set_aside(run)
+                }
+                asked.push(index);
+            }
+            Err(Fault::Interrupted) => return Err(Fault::Interrupted),
+            Err(Fault::Refused(_)) => {}
+            Err(_) => break,
+        }
+    }
+    Ok(asked)
+}
