@@ -37,14 +37,14 @@ fn the_tsc_is_forbidden() {
     use timermeter::prober::process::Command;
     let command = Command {
         name: "timermeter agent".into(),
-        program: super::PROGRAM.into(),
+        program: super::program().into(),
         args: vec!["agent".into()],
     };
     // In a thread of its own: what it gives up it cannot get back from a crash.
     let started = thread::spawn(move || {
         // SAFETY: a plain number and a plain number; from here on this thread does not read the counter.
         let status = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) };
-        let child = (status == 0).then(|| std::process::Command::new(super::PROGRAM).arg("list").output());
+        let child = (status == 0).then(|| std::process::Command::new(super::program()).arg("list").output());
         // SAFETY: as above.
         unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
         child
