@@ -21,6 +21,9 @@ pub struct Yardsticks {
     pub trap_ns: Option<f64>,
     /// The clock source that the kernel uses.
     pub clock_source: Option<String>,
+    /// Whether there is a vDSO.
+    #[serde(default)]
+    pub vdso: Option<bool>,
 }
 
 /// The same clock through the system call.
@@ -62,7 +65,7 @@ pub(super) fn judge(case: &Case) -> ReadPath {
     if let Some(syscall_variant) = syscall_variant(case)
         && cost >= AS_MUCH * syscall_variant.cost_ns
     {
-        let finding = as_dear_as_its_call(case.id, &costs, &syscall_variant, yard.clock_source.as_deref());
+        let finding = as_dear_as_its_call(case.id, &costs, &syscall_variant, yard);
         return told(Outcome::Fail, Some(Path::SystemCall), finding);
     }
     let empty = time(Some(call));
@@ -120,14 +123,10 @@ fn trapped(case: &Case, cost: f64, costs: &str) -> Option<String> {
     }
 }
 
-fn as_dear_as_its_call(
-    id: &str,
-    costs: &str,
-    syscall_variant: &SyscallVariant,
-    source: Option<&str>,
-) -> String {
+fn as_dear_as_its_call(id: &str, costs: &str, syscall_variant: &SyscallVariant, yard: &Yardsticks) -> String {
     let call = time(Some(syscall_variant.cost_ns));
-    let because = match source {
+    let because = match yard.clock_source.as_deref() {
+        _ if yard.vdso == Some(false) => ", because the kernel maps none".to_owned(),
         Some("tsc") | None => String::new(),
         Some(source) => format!(", because the clock source is {source}"),
     };
