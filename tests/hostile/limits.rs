@@ -49,7 +49,7 @@ fn without_a_thread_one_does_it_all() {
     let Ok(folder) = tempfile::tempdir_in("/tmp") else { return };
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
     let (program, report) = (folder.path().join("timermeter"), folder.path().join("report.json"));
-    fs::copy(program(), &program).expect("there is room");
+    fs::copy(super::program::program(), &program).expect("there is room");
     fs::copy(REPORT, &report).expect("there is room");
     fs::set_permissions(&report, fs::Permissions::from_mode(0o644)).expect("it is ours");
     let mut command = Command::new("setpriv");
@@ -71,7 +71,7 @@ fn without_a_second_process_it_says_so() {
     let Ok(folder) = tempfile::tempdir_in("/tmp") else { return };
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
     let program = folder.path().join("timermeter");
-    fs::copy(program(), &program).expect("there is room");
+    fs::copy(super::program::program(), &program).expect("there is room");
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65532", "--clear-groups", "bash", "-c", "ulimit -u 1; exec \"$0\" \"$@\""]);
     let Ok(ended) = command.arg(&program).args(["probe", "--quick", "monotonic"]).output() else {
