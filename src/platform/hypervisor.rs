@@ -125,7 +125,9 @@ mod tests {
         let arm = |implementer| format!("processor : 0\nCPU implementer : {implementer}\nCPU part : 0x051\n");
         let virt = (COMPATIBLE, "linux,dummy-virt\0");
         let qemu = [virt, (BELOW_QEMU, "qemu,fw-cfg-mmio\0")];
-        let processor = |text| ("proc/cpuinfo", text);
+        fn processor(text: &str) -> (&str, &str) {
+            ("proc/cpuinfo", text)
+        }
         let [emulated, real] = [arm("0x00"), arm("0x41")];
         assert_eq!(told(&[&qemu[..], &[processor(&emulated)]].concat()).as_deref(), Some("QEMU (TCG)"));
         assert_eq!(told(&[&qemu[..], &[processor(&real)]].concat()).as_deref(), Some("QEMU"));
