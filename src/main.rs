@@ -23,6 +23,7 @@ static ALLOCATOR: timers::allocations::Counting = timers::allocations::Counting;
 const DONE_BUT: u8 = 3;
 
 fn main() -> ExitCode {
+    timers::os::machine::regain_counter();
     let Cli { color, command } = limits::on_roomy_stack(Cli::parse);
     colour(color);
     match command {

@@ -1,5 +1,8 @@
 //! `timermeter agent` as the prober meets it: a child process that speaks the agent protocol.
 
+#[path = "program/mod.rs"]
+mod program;
+
 use std::cell::RefCell;
 use std::process::{Command as Process, Stdio};
 use std::rc::Rc;
@@ -10,11 +13,11 @@ use timermeter::prober::hosted::subject;
 use timermeter::prober::process::Command;
 use timers::{During, Fault};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_timermeter");
+use program::program;
 
 fn start(args: &[&str]) -> Rc<RefCell<Connection>> {
     let args = ["agent"].iter().chain(args).map(Into::into).collect();
-    let command = Command { name: "native".into(), program: PROGRAM.into(), args };
+    let command = Command { name: "native".into(), program: program().into(), args };
     let connection = Connection::start(&command, None, Duration::from_secs(60));
     Rc::new(RefCell::new(connection.unwrap_or_else(|fault| panic!("{fault}"))))
 }
@@ -59,7 +62,8 @@ fn it_serves_what_is_named_and_stays_on_its_cpu() {
 
 #[test]
 fn it_ends_with_its_input() {
-    let output = Process::new(PROGRAM).arg("agent").stdin(Stdio::null()).output().expect("it can be started");
+    let output =
+        Process::new(program()).arg("agent").stdin(Stdio::null()).output().expect("it can be started");
     assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
 }
 
@@ -69,7 +73,7 @@ fn it_ends_quietly_when_nobody_listens() {
     let pipeline = format!(
         "{{ while echo '{hello}'; do :; done; }} 2>&- | {{ \"$0\" agent null; echo $? >&2; }} | head -1"
     );
-    let output = Process::new("sh").args(["-c", &pipeline, PROGRAM]).output().expect("there is a shell");
+    let output = Process::new("sh").args(["-c", &pipeline, program()]).output().expect("there is a shell");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "0\n");
 }
 
@@ -77,7 +81,7 @@ fn it_ends_quietly_when_nobody_listens() {
 fn it_says_what_is_wrong_with_its_arguments() {
     let run = |args: &[&str]| {
         let output =
-            Process::new(PROGRAM).args(args).stdin(Stdio::null()).output().expect("it can be started");
+            Process::new(program()).args(args).stdin(Stdio::null()).output().expect("it can be started");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let (status, text) = run(&["agent", "monotonc"]);

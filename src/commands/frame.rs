@@ -88,5 +88,6 @@ fn yardsticks(platform: &Platform, cpu: Option<u32>) -> Yardsticks {
         clock_call: Some(timers::RATE_SOURCES[0].into()),
         trap_ns: entry.and_then(|entry| entry.trap_ns),
         clock_source: platform.clocksource.current.clone(),
+        vdso: platform.clocksource.vdso,
     }
 }

@@ -31,8 +31,8 @@ pub use figure::Figure;
 pub use frequency::Frequency;
 pub use period::{MissedPolicy, PeriodFigures, PeriodRow};
 pub use platform::{
-    ClockSource, Cpu, CpuQuota, IdleState, Kernel, Limits, Load, MemoryLimit, Ntp, Os, Platform, Tickless,
-    Tsc, Waiting,
+    ClockSource, CoreKind, Cpu, CpuQuota, IdleState, Kernel, Limits, Load, MemoryLimit, Ntp, Os, Platform,
+    Tickless, Tsc, Waiting,
 };
 pub use plot_data::{CostHistogram, Figures, IntervalHistogram, Staircase};
 pub use properties::{Family, Properties, ReadsBy};

@@ -95,6 +95,10 @@ pub struct Cpu {
     pub threads_per_core: Option<u32>,
     /// Which CPUs share the core of the CPU that measures, itself included, as the kernel writes lists.
     pub core_list: Option<String>,
+    /// The kinds of cores among the CPUs that are online, the most capable first: one where all are alike, null where that is not told.
+    pub core_kinds: Option<Vec<CoreKind>>,
+    /// The kind of the core that measures, by its name among `core_kinds`.
+    pub core_kind: Option<String>,
     /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel writes lists; empty where there are none.
     pub isolated: Option<String>,
     /// CPUs without a timer interrupt while one thread runs (`nohz_full=`), as the kernel writes lists; empty where
@@ -108,6 +112,22 @@ pub struct Cpu {
     pub frequency_driver: Option<String>,
     /// Whether the CPU may run above its nominal frequency.
     pub turbo: Option<bool>,
+    /// The plan by which Windows trades power for speed, as in `High performance`.
+    pub power_plan: Option<String>,
+}
+
+/// Cores that are alike, as big or little ones, for performance or for efficiency.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CoreKind {
+    /// What they are called: the part (`Cortex-A76`), Intel's words (`P-core`, `E-core`), the system's (`Performance`), or the capacity.
+    pub name: String,
+    /// How many CPUs are of this kind.
+    pub cpus: u32,
+    /// Which CPUs, as the kernel writes lists; null where the system does not tell.
+    pub list: Option<String>,
+    /// What such a CPU can do, as Linux scales it: 1024 is the most capable one of the machine.
+    pub capacity: Option<u32>,
 }
 
 /// The operating system.
@@ -159,7 +179,9 @@ pub struct ClockSource {
     pub current: Option<String>,
     /// All that could be used.
     pub available: Vec<String>,
-    /// What the kernel's command line says about clocks, as in `clocksource=hpet`.
+    /// Whether the kernel maps code into programs that reads clocks without it (vdso(7)): without it each reading is a system call.
+    pub vdso: Option<bool>,
+    /// What the kernel was started with about clocks, as in `clocksource=hpet`, or `USEPLATFORMCLOCK` on Windows.
     pub parameters: Option<Vec<String>>,
 }
 

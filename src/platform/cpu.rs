@@ -4,7 +4,7 @@ use timers::os::Told;
 
 use super::fields::field;
 use super::list::{count_of, written};
-use super::{Root, cores, cpu_arm};
+use super::{Root, core_kinds, cores, cpu_arm};
 use crate::model::Cpu;
 
 /// The first record of the file is enough, and the whole may be long: the kernel asks every CPU for its frequency.
@@ -20,6 +20,7 @@ pub fn identify(root: &Root, cpu: Option<u32>, told: &Told) -> Cpu {
     let first_allowed = allowed_list.as_deref().and_then(first_of);
     let cpu = cpu.or(first_allowed);
     let core = cores::core(root, cpu, &cpuinfo, told);
+    let core_kinds = core_kinds::kinds(root, online_list.as_deref(), told);
     Cpu {
         architecture: std::env::consts::ARCH.to_owned(),
         microcode: root
@@ -32,11 +33,18 @@ pub fn identify(root: &Root, cpu: Option<u32>, told: &Told) -> Cpu {
         smt: core.smt,
         threads_per_core: core.threads,
         core_list: core.list,
+        core_kind: core_kinds
+            .as_deref()
+            .zip(cpu)
+            .and_then(|(kinds, cpu)| core_kinds::kind_of(kinds, cpu))
+            .map(|kind| kind.name.clone()),
+        core_kinds,
         isolated: cores::isolated(root),
         nohz_full: cores::nohz_full(root),
         governor: cpu.and_then(|cpu| cores::frequency_file(root, cpu, "scaling_governor")),
         frequency_driver: cpu.and_then(|cpu| cores::frequency_file(root, cpu, "scaling_driver")),
         turbo: cores::turbo(root, cpu),
+        power_plan: told.power_plan.clone(),
         ..declared(root, cpu, &cpuinfo, told)
     }
 }

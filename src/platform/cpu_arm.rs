@@ -72,21 +72,40 @@ const PARTS: &[(u32, u32, &str)] = &[
 /// Vendor and model of `cpu`, or else of the first one: cores of several kinds have several names. A part nobody has named here is
 /// shown by its number.
 pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
-    let register = cpu.and_then(|cpu| {
-        root.content(&format!("/sys/devices/system/cpu/cpu{cpu}/regs/identification/midr_el1"))
-    });
-    let midr = register.as_deref().and_then(hexadecimal);
+    let midr = cpu.and_then(|cpu| midr(root, cpu));
     let number = |name| field(cpuinfo, name).and_then(hexadecimal);
-    let implementer = midr.map(|midr| midr >> 24).or_else(|| number("CPU implementer"));
+    let by = midr.map(|midr| midr >> 24).or_else(|| implementer_in(cpuinfo));
     let part = midr.map(|midr| midr >> 4 & 0xfff).or_else(|| number("CPU part"));
     let vendor = |code| VENDORS.iter().find(|(known, _)| *known == code).map(|(_, name)| (*name).to_owned());
-    let model = |part| PARTS.iter().find(|(vendor, known, _)| (Some(*vendor), *known) == (implementer, part));
     Cpu {
-        vendor: implementer.map(|code| vendor(code).unwrap_or_else(|| format!("implementer {code:#04x}"))),
-        model: part
-            .map(|part| model(part).map_or(format!("part {part:#05x}"), |(_, _, name)| (*name).to_owned())),
+        vendor: by.map(|code| vendor(code).unwrap_or_else(|| format!("implementer {code:#04x}"))),
+        model: part.map(|part| name(by, part)),
         ..Cpu::default()
     }
+}
+
+/// Who made the first core.
+pub(super) fn implementer(root: &Root, cpuinfo: &str) -> Option<u32> {
+    midr(root, 0).map(|midr| midr >> 24).or_else(|| implementer_in(cpuinfo))
+}
+
+fn implementer_in(cpuinfo: &str) -> Option<u32> {
+    field(cpuinfo, "CPU implementer").and_then(hexadecimal)
+}
+
+/// What the core of `cpu` is called, where its register is shown.
+pub(super) fn part(root: &Root, cpu: u32) -> Option<String> {
+    midr(root, cpu).map(|midr| name(Some(midr >> 24), midr >> 4 & 0xfff))
+}
+
+fn midr(root: &Root, cpu: u32) -> Option<u32> {
+    let register = format!("/sys/devices/system/cpu/cpu{cpu}/regs/identification/midr_el1");
+    root.content(&register).as_deref().and_then(hexadecimal)
+}
+
+fn name(implementer: Option<u32>, part: u32) -> String {
+    let known = PARTS.iter().find(|(vendor, known, _)| (Some(*vendor), *known) == (implementer, part));
+    known.map_or(format!("part {part:#05x}"), |(_, _, name)| (*name).to_owned())
 }
 
 /// The name of the board, the last resort.

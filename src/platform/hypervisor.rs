@@ -1,8 +1,13 @@
 //! The hypervisor under this system, and the clocks that it offers its guests.
+//!
+//! On x86 the processor tells (CPUID). Elsewhere the firmware does, as it describes the machine that a hypervisor makes up: the devicetree, or
+//! the DMI tables. QEMU describes the same machine whether it carries out instructions itself (TCG) or lets a processor do so (KVM); the
+//! processor that it makes up then has a vendor that no other one has.
 
 use timers::os::Told;
 
-use super::Root;
+use super::fields::field;
+use super::{Root, cpu, cpu_arm};
 
 /// Clock sources of Linux that a hypervisor answers.
 const PARAVIRTUAL: [&str; 4] = ["kvm-clock", "hyperv_clocksource_tsc_page", "hyperv_clocksource_msr", "xen"];
@@ -16,12 +21,75 @@ pub fn hypervisor(root: &Root, told: &Told) -> Option<String> {
     }
     let beneath = match timers::arch::hypervisor() {
         Some(asked) => asked.name,
-        None => root.content("/sys/hypervisor/type"),
+        None => root.content("/sys/hypervisor/type").or_else(|| told_by_firmware(root)),
     };
     match (&told.emulator, beneath) {
         (Some(emulator), Some(beneath)) => Some(format!("{emulator} on {beneath}")),
         (emulator, beneath) => emulator.clone().or(beneath),
     }
+}
+
+const DEVICETREE: &str = "/sys/firmware/devicetree/base";
+/// Where QEMU tells the firmware of its guest what it was started with, on its machines `virt` of Arm and of RISC-V.
+const BY_QEMU: [&str; 2] = ["fw-cfg@9020000", "fw-cfg@10100000"];
+/// What a hypervisor calls itself in the devicetree.
+const IN_DEVICETREE: [(&str, &str); 5] = [
+    ("qemu", "QEMU"),
+    ("linux,kvm", "KVM"),
+    ("xen,xen", "Xen"),
+    ("vmware", "VMware"),
+    // Of Firecracker, crosvm, kvmtool and others, which say no more.
+    ("linux,dummy-virt", "a hypervisor"),
+];
+/// How vendors of virtual machines begin in the DMI tables, as systemd-detect-virt knows them. Amazon's name stands on its bare metal too.
+const IN_DMI: [(&str, &str); 10] = [
+    ("QEMU", "QEMU"),
+    ("KVM", "KVM"),
+    ("Amazon EC2", "Amazon EC2"),
+    ("Google", "Google"),
+    ("Microsoft Corporation", "Hyper-V"),
+    ("VMware", "VMware"),
+    ("Parallels", "Parallels"),
+    ("Apple Virtualization", "Apple Virtualization"),
+    ("Xen", "Xen"),
+    ("BHYVE", "bhyve"),
+];
+
+fn told_by_firmware(root: &Root) -> Option<String> {
+    let name = by_devicetree(root).or_else(|| by_dmi(root))?;
+    Some(if name == "QEMU" && is_made_up(root) { "QEMU (TCG)".into() } else { name.into() })
+}
+
+fn by_devicetree(root: &Root) -> Option<&'static str> {
+    if BY_QEMU.iter().any(|node| root.has(&format!("{DEVICETREE}/{node}"))) {
+        return Some("QEMU");
+    }
+    // Each file holds several texts, a zero behind each.
+    let words: Vec<String> = ["hypervisor/compatible", "compatible"]
+        .iter()
+        .filter_map(|file| root.content(&format!("{DEVICETREE}/{file}")))
+        .collect();
+    let known = IN_DEVICETREE.iter().find(|(mark, _)| words.iter().any(|text| text.contains(mark)));
+    known.map(|(_, name)| *name)
+}
+
+fn by_dmi(root: &Root) -> Option<&'static str> {
+    let [vendor, product] = ["sys_vendor", "product_name"]
+        .map(|name| root.name(&format!("/sys/class/dmi/id/{name}")).unwrap_or_default());
+    let named = |text: &str| IN_DMI.iter().find(|(mark, _)| text.starts_with(mark)).map(|(_, name)| *name);
+    // Microsoft and Google make computers as well.
+    match named(&vendor) {
+        Some("Amazon EC2") if product.ends_with(".metal") => None,
+        Some("Hyper-V") if product != "Virtual Machine" => None,
+        Some("Google") if product != "Google Compute Engine" => None,
+        known => known.or_else(|| named(&product)),
+    }
+}
+
+/// Whether nobody makes such a processor: an implementer of Arm, or a vendor of RISC-V, that is 0.
+fn is_made_up(root: &Root) -> bool {
+    let cpuinfo = cpu::info(root);
+    cpu_arm::implementer(root, &cpuinfo) == Some(0) || field(&cpuinfo, "mvendorid") == Some("0x0")
 }
 
 /// The clocks that a hypervisor offers, as the kernel calls them: those that the kernel lists among `available`, and
@@ -42,7 +110,46 @@ fn known(available: &[String], offered: Option<Vec<&str>>) -> Option<Vec<String>
 
 #[cfg(test)]
 mod tests {
+    use super::super::made_up;
     use super::*;
+
+    /// Of a machine with these files; only where the processor does not tell by itself.
+    fn told(files: &[(&str, &str)]) -> Option<String> {
+        told_by_firmware(&made_up(files).1)
+    }
+
+    #[test]
+    fn what_firmware_tells_of_virtual_machines() {
+        const COMPATIBLE: &str = "sys/firmware/devicetree/base/compatible";
+        const BELOW_QEMU: &str = "sys/firmware/devicetree/base/fw-cfg@9020000/compatible";
+        let arm = |implementer| format!("processor : 0\nCPU implementer : {implementer}\nCPU part : 0x051\n");
+        let virt = (COMPATIBLE, "linux,dummy-virt\0");
+        let qemu = [virt, (BELOW_QEMU, "qemu,fw-cfg-mmio\0")];
+        fn processor(text: &str) -> (&str, &str) {
+            ("proc/cpuinfo", text)
+        }
+        let [emulated, real] = [arm("0x00"), arm("0x41")];
+        assert_eq!(told(&[&qemu[..], &[processor(&emulated)]].concat()).as_deref(), Some("QEMU (TCG)"));
+        assert_eq!(told(&[&qemu[..], &[processor(&real)]].concat()).as_deref(), Some("QEMU"));
+        assert_eq!(told(&[virt, processor(&real)]).as_deref(), Some("a hypervisor"));
+        let riscv = [(COMPATIBLE, "riscv-virtio\0qemu"), processor("processor : 0\nmvendorid : 0x0\n")];
+        assert_eq!(told(&riscv).as_deref(), Some("QEMU (TCG)"));
+        assert_eq!(told(&[(COMPATIBLE, "raspberrypi,5-model-b\0brcm,bcm2712\0"), processor(&real)]), None);
+        assert_eq!(told(&[]), None);
+    }
+
+    #[test]
+    fn what_dmi_tells_of_virtual_machines() {
+        let machine = |vendor, product| {
+            told(&[("sys/class/dmi/id/sys_vendor", vendor), ("sys/class/dmi/id/product_name", product)])
+        };
+        assert_eq!(machine("QEMU", "KVM Virtual Machine").as_deref(), Some("QEMU"));
+        assert_eq!(machine("Amazon EC2", "c7g.large").as_deref(), Some("Amazon EC2"));
+        assert_eq!(machine("Amazon EC2", "c7g.metal"), None);
+        assert_eq!(machine("Microsoft Corporation", "Virtual Machine").as_deref(), Some("Hyper-V"));
+        assert_eq!(machine("Microsoft Corporation", "Surface Pro"), None);
+        assert_eq!(machine("Ampere(R)", "Mt. Jade"), None);
+    }
 
     #[test]
     fn clocks_that_the_kernel_lists_or_the_processor_shows() {

@@ -13,7 +13,7 @@ const LONGEST_CONFIGURATION: u64 = 4 << 20;
 /// CONFIG_HZ lies between 24 and 1200 (Linux, arch/*/Kconfig).
 const TICK_RATES: std::ops::RangeInclusive<u32> = 20..=2_000;
 /// Parameters of the kernel that decide which clock source it uses, and those that name CPUs to be left alone.
-const CLOCK_PARAMETERS: [&str; 9] = [
+const CLOCK_PARAMETERS: [&str; 13] = [
     "clocksource",
     "tsc",
     "notsc",
@@ -23,6 +23,11 @@ const CLOCK_PARAMETERS: [&str; 9] = [
     "no-kvmclock-vsyscall",
     "nohz",
     "highres",
+    // Of Windows, as `bcdedit` sets them.
+    "USEPLATFORMCLOCK",
+    "USEPLATFORMTICK",
+    "DISABLEDYNAMICTICK",
+    "TSCSYNCPOLICY",
 ];
 
 /// The kernel as it calls itself, its tick from its configuration or from what it declares as the step of its coarse clocks.
@@ -51,7 +56,11 @@ pub fn clocksource(root: &Root, told: &Told) -> ClockSource {
     ClockSource {
         current: read("current_clocksource").or_else(|| told.clock_source.clone()),
         available: available.split_whitespace().map(str::to_owned).collect(),
-        parameters: root.content("/proc/cmdline").map(|line| clock_parameters(&line)),
+        vdso: told.vdso,
+        parameters: root
+            .content("/proc/cmdline")
+            .or_else(|| told.start_options.clone())
+            .map(|line| clock_parameters(&line)),
     }
 }
 
@@ -127,6 +136,18 @@ mod tests {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(text.as_bytes()).expect("a vector takes it");
         encoder.finish().expect("a vector takes it")
+    }
+
+    #[test]
+    fn what_windows_was_started_with() {
+        let (_folder, root) = made_up(&[]);
+        let told = Told {
+            start_options: Some(" NOEXECUTE=OPTIN  USEPLATFORMCLOCK FVEBOOT=1".into()),
+            ..Told::default()
+        };
+        let parameters = |told| clocksource(&root, told).parameters;
+        assert_eq!(parameters(&told), Some(vec!["USEPLATFORMCLOCK".to_owned()]));
+        assert_eq!(parameters(&Told::default()), None);
     }
 
     #[test]

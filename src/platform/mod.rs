@@ -4,6 +4,7 @@
 //! the reading. What a machine does not tell is `None`: none of this is needed to measure.
 
 mod cgroup;
+mod core_kinds;
 mod cores;
 pub mod cpu;
 mod cpu_arm;

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use super::Root;
+use super::{Root, core_kinds};
 
 /// How long the CPUs are watched. The kernel counts in steps of 10 ms.
 const WATCH: Duration = Duration::from_millis(60);
@@ -20,9 +20,12 @@ pub struct CpuTime {
 }
 
 /// The CPU among `allowed` with the largest share of idle time over 60 ms, so that a program that keeps another one
-/// busy does not share it with the measurement. Without `/proc/stat` it is the last one; `None` when none is allowed.
+/// busy does not share it with the measurement. Where cores are of several kinds it is one of the most capable kind, on which
+/// programs run that have something to do. Without `/proc/stat` it is the last one; `None` when none is allowed.
 #[must_use]
 pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
+    let root = Root::system();
+    let allowed = &core_kinds::most_capable(&root, allowed, &root.told(None));
     if allowed.len() < 2 {
         return allowed.first().copied();
     }

@@ -2,8 +2,11 @@
 
 use super::common_time;
 use super::fact::{Fact, LONGEST};
-use crate::model::{Cpu, Limits, Ntp, Platform, Tickless, Tsc};
+use crate::model::{CoreKind, Cpu, Limits, Ntp, Platform, Tickless, Tsc};
 use crate::text::clipped;
+
+/// More kinds of cores than any machine has; of a report that has more, no more are shown.
+const MOST_KINDS: usize = 8;
 
 const NOT_SHOWN: &str = "not shown by this machine";
 
@@ -17,6 +20,7 @@ pub fn brief(platform: &Platform) -> String {
             threads => format!("{threads} threads a core"),
         }),
         cpu.turbo.map(|on| format!("turbo {}", if on { "on" } else { "off" })),
+        cpu.power_plan.as_deref().map(|plan| format!("power plan {}", clipped(plan, 40))),
         listed(cpu.isolated.as_deref()).map(|list| format!("CPUs {list} isolated")),
         platform.kernel.tick_hz.map(|hertz| format!("tick {hertz} Hz")),
         platform.load.map(|load| format!("load {:.2}", load.one_minute)),
@@ -46,6 +50,7 @@ pub fn details(platform: &Platform) -> Vec<Fact> {
     vec![
         ("CPUs", cpus(&platform.cpu)),
         ("SMT", smt(&platform.cpu)),
+        ("kinds of cores", told_or_not(platform.cpu.core_kinds.as_deref().map(kinds))),
         ("turbo", told_or_not(platform.cpu.turbo.map(|on| if on { "on" } else { "off" }.to_owned()))),
         ("TSC", tsc(&platform.tsc)),
         ("hypervisor's clocks", told_or_not(clocks)),
@@ -89,6 +94,15 @@ fn smt(cpu: &Cpu) -> String {
     parts.extend(cpu.threads_per_core.map(|threads| format!("threads a core: {threads}")));
     parts.extend(listed(cpu.core_list.as_deref()).map(|list| format!("CPUs of this core: {list}")));
     told(parts, " · ")
+}
+
+fn kinds(kinds: &[CoreKind]) -> String {
+    let kind = |kind: &CoreKind| {
+        let which = listed(kind.list.as_deref()).map(|list| format!(": {list}")).unwrap_or_default();
+        format!("{} × {}{which}", kind.cpus, clipped(&kind.name, 40))
+    };
+    let all: Vec<String> = kinds.iter().take(MOST_KINDS).map(kind).collect();
+    told(all, " · ")
 }
 
 fn tsc(tsc: &Tsc) -> String {

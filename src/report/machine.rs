@@ -50,7 +50,7 @@ pub fn facts_of(report: &Report) -> Vec<Fact> {
         (Some(allowed), Some(online)) => format!(" ({allowed} of {online} online CPUs allowed)"),
         _ => String::new(),
     };
-    facts.push(("measured on", place + &choice));
+    facts.push(("measured on", place + &choice + &kind_of_core(&report.platform.cpu)));
     let mut runtimes: Vec<&str> = Vec::new();
     for row in report.timers.iter().filter(|row| row.runtime != "native" && row.cost.is_some()) {
         if !runtimes.contains(&row.runtime.as_str()) {
@@ -72,6 +72,16 @@ pub fn facts_of(report: &Report) -> Vec<Fact> {
     );
     facts.push(("run", clipped(&run, LONGEST)));
     facts
+}
+
+/// Of which kind the core is, where there are others.
+fn kind_of_core(cpu: &Cpu) -> String {
+    let several = cpu.core_kinds.as_ref().is_some_and(|kinds| kinds.len() > 1);
+    match cpu.core_kind.as_deref().filter(|_| several) {
+        Some(kind) => format!(", of the kind {}; others cost otherwise", clipped(kind, 40)),
+        None if several => ", of an unknown kind among several".to_owned(),
+        None => String::new(),
+    }
 }
 
 /// Figures of others: whose, instead of how they were measured here.

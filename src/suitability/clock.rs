@@ -58,6 +58,14 @@ fn clock_source(platform: &Platform) -> Finding {
     };
     let linux = is_linux(platform);
     match known(current) {
+        Source::Instruction | Source::SharedPage if source.vdso == Some(false) => Finding::problem(
+            CODE,
+            format!(
+                "the clock source is {current}, but there is no vDSO that could read it, so every reading of a clock of the kernel is a \
+                 system call"
+            ),
+            "take vdso=0 off the kernel's command line; where an emulator carries out this program, it has none to give",
+        ),
         Source::Instruction => {
             let reader = if linux { "by the vDSO" } else { "in user mode" };
             Finding::ok(CODE, format!("the clock source is {current}: an instruction, read {reader}"))
@@ -99,7 +107,7 @@ fn cause(source: &ClockSource) -> String {
     let parameters = source.parameters.as_deref().unwrap_or_default();
     let named = parameters.iter().find(|word| {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        matches!((name, value), ("notsc", _) | ("tsc", "unstable") | ("clocksource", _))
+        matches!((name, value), ("notsc" | "USEPLATFORMCLOCK", _) | ("tsc", "unstable") | ("clocksource", _))
     });
     match named {
         Some(word) => format!(" (the kernel was started with {word})"),

@@ -1,19 +1,22 @@
 //! The CPUs: what moves their frequency, who shares their cores, and how many of them there are.
 
 use super::{Finding, is_linux};
-use crate::model::{Cpu, Platform};
+use crate::model::{CoreKind, Cpu, Platform};
 use crate::platform::count_of;
 
 pub(super) fn findings(platform: &Platform) -> Vec<Finding> {
     let (cpu, virtual_machine) = (&platform.cpu, platform.hypervisor.is_some());
     let linux = is_linux(platform);
-    vec![
+    let mut findings = vec![
         governor(cpu, virtual_machine),
         turbo(cpu, virtual_machine),
         smt(cpu, virtual_machine, linux),
         isolated(cpu),
         allowed(cpu),
-    ]
+        core_kinds(cpu),
+    ];
+    findings.extend(cpu.power_plan.as_deref().map(power_plan));
+    findings
 }
 
 /// Who decides where this machine does not show it.
@@ -46,6 +49,21 @@ fn governor(cpu: &Cpu, virtual_machine: bool) -> Finding {
         )
         .advice("compare the effective frequency before and after in the report"),
     }
+}
+
+/// Windows alone has plans; others have nothing to say.
+fn power_plan(plan: &str) -> Finding {
+    const CODE: &str = "power-plan";
+    if ["High performance", "Ultimate Performance"].contains(&plan) {
+        return Finding::ok(CODE, format!("the power plan is {plan}"));
+    }
+    Finding::problem(
+        CODE,
+        format!(
+            "the power plan is {plan}: the frequency may follow the load, and with it every cost, in nanoseconds as well"
+        ),
+        "`powercfg /setactive SCHEME_MIN` sets High performance, SCHEME_BALANCED what Windows begins with",
+    )
 }
 
 fn turbo(cpu: &Cpu, virtual_machine: bool) -> Finding {
@@ -131,4 +149,28 @@ fn allowed(cpu: &Cpu) -> Finding {
         }
         (Some(allowed), _) => Finding::ok(CODE, format!("{allowed} CPUs may be used{list}")),
     }
+}
+
+fn core_kinds(cpu: &Cpu) -> Finding {
+    const CODE: &str = "core-kinds";
+    let Some(kinds) = cpu.core_kinds.as_deref() else {
+        return Finding::unknown(CODE, "whether cores are of several kinds is not shown by this machine");
+    };
+    if kinds.len() < 2 {
+        return Finding::ok(CODE, "all cores are of one kind");
+    }
+    let kind = |kind: &CoreKind| {
+        let list = kind.list.as_deref().map(|list| format!(": {list}")).unwrap_or_default();
+        format!("{}{list}", kind.name)
+    };
+    let all = kinds.iter().map(kind).collect::<Vec<_>>().join("; ");
+    let measured = cpu.core_kind.as_deref().map(|kind| format!(", here {kind}")).unwrap_or_default();
+    Finding::note(
+        CODE,
+        format!(
+            "cores are of {} kinds ({all}): costs hold for the kind they were measured on{measured}",
+            kinds.len()
+        ),
+    )
+    .advice("measure on one CPU of each kind, with --cpu N, and compare the reports")
 }

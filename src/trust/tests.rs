@@ -153,6 +153,7 @@ fn the_path_is_told_from_the_cost() {
         clock_call: None,
         trap_ns: Some(trap),
         clock_source: Some(source.into()),
+        vdso: None,
     };
     let syscall_variant = |cost_ns| Some(SyscallVariant { id: "clock-syscall", cost_ns });
     let quick = yard("tsc", 90.0, 170.0, 1_500.0);
@@ -180,6 +181,14 @@ fn the_path_is_told_from_the_cost() {
         "{}",
         found.finding
     );
+    // Of an emulator, to which nothing costs more than something else: 35 ns are no trap.
+    let without = Yardsticks { vdso: Some(false), ..yard("tsc", 2.0, 31.0, 35.0) };
+    let found = path(&without, None, true);
+    assert_eq!((found.outcome, found.path), (Outcome::Fail, Some(Path::SystemCall)), "{}", found.finding);
+    let without = Yardsticks { vdso: Some(false), ..yard("tsc", 12.0, 90.0, 1_500.0) };
+    let found = path(&without, syscall_variant(31.0), true);
+    assert_eq!((found.outcome, found.path), (Outcome::Fail, Some(Path::SystemCall)));
+    assert!(found.finding.ends_with("as by a vDSO, because the kernel maps none"), "{}", found.finding);
 }
 
 #[test]

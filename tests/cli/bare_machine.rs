@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use super::PROGRAM;
+use super::program;
 use super::skipping::skipped;
 
 /// What lets an ordinary user hide files from a program, and limit it.
@@ -25,7 +25,7 @@ const COMMANDS: [(&[&str], &[i32]); 5] = [
 #[track_caller]
 fn answer(wrapper: &[&str], args: &[&str], statuses: &[i32]) -> Value {
     let (first, rest) = wrapper.split_first().expect("a wrapper");
-    let ended = Command::new(first).args(rest).arg(PROGRAM).args(args).output().expect("it starts");
+    let ended = Command::new(first).args(rest).arg(program()).args(args).output().expect("it starts");
     let told = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.code().is_some_and(|code| statuses.contains(&code)), "{args:?}: {ended:?}");
     assert!(!told.contains("panicked"), "{args:?}: {told}");
@@ -137,7 +137,7 @@ fn with_128_megabytes() {
 /// The invariants of any machine: problems come first, and the exit status follows from them.
 #[test]
 fn check_of_this_machine() {
-    let ended = Command::new(PROGRAM).args(["check", "--format", "json"]).output().expect("it starts");
+    let ended = Command::new(program()).args(["check", "--format", "json"]).output().expect("it starts");
     let told: Value = serde_json::from_slice(&ended.stdout).expect("it prints JSON");
     let findings = told["findings"].as_array().expect("findings");
     let problems = findings.iter().filter(|finding| finding["severity"] == "problem").count();

@@ -7,14 +7,14 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{PATIENCE, PROGRAM};
+use super::{PATIENCE, program};
 
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json");
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
 
 /// The program, in a folder of its own with its baselines below `home`.
 fn run(folder: &Folder, args: &[&str]) -> Assert {
-    let mut command = assert_cmd::Command::new(PROGRAM);
+    let mut command = assert_cmd::Command::new(program());
     command
         .args(args)
         .current_dir(folder.file("."))
@@ -78,7 +78,7 @@ fn what_cannot_be_kept_or_probed_again_is_told_first() {
     refused(&["compare", PUBLISHED], 1, "published");
     fs::write(folder.file("home"), "").unwrap();
     refused(&["probe", "--thorough", "--baseline", "before"], 1, "home/baselines");
-    let mut homeless = assert_cmd::Command::new(PROGRAM);
+    let mut homeless = assert_cmd::Command::new(program());
     homeless.args(["probe", "--thorough", "--baseline", "before"]).timeout(PATIENCE);
     for name in ["TIMERMETER_HOME", "XDG_DATA_HOME", "LOCALAPPDATA", "HOME"] {
         homeless.env_remove(name);

@@ -9,7 +9,7 @@ use predicates::str::contains;
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::{PROGRAM, json, printed, timermeter};
+use super::{json, printed, program, timermeter};
 
 const NODES: &str = "60";
 
@@ -163,7 +163,7 @@ fn screens_of_fleets_fit_the_terminal() {
     let folder = Folder::new();
     let [before, after] = fleet(&folder, "9");
     for (columns, all) in [(80, false), (80, true), (120, true)] {
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(program());
         command.args(["compare", &before, &after]).args(all.then_some("--all"));
         let text = printed(&command.env("COLUMNS", columns.to_string()).assert().success());
         let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap_or_default();

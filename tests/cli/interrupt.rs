@@ -9,8 +9,8 @@ use std::{fs, thread};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::PATIENCE;
 use super::folder::Folder;
-use super::{PATIENCE, PROGRAM};
 
 const STEP: Duration = Duration::from_millis(20);
 
@@ -43,7 +43,7 @@ fn nothing_is_left_behind() {
     // Under a name of its own, so that its agents are told from those of other tests.
     let (programs, name) = (Folder::new(), "interrupted");
     let program = programs.file(name);
-    fs::hard_link(PROGRAM, &program).expect("a link to the program");
+    fs::hard_link(super::program(), &program).expect("a link to the program");
     let mut probe = Command::new(&program);
     probe.args(["probe", "--thorough", "--output", &folder.arg("report.json")]);
     let mut probe = probe.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
@@ -70,7 +70,7 @@ fn nothing_is_left_behind() {
 #[cfg(target_os = "linux")]
 fn a_command_without_children_ends_at_once() {
     // Hours of work.
-    let mut selftest = Command::new(PROGRAM);
+    let mut selftest = Command::new(super::program());
     let selftest = selftest.args(["selftest", "--count", "1000000"]).stdout(Stdio::null());
     let mut selftest = selftest.spawn().expect("it starts");
     let threads = format!("/proc/{}/task", selftest.id());

@@ -8,7 +8,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{PATIENCE, PROGRAM, json, printed, timermeter};
+use super::{PATIENCE, json, printed, program, timermeter};
 
 /// A probe of two timers, one of which any machine has. Globs, because what a busy machine leaves unresolved is no failure
 /// of these tests.
@@ -70,7 +70,7 @@ fn a_timer_after_save_is_no_folder() {
     for (verb, id) in
         [("probe", "monotonic"), ("wait", "nanosleep"), ("period", "timerfd"), ("wait", "nano*")]
     {
-        Command::new(PROGRAM)
+        Command::new(program())
             .args([verb, "--save", id])
             .current_dir(folder.file(""))
             .timeout(PATIENCE)

@@ -15,6 +15,8 @@ mod keep;
 mod lost_agents;
 mod many;
 mod measuring;
+#[path = "../program/mod.rs"]
+mod program;
 mod reports;
 mod runtimes;
 mod screens;
@@ -34,7 +36,7 @@ use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use serde_json::Value;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_timermeter");
+use program::program;
 
 /// Far more than a loaded machine needs for a quick probe, far less than an agent that hangs would take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -42,7 +44,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// What a run of the program came to; it never panicked.
 #[track_caller]
 fn timermeter(args: &[&str]) -> Assert {
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(program());
     let assert = command.args(args).timeout(PATIENCE).assert();
     assert.stderr(predicate::str::contains("panicked").not())
 }

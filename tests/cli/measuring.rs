@@ -5,7 +5,7 @@ use predicates::str::contains;
 
 use super::folder::Folder;
 use super::skipping::not_installed;
-use super::{PATIENCE, PROGRAM, json, printed, timermeter};
+use super::{PATIENCE, json, printed, program, timermeter};
 
 /// A report of some timers of this machine, as a file.
 fn report(folder: &Folder) -> String {
@@ -106,14 +106,14 @@ fn a_clock_of_another_runtime_is_picked() {
         2,
         "java, dotnet, mono, python",
     );
-    let agent = format!("other={PROGRAM} agent monotonic");
+    let agent = format!("other={} agent monotonic", program());
     let args =
         ["pick", "--duration", "10ms", "--error", "5%", "--format", "json", "--runtime", "other", "--agent"];
     let found = json(&timermeter(&[&args[..], &[&agent]].concat()).success());
     let of_other = |candidate: &serde_json::Value| candidate["id"].as_str().unwrap().starts_with("other:");
     assert!(of_other(&found["picked"]), "{found}");
     assert!(found["others"].as_array().unwrap().iter().all(of_other), "{found}");
-    let mut without_java = assert_cmd::Command::new(PROGRAM);
+    let mut without_java = assert_cmd::Command::new(program());
     without_java.args(["pick", "--duration", "1ms", "--error", "5%", "--runtime", "java"]);
     let nothing = without_java.env("PATH", "/nowhere").env_remove("JAVA_HOME").timeout(PATIENCE).assert();
     nothing.code(3).stdout(contains("No clock suffices").and(contains("install")));

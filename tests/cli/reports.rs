@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::folder::Folder;
 use super::skipping::skipped;
-use super::{PROGRAM, json, listed, printed, row, rows, timermeter};
+use super::{json, listed, printed, program, row, rows, timermeter};
 
 /// All ids that are promised for Linux.
 const PROMISED: &str = "rdtsc rdtsc-lfence rdtscp monotonic monotonic-raw monotonic-coarse realtime \
@@ -123,7 +123,7 @@ fn markdown_has_a_table() {
 #[test]
 fn a_reader_that_goes_away() {
     // One that takes a line, as `head -1`.
-    let mut list = Command::new(PROGRAM);
+    let mut list = Command::new(program());
     let mut list = list.arg("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut line = String::new();
     let mut reader = BufReader::with_capacity(1, list.stdout.take().expect("a pipe"));
@@ -137,7 +137,7 @@ fn a_reader_that_goes_away() {
     for args in [&["list"][..], &["list", "--format", "json"], &["platform"], &score, &TWO] {
         let (reader, writer) = io::pipe().expect("a pipe");
         drop(reader);
-        let ended = Command::new(PROGRAM).args(args).stdout(writer).stderr(Stdio::piped()).output();
+        let ended = Command::new(program()).args(args).stdout(writer).stderr(Stdio::piped()).output();
         let ended = ended.expect("it starts");
         let done = ended.status.code().is_some_and(|code| DONE.contains(&code));
         assert!(done && ended.stderr.is_empty(), "{args:?}: {ended:?}");
@@ -151,7 +151,7 @@ fn files_are_complete_though_the_reader_went_away() {
     let (reader, writer) = io::pipe().expect("a pipe");
     drop(reader);
     let args = TWO.iter().chain(&["--output", &file]).copied().collect::<Vec<_>>();
-    let ended = Command::new(PROGRAM).args(args).stdout(writer).output().expect("it starts");
+    let ended = Command::new(program()).args(args).stdout(writer).output().expect("it starts");
     assert!(ended.status.code().is_some_and(|code| DONE.contains(&code)), "{ended:?}");
     let report: Value = serde_json::from_slice(&fs::read(&file).unwrap()).expect("the file holds JSON");
     assert_eq!(rows(&report).len(), 2);

@@ -5,11 +5,11 @@ use predicates::prelude::*;
 use serde_json::Value;
 
 use super::skipping::skipped;
-use super::{PATIENCE, PROGRAM, json, row, rows, timermeter};
+use super::{PATIENCE, json, program, row, rows, timermeter};
 
 /// A run that finds no program at all.
 fn without_programs(args: &[&str]) -> assert_cmd::assert::Assert {
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(program());
     command.args(args).env("PATH", "/nowhere").env_remove("JAVA_HOME").timeout(PATIENCE).assert()
 }
 
@@ -100,7 +100,7 @@ fn node_is_probed() {
 
 #[test]
 fn agent_check_tells_what_is_wrong() {
-    let good = format!("{PROGRAM} agent monotonic");
+    let good = format!("{} agent monotonic", program());
     timermeter(&["agent-check", &good]).code(0).stdout(predicate::str::contains("It speaks the protocol."));
     let gone = timermeter(&["agent-check", "/no/such/program"]).code(3);
     gone.stdout(predicate::str::contains("FAIL  hello").and(predicate::str::contains("/no/such/program")));

@@ -2,7 +2,7 @@
 
 use assert_cmd::Command;
 
-use super::{PROGRAM, printed};
+use super::{printed, program};
 
 #[test]
 fn screens_are_no_wider_than_the_terminal() {
@@ -30,7 +30,7 @@ fn screens_are_no_wider_than_the_terminal() {
     ];
     for (columns, screen) in [80, 120].into_iter().flat_map(|columns| screens.map(|screen| (columns, screen)))
     {
-        let shown = Command::new(PROGRAM).args(screen).env("COLUMNS", columns.to_string()).assert();
+        let shown = Command::new(program()).args(screen).env("COLUMNS", columns.to_string()).assert();
         let text = printed(&shown);
         assert!(text.lines().count() > 2, "{screen:?} shows nothing: {shown}");
         let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use assert_cmd::Command;
 
-use super::{PROGRAM, printed, timermeter};
+use super::{printed, program, timermeter};
 
 const REPORT: &str = "tests/data/xeon-2026-11-21.json";
 
@@ -21,14 +21,14 @@ fn a_page_on_standard_output_is_the_page_and_nothing_else() {
 fn a_report_from_standard_input_is_the_same_report() {
     let text = std::fs::read(REPORT).unwrap();
     let from_file = printed(&timermeter(&["inspect", "monotonic", "--from", REPORT]).code(0));
-    let piped = Command::new(PROGRAM)
+    let piped = Command::new(program())
         .args(["inspect", "monotonic", "--from", "-"])
         .write_stdin(text)
         .assert()
         .code(0);
     assert_eq!(printed(&piped), from_file);
     let nothing =
-        Command::new(PROGRAM).args(["inspect", "monotonic", "--from", "-"]).write_stdin("").assert();
+        Command::new(program()).args(["inspect", "monotonic", "--from", "-"]).write_stdin("").assert();
     let told = String::from_utf8(nothing.code(1).get_output().stderr.clone()).unwrap();
     assert!(told.contains("standard input"), "{told}");
 }
@@ -43,7 +43,7 @@ fn a_report_on_standard_output_is_asked_for_by_its_format() {
 #[test]
 fn colour_is_where_it_is_asked_for() {
     let coloured = |more: &[&str], variables: &[(&str, &str)]| {
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(program());
         command.args(["inspect", "monotonic", "--from", REPORT]).args(more);
         command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").envs(variables.iter().copied());
         printed(&command.assert().code(0)).contains('\x1b')

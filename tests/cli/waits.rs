@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::folder::Folder;
 use super::skipping::skipped;
-use super::{PROGRAM, json, printed, timermeter};
+use super::{json, printed, program, timermeter};
 
 const SCHEMA: &str = include_str!("../../docs/report.v1.schema.json");
 /// Two processes at most for each timer, and no long waits.
@@ -175,7 +175,7 @@ fn a_policy_that_is_not_permitted_has_a_row_with_the_remedy() {
     };
     let tried = Command::new(without[0])
         .args(&without[1..])
-        .args([PROGRAM, "--version"])
+        .args([program(), "--version"])
         .stdout(Stdio::null())
         .status();
     if !tried.is_ok_and(|status| status.success()) {
@@ -186,8 +186,12 @@ fn a_policy_that_is_not_permitted_has_a_row_with_the_remedy() {
         return;
     }
     let args = ["wait", "--format", "json", "nanosleep", "--policy", "other,fifo:80"];
-    let run =
-        assert_cmd::Command::new(without[0]).args(&without[1..]).arg(PROGRAM).args(args).args(SHORT).assert();
+    let run = assert_cmd::Command::new(without[0])
+        .args(&without[1..])
+        .arg(program())
+        .args(args)
+        .args(SHORT)
+        .assert();
     let found = sound(&printed(&run.code(3).stderr(is_empty())));
     let told: Vec<[&Value; 2]> =
         list(&found, "waits").iter().map(|row| [&row["conditions"]["policy"], &row["status"]]).collect();
@@ -203,7 +207,7 @@ fn a_policy_that_is_not_permitted_has_a_row_with_the_remedy() {
     let table = ["wait", "nano*", "--policy", "fifo:80"];
     let run = assert_cmd::Command::new(without[0])
         .args(&without[1..])
-        .arg(PROGRAM)
+        .arg(program())
         .args(table)
         .args(SHORT)
         .assert();

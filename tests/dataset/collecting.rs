@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use super::{PROGRAM, files, folder, kept, printed, timermeter, told};
+use super::{files, folder, kept, printed, program, timermeter, told};
 
 /// A report of another moment.
 fn report(created: &str) -> String {
@@ -24,7 +24,7 @@ fn report(created: &str) -> String {
 }
 
 fn streamed(folder: &Path, stream: &str) -> Output {
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(program());
     let command = command.args(["collect", "-", "-o", "fleet"]).current_dir(folder).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
     child.stdin.take().expect("a pipe").write_all(stream.as_bytes()).expect("it reads all");
@@ -161,7 +161,7 @@ fn a_full_disk_leaves_what_was_there() {
     let made = files(&folder.path().join("fleet"));
     for place in ["fleet", "other"] {
         // The signal is ignored, so that a write fails as on a full disk.
-        let script = format!("trap '' XFSZ; ulimit -f 1; exec '{PROGRAM}' collect b.json -o {place}");
+        let script = format!("trap '' XFSZ; ulimit -f 1; exec '{}' collect b.json -o {place}", program());
         let full = Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
         assert_eq!(full.status.code(), Some(1), "{full:?}");
         assert!(told(&full).contains(&format!("cannot write '{place}'")), "{full:?}");

@@ -5,6 +5,8 @@ mod collecting;
 mod documented;
 mod duckdb;
 mod fleet;
+#[path = "../program/mod.rs"]
+mod program;
 #[path = "../skipping/mod.rs"]
 mod skipping;
 mod table;
@@ -12,7 +14,8 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_timermeter");
+use program::program;
+
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 fn folder() -> tempfile::TempDir {
@@ -21,7 +24,7 @@ fn folder() -> tempfile::TempDir {
 
 /// Runs the program in `folder`.
 fn timermeter(folder: &Path, args: &[&str]) -> Output {
-    Command::new(PROGRAM).args(args).current_dir(folder).stdin(Stdio::null()).output().expect("it runs")
+    Command::new(program()).args(args).current_dir(folder).stdin(Stdio::null()).output().expect("it runs")
 }
 
 fn told(output: &Output) -> String {

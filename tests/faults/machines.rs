@@ -26,9 +26,9 @@ fn sane(report: &Value) {
     }
 }
 
-/// The dynamic loader of glibc reads the counter itself: so no program that it loads can start, ours neither. A timer whose host
-/// cannot start is told how the host ended. (What a process does that may not read the counter any more is tested in
-/// `timers/tests/native.rs`.)
+/// The dynamic loader of glibc reads the counter itself: so no program that it loads can start, ours neither; a static one can, and says
+/// what is refused. A timer whose host cannot start is told how the host ended. (What a process does that may not read the counter
+/// any more is tested in `timers/tests/native.rs` and `timers/tests/permission.rs`.)
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn the_tsc_is_forbidden() {
@@ -37,14 +37,14 @@ fn the_tsc_is_forbidden() {
     use timermeter::prober::process::Command;
     let command = Command {
         name: "timermeter agent".into(),
-        program: super::PROGRAM.into(),
+        program: super::program().into(),
         args: vec!["agent".into()],
     };
     // In a thread of its own: what it gives up it cannot get back from a crash.
     let started = thread::spawn(move || {
         // SAFETY: a plain number and a plain number; from here on this thread does not read the counter.
         let status = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) };
-        let child = (status == 0).then(|| std::process::Command::new(super::PROGRAM).arg("list").output());
+        let child = (status == 0).then(|| std::process::Command::new(super::program()).arg("list").output());
         // SAFETY: as above.
         unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
         child
@@ -54,8 +54,15 @@ fn the_tsc_is_forbidden() {
         return;
     };
     use std::os::unix::process::ExitStatusExt;
-    let status = output.expect("it is started").status;
-    assert!(status.signal() == Some(libc::SIGSEGV) || status.success(), "{status:?}");
+    let output = output.expect("it is started");
+    let started = output.status.success();
+    assert!(started || output.status.signal() == Some(libc::SIGSEGV), "{output:?}");
+    assert!(started || !cfg!(target_env = "musl"), "no loader stands between: {output:?}");
+    if started {
+        let list = String::from_utf8_lossy(&output.stdout);
+        let rdtsc = list.lines().find(|line| line.starts_with("rdtsc ")).unwrap_or_default();
+        assert!(rdtsc.contains("no: this process may not read the counter"), "{list}");
+    }
     // Afterwards everything is as it was.
     assert!(Connection::start(&command, None, std::time::Duration::from_secs(60)).is_ok());
 }

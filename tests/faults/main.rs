@@ -4,6 +4,8 @@
 
 mod lying_clocks;
 mod machines;
+#[path = "../program/mod.rs"]
+mod program;
 #[path = "../skipping/mod.rs"]
 mod skipping;
 
@@ -13,8 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-/// The program under test.
-const PROGRAM: &str = env!("CARGO_BIN_EXE_timermeter");
+use program::program;
 
 /// One of these tests at a time: some of them keep all CPUs busy.
 fn alone() -> MutexGuard<'static, ()> {
@@ -43,7 +44,7 @@ fn probe(launcher: &[&str], timers: &[&str], variables: &[(&str, &str)]) -> (Val
 /// The same as thoroughly as `timers`, which may be flags as well, say.
 fn probe_fully(launcher: &[&str], timers: &[&str], variables: &[(&str, &str)]) -> (Value, Output) {
     let mut words: Vec<&str> = launcher.to_vec();
-    words.extend([PROGRAM, "probe", "--quiet", "--format", "json"]);
+    words.extend([program(), "probe", "--quiet", "--format", "json"]);
     words.extend(timers);
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).envs(variables.iter().copied());

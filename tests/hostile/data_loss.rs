@@ -11,13 +11,14 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::folder::Folder;
-use super::run::{PROGRAM, Run, waited_for};
+use super::program::program;
+use super::run::{Run, waited_for};
 
 const REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports");
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
 
 fn publish(site: &str) -> std::process::Output {
-    Command::new(PROGRAM).args(["publish", REPORTS, "-o", site]).output().expect("it runs")
+    Command::new(program()).args(["publish", REPORTS, "-o", site]).output().expect("it runs")
 }
 
 #[test]
@@ -137,7 +138,7 @@ fn what_a_killed_process_left_is_removed_by_the_next() {
     run.end();
     assert!(is_begun(&folder), "nobody could remove it");
     let next =
-        Command::new(PROGRAM).args(["report", REPORT, "-o", &folder.arg("page.html")]).output().unwrap();
+        Command::new(program()).args(["report", REPORT, "-o", &folder.arg("page.html")]).output().unwrap();
     assert!(next.status.success(), "{next:?}");
     assert_eq!(folder.names(), ["page.html"]);
 }
@@ -146,7 +147,7 @@ fn what_a_killed_process_left_is_removed_by_the_next() {
 fn a_file_beyond_its_limit_is_an_error_and_leaves_nothing() {
     let folder = Folder::new();
     let mut limited = Command::new("sh");
-    limited.args(["-c", "ulimit -f 16; exec \"$0\" \"$@\"", PROGRAM]);
+    limited.args(["-c", "ulimit -f 16; exec \"$0\" \"$@\"", program()]);
     limited.args(["report", REPORT, "-o", &folder.arg("page.html")]);
     let ended = limited.output().unwrap();
     let told = String::from_utf8_lossy(&ended.stderr);

@@ -9,7 +9,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::folder::Folder;
-use super::run::{PROGRAM, Run};
+use super::program::program;
+use super::run::Run;
 
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
 
@@ -43,7 +44,7 @@ fn pipes_and_devices_are_named_and_not_read() {
 
 #[test]
 fn standard_input_is_read_where_it_is_asked_for() {
-    let mut table = Command::new(PROGRAM)
+    let mut table = Command::new(program())
         .args(["table", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -6,7 +6,8 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::run::{PROGRAM, Run};
+use super::program::program;
+use super::run::Run;
 use super::skipping::not_installed;
 
 /// `None` where there is no Python.
@@ -22,7 +23,7 @@ fn agent(lie: &str) -> Option<String> {
 /// The row of its only timer, or of itself, and the most memory that the program took, in kilobytes.
 fn probed(lie: &str) -> Option<(Value, u64)> {
     let (agent, folder) = (agent(lie)?, Folder::new());
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(program());
     command.args(["probe", "--quick", "--timeout", "5", "--agent", &agent, "liar:*"]);
     command.args(["--output", &folder.arg("report.json")]);
     let mut run = Run::of(command);

@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
 use super::folder::Folder;
-use super::run::{PROGRAM, Run};
+use super::program::program;
+use super::run::Run;
 use super::skipping::{not_installed, skipped};
 
 const REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports");
@@ -14,7 +15,7 @@ const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-
 /// The program under `ulimit`.
 fn limited(limits: &str, args: &[&str]) -> Output {
     let mut command = Command::new("bash");
-    command.args(["-c", &format!("{limits}; exec \"$0\" \"$@\""), PROGRAM]).args(args);
+    command.args(["-c", &format!("{limits}; exec \"$0\" \"$@\""), program()]).args(args);
     command.output().expect("it runs")
 }
 
@@ -48,7 +49,7 @@ fn without_a_thread_one_does_it_all() {
     let Ok(folder) = tempfile::tempdir_in("/tmp") else { return };
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
     let (program, report) = (folder.path().join("timermeter"), folder.path().join("report.json"));
-    fs::copy(PROGRAM, &program).expect("there is room");
+    fs::copy(super::program::program(), &program).expect("there is room");
     fs::copy(REPORT, &report).expect("there is room");
     fs::set_permissions(&report, fs::Permissions::from_mode(0o644)).expect("it is ours");
     let mut command = Command::new("setpriv");
@@ -70,7 +71,7 @@ fn without_a_second_process_it_says_so() {
     let Ok(folder) = tempfile::tempdir_in("/tmp") else { return };
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
     let program = folder.path().join("timermeter");
-    fs::copy(PROGRAM, &program).expect("there is room");
+    fs::copy(super::program::program(), &program).expect("there is room");
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65532", "--clear-groups", "bash", "-c", "ulimit -u 1; exec \"$0\" \"$@\""]);
     let Ok(ended) = command.arg(&program).args(["probe", "--quick", "monotonic"]).output() else {
@@ -97,7 +98,7 @@ fn without_clock(variables: &[(&str, &str)], args: &[&str]) -> Option<Command> {
         skipped("no seccomp filter can be had", "it takes python3, and a kernel with CONFIG_SECCOMP_FILTER");
         return None;
     }
-    let mut command = of(PROGRAM);
+    let mut command = of(program());
     command.args(args);
     Some(command)
 }

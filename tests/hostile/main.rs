@@ -11,6 +11,8 @@ mod liars;
 mod limits;
 mod memory;
 mod misleading;
+#[path = "../program/mod.rs"]
+mod program;
 mod run;
 #[path = "../skipping/mod.rs"]
 mod skipping;

@@ -4,12 +4,12 @@ use std::fs;
 use std::process::{Command, Output};
 
 use super::folder::Folder;
-use super::run::PROGRAM;
+use super::program::program;
 
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-11-21.json");
 
 fn run(args: &[&str]) -> Output {
-    Command::new(PROGRAM).args(args).output().expect("it runs")
+    Command::new(program()).args(args).output().expect("it runs")
 }
 
 fn told(output: &Output) -> String {

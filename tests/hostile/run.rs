@@ -9,7 +9,7 @@ use std::{fs, thread};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_timermeter");
+use super::program::program;
 
 const STEP: Duration = Duration::from_millis(20);
 /// For what a loaded machine takes long for.
@@ -36,7 +36,7 @@ pub fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
 
 impl Run {
     pub fn start(args: &[&str]) -> Self {
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(program());
         command.args(args);
         Self::of(command)
     }

@@ -6,7 +6,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::folder::Folder;
-use super::run::{PROGRAM, Run};
+use super::program::program;
+use super::run::Run;
 
 /// A sound one.
 const REPORT: &str = include_str!("../fuzz/corpus/report/waits.json");
@@ -49,7 +50,7 @@ fn read_by_all(name: &str, report: &Value) -> Vec<(Option<i32>, String)> {
         // Into a file, as nobody reads a pipe while its memory is watched.
         let mut command = Command::new("sh");
         command
-            .args(["-c", r#"exec "$0" "$@" > "$SHOWN""#, PROGRAM])
+            .args(["-c", r#"exec "$0" "$@" > "$SHOWN""#, program()])
             .args(&args)
             .env("SHOWN", folder.file("shown"));
         let mut run = Run::of(command);

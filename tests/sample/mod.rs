@@ -311,6 +311,7 @@ fn platform() -> Platform {
         },
         hypervisor: Some("KVMKVMKVM".to_owned()),
         clocksource: ClockSource {
+            vdso: Some(true),
             current: Some("tsc".to_owned()),
             available: ["tsc", "kvm-clock", "acpi_pm"].map(str::to_owned).to_vec(),
             parameters: Some(Vec::new()),

@@ -6,8 +6,8 @@ mod skipping;
 
 use proptest::prelude::*;
 use timermeter::model::{
-    ClockSource, CommonTime, ComparedClock, CpuQuota, IdleState, Load, MemoryLimit, Ntp, Platform, Tickless,
-    Waiting,
+    ClockSource, CommonTime, ComparedClock, CoreKind, CpuQuota, IdleState, Load, MemoryLimit, Ntp, Platform,
+    Tickless, Waiting,
 };
 use timermeter::suitability::{Finding, Severity, fit, judge};
 
@@ -28,8 +28,10 @@ fn ready() -> Platform {
     platform.clocksource = ClockSource {
         current: Some("tsc".into()),
         available: ["tsc", "hpet", "acpi_pm"].map(str::to_owned).to_vec(),
+        vdso: Some(true),
         parameters: Some(Vec::new()),
     };
+    platform.cpu.core_kinds = Some(vec![CoreKind { name: "Cortex-A76".into(), ..CoreKind::default() }]);
     platform.tsc.constant = Some(true);
     platform.tsc.nonstop = Some(true);
     platform.kernel.tick_hz = Some(250);
@@ -131,6 +133,9 @@ fn clock_sources() {
     judged("clock-source", Note, &["page of the hypervisor"], current("hyperv_clocksource_tsc_page"));
     judged("clock-source", Note, &["monotonic-syscall", "echo tsc"], current("xen"));
     judged("clock-source", Fine, &["tsc"], current("tsc"));
+    judged("clock-source", Problem, &["there is no vDSO", "system call", "vdso=0"], |platform| {
+        platform.clocksource.vdso = Some(false);
+    });
     judged("clock-source", Unknown, &["sundial", "monotonic-syscall"], current("sundial"));
     judged("clock-source", Unknown, &["not shown"], |platform| platform.clocksource.current = None);
     judged("clock-source", Problem, &["clocksource=hpet", "command line"], |platform| {
@@ -226,6 +231,12 @@ fn what_moves_the_frequency() {
     }
     judged("governor", Note, &["userspace"], |platform| platform.cpu.governor = Some("userspace".into()));
     judged("governor", Unknown, &["firmware"], |platform| platform.cpu.governor = None);
+    judged("power-plan", Problem, &["Balanced", "powercfg"], |platform| {
+        platform.cpu.power_plan = Some("Balanced".into());
+    });
+    judged("power-plan", Severity::Ok, &["High performance"], |platform| {
+        platform.cpu.power_plan = Some("High performance".into());
+    });
     judged("turbo", Problem, &["no_turbo", "boost"], |platform| platform.cpu.turbo = Some(true));
     judged("turbo", Unknown, &["not shown"], |platform| platform.cpu.turbo = None);
 }
@@ -246,6 +257,16 @@ fn cores_and_cpus() {
     });
     judged("cpus-allowed", Note, &["2 of 4"], |platform| platform.cpu.allowed = Some(2));
     judged("cpus-allowed", Unknown, &[], |platform| platform.cpu.allowed = None);
+    judged("core-kinds", Note, &["P-core: 0-1; E-core: 2-3", "here E-core", "--cpu N"], |platform| {
+        let kind = |name: &str, list: &str| CoreKind {
+            name: name.into(),
+            list: Some(list.into()),
+            ..CoreKind::default()
+        };
+        platform.cpu.core_kinds = Some(vec![kind("P-core", "0-1"), kind("E-core", "2-3")]);
+        platform.cpu.core_kind = Some("E-core".into());
+    });
+    judged("core-kinds", Unknown, &["not shown"], |platform| platform.cpu.core_kinds = None);
     judged("tick", Note, &["250 times", "nohz_full"], |platform| {
         platform.cpu.nohz_full = Some(String::new())
     });
@@ -347,6 +368,9 @@ prop_compose! {
         platform.cpu.isolated = words[1].clone();
         platform.cpu.nohz_full = words[2].clone();
         platform.cpu.core_list = words[3].clone();
+        let kind = |name: &String| CoreKind { name: name.clone(), ..CoreKind::default() };
+        platform.cpu.core_kinds = words[3].as_ref().map(|name| vec![kind(name); 2]);
+        platform.cpu.core_kind = words[4].clone();
         platform.hypervisor = words[4].clone();
         platform.clocksource.current = words[5].as_ref().map(|_| source.to_owned());
         platform.clocksource.available = listed.clone();

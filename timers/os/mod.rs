@@ -185,6 +185,8 @@ pub struct Told {
     pub emulator: Option<String>,
     /// What answers the system's clocks, by the names that Linux has for it.
     pub clock_source: Option<String>,
+    /// Whether the kernel maps code into programs that reads clocks without it (vdso(7)).
+    pub vdso: Option<bool>,
     /// Threads that ran or waited to run, as means of the last one, five and fifteen minutes.
     pub load: Option<[f64; 3]>,
     /// The brand of the processor.
@@ -195,6 +197,23 @@ pub struct Told {
     pub online: Option<u32>,
     /// The CPUs that share a core with the one that was asked for, itself included.
     pub core: Option<Vec<u32>>,
+    /// The kinds of cores, the most capable first.
+    pub kinds: Option<Vec<ToldKind>>,
+    /// What the kernel was started with, where files do not tell.
+    pub start_options: Option<String>,
+    /// The plan by which the system trades power for speed, as in `Balanced`.
+    pub power_plan: Option<String>,
+}
+
+/// Cores that are alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToldKind {
+    /// What the system calls them.
+    pub name: String,
+    /// How many CPUs there are of them.
+    pub count: u32,
+    /// Which CPUs, where the system tells.
+    pub cpus: Option<Vec<u32>>,
 }
 
 /// What there is too little of, each with the most that is allowed where that is limited and known.

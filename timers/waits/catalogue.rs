@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{WaitInfo, WaitSubject, linux, nothing, spinning, standard, tokio_time};
+use super::{WaitInfo, WaitSubject, linux, nothing, spinning, standard, tokio_time, windows};
 use crate::{Unavailable, os};
 
 /// A timer that waits as the catalogue knows it.
@@ -59,6 +59,35 @@ macro_rules! methods {
 #[allow(unused_imports, reason = "some systems have no list of their own")]
 pub(crate) use methods;
 
+/// What one system has to wait with, as it is known on all of them: name, id, label, unit in nanoseconds, timer slack, answers.
+macro_rules! known {
+    ($($name:ident, $id:literal, $label:literal, $unit_ns:expr, $slack:ident, $answers:ident;)*) => {
+        $(#[allow(dead_code, reason = "other systems than its own know it by the list")]
+        pub(crate) const $name: $crate::waits::WaitInfo = $crate::waits::WaitInfo {
+            id: $id, label: $label, means: $crate::waits::Means::Blocks, unit_ns: $unit_ns, slack: $slack,
+        };)*
+
+        /// All of them, with what they answer.
+        pub(crate) const ALL: &[($crate::waits::WaitInfo, $crate::waits::Answers)] =
+            &[$(($name, $crate::waits::Answers::$answers)),*];
+    };
+}
+pub(crate) use known;
+
+/// Those of one system alone, which others know and lack.
+macro_rules! only {
+    ($where:literal, $infos:expr) => {
+        $infos.iter().map(|&(info, answers)| {
+            os::waits::OWN.iter().find(|entry| entry.info.id == info.id).copied().unwrap_or(WaitEntry {
+                info,
+                answers,
+                availability: || Err(Unavailable::elsewhere(concat!($where, " only"))),
+                open: || Err(Unavailable::elsewhere(concat!($where, " only"))),
+            })
+        })
+    };
+}
+
 const PORTABLE: &[WaitEntry] = methods![
     standard::Sleep: waits relative;
     standard::ParkTimeout: waits;
@@ -74,16 +103,8 @@ const PORTABLE: &[WaitEntry] = methods![
 #[must_use]
 pub fn catalogue() -> &'static [WaitEntry] {
     static ALL: LazyLock<Vec<WaitEntry>> = LazyLock::new(|| {
-        let linux = linux::ALL.iter().map(|&(info, answers)| {
-            let own = os::waits::OWN.iter().find(|entry| entry.info.id == info.id).copied();
-            own.unwrap_or(WaitEntry {
-                info,
-                answers,
-                availability: || Err(Unavailable::elsewhere("Linux only")),
-                open: || Err(Unavailable::elsewhere("Linux only")),
-            })
-        });
-        linux.chain(PORTABLE.iter().copied()).chain(tokio_time::ALL.iter().copied()).collect()
+        let systems = only!("Linux", linux::ALL).chain(only!("Windows", windows::ALL));
+        systems.chain(PORTABLE.iter().chain(tokio_time::ALL).copied()).collect()
     });
     &ALL
 }

@@ -8,21 +8,10 @@
 //! `epoll_wait` are asked in milliseconds, rounded up.
 //! Sources: the manual pages of the calls, `time(7)`, `PR_SET_TIMERSLACK(2const)`.
 
-use super::{Answers, Means, WaitInfo};
+use super::catalogue::known;
 
 const SLACK: bool = true;
 const EXACT: bool = false;
-
-macro_rules! known {
-    ($($name:ident, $id:literal, $label:literal, $unit_ns:expr, $slack:ident, $answers:ident;)*) => {
-        $(pub(crate) const $name: WaitInfo = WaitInfo {
-            id: $id, label: $label, means: Means::Blocks, unit_ns: $unit_ns, slack: $slack,
-        };)*
-
-        /// All of them, with what they answer.
-        pub(crate) const ALL: &[(WaitInfo, Answers)] = &[$(($name, Answers::$answers)),*];
-    };
-}
 
 known! {
     NANOSLEEP, "nanosleep", "nanosleep()", 1, SLACK, LOOP;

@@ -11,6 +11,7 @@ pub(crate) mod observe;
 mod spinning;
 mod standard;
 mod tokio_time;
+pub(crate) mod windows;
 
 pub use catalogue::{Answers, WaitEntry, catalogue, find, floor};
 

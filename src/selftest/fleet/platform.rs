@@ -32,6 +32,7 @@ pub(super) fn platform(node: &Node, moment: Moment) -> Platform {
         clocksource: ClockSource {
             current: text(current),
             available: first.into_iter().chain(sources.iter().copied()).map(str::to_owned).collect(),
+            vdso: Some(true),
             parameters: Some(Vec::new()),
         },
         tsc: Tsc {
@@ -79,5 +80,6 @@ fn cpu(node: &Node) -> Cpu {
         governor: machine.hypervisor.is_none().then(|| "performance".into()),
         frequency_driver: None,
         turbo: None,
+        ..Cpu::default()
     }
 }

@@ -6,7 +6,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::super::folder::Folder;
-use super::super::{PATIENCE, PROGRAM, json, printed, timermeter};
+use super::super::{PATIENCE, json, printed, program, timermeter};
 use super::{cell, lengths, list, records, row, sound};
 
 #[test]
@@ -15,7 +15,7 @@ fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
     let [report, csv, page, text, trace, histogram, saved] =
         ["r.json", "r.csv", "r.md", "r.txt", "r.trace", "h.txt", "saved"].map(|name| folder.arg(name));
     let save = format!("--save={saved}");
-    let mut command = assert_cmd::Command::new(PROGRAM);
+    let mut command = assert_cmd::Command::new(program());
     command.args(["wait", "nanosleep", "spin", "--quick", "--durations", "100us..1ms", &save]);
     command.args(["-o", &report, "-o", &csv, "-o", &page, "-o", &text, "--trace", &trace]);
     command.args(["--histogram", &histogram, "--baseline", "waits"]);
@@ -88,7 +88,7 @@ fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
 
     let compared = timermeter(&["compare", &report, &report, "--all"]).success();
     assert!(printed(&compared).contains("nanosleep at 100 µs"), "{}", printed(&compared));
-    let mut command = assert_cmd::Command::new(PROGRAM);
+    let mut command = assert_cmd::Command::new(program());
     command.args(["compare", "waits", &report, "--format", "json"]).env("TIMERMETER_HOME", &home);
     let same = json(&command.assert().success());
     let figures = list(&same, "figures");

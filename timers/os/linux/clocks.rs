@@ -3,13 +3,14 @@
 use std::io;
 use std::mem::MaybeUninit;
 
+pub use super::permission::{tsc_permitted, vdso_permitted};
 use crate::Unavailable;
 
+use libc::c_long;
 pub use libc::{
     CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC_RAW, CLOCK_PROCESS_CPUTIME_ID,
     CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI, CLOCK_THREAD_CPUTIME_ID, RUSAGE_THREAD,
 };
-use libc::{c_int, c_long};
 
 pub use crate::os::unix::clocks::*;
 
@@ -109,6 +110,7 @@ impl Route for Kernel {
         }
     }
 
+    #[allow(clippy::unnecessary_cast, reason = "a long has 32 bits or 64")]
     fn error(status: c_long) -> io::Error {
         io::Error::from_raw_os_error(-status as i32)
     }
@@ -136,32 +138,6 @@ pub fn refused(call: &str, error: &io::Error, since: &str) -> Unavailable {
             why.remedy("a seccomp filter (of a container, a sandbox) may forbid the call; run outside it")
         }
         _ => why,
-    }
-}
-
-/// Whether this process may read the counter of the CPU: the TSC, CNTVCT of 64-bit Arm since Linux 6.12.
-pub fn tsc_permitted() -> Result<(), Unavailable> {
-    let mut mode: c_int = 0;
-    // SAFETY: PR_GET_TSC writes one int through its second argument.
-    let status = unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
-    // A kernel that does not know the question (some emulations of Linux, other processors) has not forbidden anything either.
-    if status != 0 || mode != libc::PR_TSC_SIGSEGV {
-        return Ok(());
-    }
-    Err(Unavailable::because(
-        "this process may not read the counter of the CPU: prctl(PR_SET_TSC, PR_TSC_SIGSEGV) is in force",
-    )
-    .remedy("undo it with prctl(PR_SET_TSC, PR_TSC_ENABLE) in the program that set it; children inherit it"))
-}
-
-/// Whether the vDSO can read the time: it does so with the counter of the CPU where that, or what a hypervisor builds on it, is the
-/// clock source, and then faults wherever the instruction does.
-pub fn vdso_permitted() -> Result<(), Unavailable> {
-    const COUNTERS: [&str; 3] = ["tsc", "kvm-clock", "arch_sys_counter"];
-    let Err(why) = tsc_permitted() else { return Ok(()) };
-    match std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource") {
-        Ok(source) if !COUNTERS.iter().any(|counter| source.contains(counter)) => Ok(()),
-        _ => Err(why),
     }
 }
 

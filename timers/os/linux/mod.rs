@@ -16,6 +16,7 @@ pub mod machine;
     target_arch = "s390x"
 ))]
 pub(crate) mod perf_event;
+mod permission;
 pub mod process;
 pub mod ptp;
 pub mod scheduling;

@@ -60,6 +60,7 @@ impl Event {
             .map_err(|error| refused(&error))
     }
 
+    #[allow(clippy::useless_conversion, reason = "flags are a long, of 32 bits or 64")]
     fn with(attributes: &mut perf_event_attr) -> io::Result<Self> {
         // SAFETY: the attributes are initialised and say their size; they ask for a plain count, which touches no
         // memory of ours. Thread 0 is the calling one, CPU -1 any, group -1 none.

@@ -4,16 +4,14 @@ use std::ffi::{CStr, c_char};
 use std::path::PathBuf;
 use std::ptr;
 
-use windows_sys::Win32::Foundation::ERROR_SUCCESS;
 use windows_sys::Win32::System::Performance::QueryPerformanceFrequency;
-use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
 use windows_sys::Win32::System::SystemInformation::{
     GetLogicalProcessorInformationEx, OSVERSIONINFOW, RelationProcessorCore,
     SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX,
 };
 use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProcessorCount};
 
-use super::{affinity, functions};
+use super::{affinity, functions, settings};
 use crate::os::{KernelName, Told};
 
 /// Windows shows nothing in files.
@@ -29,17 +27,27 @@ pub fn kernel() -> KernelName {
     KernelName { name: Some("Windows NT".into()), release, version: None }
 }
 
+/// Nobody can forbid a program to read a counter here.
+pub fn regain_counter() {}
+
 /// What the system tells by its calls; `cpu` is the one whose core is told, without it the first one allowed.
 #[must_use]
 pub fn told(cpu: Option<u32>) -> Told {
     // SAFETY: a plain number.
     let online = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) };
+    let cpu = cpu.or_else(|| affinity::allowed().ok()?.first().copied());
+    let cores = cores();
     Told {
         os_name: name(),
         emulator: wine(),
         clock_source: clock_source().map(str::to_owned),
         online: (online > 0).then_some(online),
-        core: cpu.or_else(|| affinity::allowed().ok()?.first().copied()).and_then(core),
+        core: cpu
+            .and_then(|cpu| cores.iter().find(|(_, cpus)| cpus.contains(&cpu)))
+            .map(|(_, cpus)| cpus.clone()),
+        kinds: settings::kinds(&cores),
+        power_plan: settings::power_plan(),
+        start_options: settings::start_options(),
         nominal: declared_megahertz().map(|megahertz| (f64::from(megahertz) * 1e6, "CallNtPowerInformation")),
         ..Told::default()
     }
@@ -60,31 +68,9 @@ fn version() -> Option<[u32; 3]> {
 
 /// As in `Windows 11 Pro`, which the registry still calls 10.
 fn name() -> Option<String> {
-    let name = registered("ProductName")?;
+    let name = settings::registered("SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion", "ProductName")?;
     let is_11 = version().is_some_and(|[_, _, build]| build >= 22_000);
     Some(if is_11 { name.replacen("Windows 10", "Windows 11", 1) } else { name })
-}
-
-fn registered(value: &str) -> Option<String> {
-    let wide = |text: &str| text.encode_utf16().chain([0]).collect::<Vec<u16>>();
-    let (key, value) = (wide("SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion"), wide(value));
-    let mut text = [0_u16; 128];
-    let mut bytes = size_of_val(&text) as u32;
-    let (kind, to) = (ptr::null_mut(), text.as_mut_ptr().cast());
-    // SAFETY: both names end with NUL, and the buffer has the size that is told.
-    let status = unsafe {
-        RegGetValueW(
-            HKEY_LOCAL_MACHINE,
-            key.as_ptr(),
-            value.as_ptr(),
-            RRF_RT_REG_SZ,
-            kind,
-            to,
-            &raw mut bytes,
-        )
-    };
-    let length = text.iter().position(|&unit| unit == 0)?;
-    (status == ERROR_SUCCESS && length > 0).then(|| String::from_utf16_lossy(&text[..length]))
 }
 
 /// Wine, which is told from Windows by a function that it has more.
@@ -118,32 +104,33 @@ fn source_at(hertz: i64) -> Option<&'static str> {
     }
 }
 
-/// The CPUs that share a core with `cpu`, itself included.
-fn core(cpu: u32) -> Option<Vec<u32>> {
+/// Each core: its efficiency class, and the CPUs that share it. None where the system does not tell.
+fn cores() -> Vec<(u8, Vec<u32>)> {
     let mut bytes = 0;
     // SAFETY: without a buffer it says how long one has to be.
     unsafe { GetLogicalProcessorInformationEx(RelationProcessorCore, ptr::null_mut(), &raw mut bytes) };
-    // Of 64-bit words, so that it lies as the structures want it.
-    let mut buffer = vec![0_u64; (bytes as usize).div_ceil(8)];
+    // Of 64-bit words, so that it lies as the structures want it; a record of a core is shorter than the structure, which has room for records
+    // of other things, so that the last one needs some more behind it.
+    const RECORD: usize = size_of::<SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX>();
+    let mut buffer = vec![0_u64; (bytes as usize + RECORD).div_ceil(8)];
     let begin = buffer.as_mut_ptr().cast::<SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX>();
+    let mut cores = Vec::new();
     // SAFETY: the buffer is as long as it says.
     if unsafe { GetLogicalProcessorInformationEx(RelationProcessorCore, begin, &raw mut bytes) } == 0 {
-        return None;
+        return cores;
     }
     let mut at = 0;
-    while at + size_of::<SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX>() <= bytes as usize {
-        // SAFETY: a record begins here and lies in the buffer; cores have one group each.
-        let (record, group) = unsafe {
+    while at < bytes as usize {
+        // SAFETY: a record begins here, and a whole structure lies in the buffer; cores have one group each.
+        let (size, class, group) = unsafe {
             let record = &*begin.byte_add(at);
-            (record, record.Anonymous.Processor.GroupMask[0])
+            let core = record.Anonymous.Processor;
+            (record.Size, core.EfficiencyClass, core.GroupMask[0])
         };
-        let cpus = affinity::cpus(group.Group, group.Mask);
-        if cpus.contains(&cpu) {
-            return Some(cpus);
-        }
-        at += (record.Size as usize).max(8);
+        cores.push((class, affinity::cpus(group.Group, group.Mask)));
+        at += (size as usize).max(8);
     }
-    None
+    cores
 }
 
 /// The highest frequency that the firmware declares for the first CPU, without turbo.

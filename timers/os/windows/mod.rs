@@ -8,10 +8,11 @@ mod functions;
 pub mod limits;
 pub mod machine;
 pub mod process;
+mod settings;
 pub mod signals;
 mod timers;
+pub(crate) mod waits;
 
 pub(crate) use super::no_perf_event as perf_event;
-pub(crate) use super::other::waits;
 pub use super::other::{counters, ptp, scheduling};
 pub(crate) use timers::{NtQpc as Undistorted, OWN, Qpc as Common, Qpc as Unsteered, visit_own};

@@ -63,6 +63,7 @@ impl KernelTimespec {
 }
 
 /// As libc has it; what does not fit is cut to the most that does.
+#[allow(clippy::useless_conversion, reason = "seconds have 32 bits or 64")]
 fn timespec(nanoseconds: u64) -> timespec {
     let mut time = zeroed_timespec();
     time.tv_sec = (nanoseconds / SECOND_NS).try_into().unwrap_or(i32::MAX.into());

@@ -1,0 +1,41 @@
+//! The program under test, as it is started here.
+
+use std::sync::OnceLock;
+
+const BUILT: &str = env!("CARGO_BIN_EXE_timermeter");
+
+/// What starts the program: its file, or a script beside it where an emulator carries out these tests, as the kernel cannot start what was
+/// built for another processor. A command, a shell and an agent's line take either.
+pub fn program() -> &'static str {
+    static STARTED_BY: OnceLock<String> = OnceLock::new();
+    STARTED_BY.get_or_init(|| {
+        let runner = timers::os::runner();
+        if runner.is_empty() { BUILT.to_owned() } else { script(&runner) }
+    })
+}
+
+#[cfg(unix)]
+fn script(runner: &[std::ffi::OsString]) -> String {
+    use std::fs::{self, Permissions};
+    use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+
+    let words: Vec<_> =
+        runner.iter().map(|word| word.to_str().expect("an emulator's words are text")).collect();
+    let line = format!("#!/bin/sh\nexec {} \"$@\"\n", shell_words::join(words.iter().chain(&[BUILT])));
+    let path = format!("{BUILT}-emulated");
+    if fs::read_to_string(&path).is_ok_and(|there| there == line) {
+        return path;
+    }
+    // Whole or not at all: other tests start as well.
+    let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a file");
+    file.write_all(line.as_bytes()).expect("there is room");
+    file.as_file().set_permissions(Permissions::from_mode(0o755)).expect("it is ours");
+    file.persist(&path).expect("the same file system");
+    path
+}
+
+#[cfg(not(unix))]
+fn script(_: &[std::ffi::OsString]) -> String {
+    unreachable!("no emulator of a processor is known here, so none has words to be started by")
+}

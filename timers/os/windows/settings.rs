@@ -1,0 +1,127 @@
+//! How Windows is set: its power plan, the options that it was started with, its kinds of cores.
+
+use std::ptr;
+
+use windows_sys::Win32::Foundation::{ERROR_SUCCESS, LocalFree};
+use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
+use windows_sys::core::GUID;
+
+use super::functions;
+use crate::os::ToldKind;
+
+/// The plans that Windows brings, by the first part of their number (winnt.h): their names are those of the language it speaks.
+const PLANS: [(u32, &str); 4] = [
+    (0x381b_4222, "Balanced"),
+    (0x8c5e_7fda, "High performance"),
+    (0xa184_1308, "Power saver"),
+    (0xe9a4_2b02, "Ultimate Performance"),
+];
+
+/// What a core of a class is called: the higher the class, the more it does and takes.
+const MOST_CAPABLE: &str = "P-core";
+const LEAST_CAPABLE: &str = "E-core";
+
+/// The plan by which the system trades power for speed now; of one that somebody made the number.
+pub(super) fn power_plan() -> Option<String> {
+    type Ask = unsafe extern "system" fn(*mut core::ffi::c_void, *mut *mut GUID) -> u32;
+    // SAFETY: the signature is the documented one.
+    let ask = unsafe { functions::find::<Ask>("powrprof.dll\0", "PowerGetActiveScheme\0") }.ok()?;
+    let mut scheme: *mut GUID = ptr::null_mut();
+    // SAFETY: no key is given, and the pointer is valid.
+    let status = unsafe { ask(ptr::null_mut(), &raw mut scheme) };
+    if status != ERROR_SUCCESS || scheme.is_null() {
+        return None;
+    }
+    // SAFETY: it was filled in, and is ours to free, once.
+    let plan = unsafe {
+        let plan = *scheme;
+        LocalFree(scheme.cast());
+        plan
+    };
+    Some(named(&plan))
+}
+
+fn named(plan: &GUID) -> String {
+    let known = PLANS.iter().find(|(first, _)| *first == plan.data1);
+    known
+        .map_or_else(|| format!("plan {:08x}-{:04x}", plan.data1, plan.data2), |(_, name)| (*name).to_owned())
+}
+
+/// What the boot loader told the kernel, as in ` NOEXECUTE=OPTIN  USEPLATFORMCLOCK`: the flags of `bcdedit`, which itself only an
+/// administrator may ask.
+pub(super) fn start_options() -> Option<String> {
+    registered("SYSTEM\\CurrentControlSet\\Control", "SystemStartOptions")
+}
+
+/// A text of the registry, of the machine.
+pub(super) fn registered(key: &str, value: &str) -> Option<String> {
+    let wide = |text: &str| text.encode_utf16().chain([0]).collect::<Vec<u16>>();
+    let (key, value) = (wide(key), wide(value));
+    let mut text = [0_u16; 512];
+    let mut bytes = size_of_val(&text) as u32;
+    let (kind, to) = (ptr::null_mut(), text.as_mut_ptr().cast());
+    // SAFETY: both names end with NUL, and the buffer has the size that is told.
+    let status = unsafe {
+        RegGetValueW(
+            HKEY_LOCAL_MACHINE,
+            key.as_ptr(),
+            value.as_ptr(),
+            RRF_RT_REG_SZ,
+            kind,
+            to,
+            &raw mut bytes,
+        )
+    };
+    let length = text.iter().position(|&unit| unit == 0)?;
+    (status == ERROR_SUCCESS && length > 0).then(|| String::from_utf16_lossy(&text[..length]))
+}
+
+/// The kinds of cores, the most capable first, of the efficiency class and the CPUs of each core.
+pub(super) fn kinds(cores: &[(u8, Vec<u32>)]) -> Option<Vec<ToldKind>> {
+    let mut classes: Vec<u8> = cores.iter().map(|(class, _)| *class).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    let least = *classes.first()?;
+    let most = *classes.last()?;
+    let kind = |class: u8| {
+        let mut cpus: Vec<u32> =
+            cores.iter().filter(|(of, _)| *of == class).flat_map(|(_, cpus)| cpus.iter().copied()).collect();
+        cpus.sort_unstable();
+        let name = match class {
+            _ if least == most => "core".to_owned(),
+            class if class == most => MOST_CAPABLE.to_owned(),
+            class if class == least && classes.len() == 2 => LEAST_CAPABLE.to_owned(),
+            class => format!("core of efficiency class {class}"),
+        };
+        ToldKind { name, count: cpus.len() as u32, cpus: Some(cpus) }
+    };
+    Some(classes.iter().rev().map(|&class| kind(class)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_by_their_number() {
+        let plan = |data1| named(&GUID { data1, data2: 0xf694, data3: 0x41f0, data4: [0; 8] });
+        assert_eq!(plan(0x8c5e_7fda), "High performance");
+        assert_eq!(plan(0x0102_0304), "plan 01020304-f694");
+    }
+
+    #[test]
+    fn cores_by_their_class() {
+        let names = |cores: &[(u8, Vec<u32>)]| -> Vec<(String, Option<Vec<u32>>)> {
+            kinds(cores).unwrap_or_default().into_iter().map(|kind| (kind.name, kind.cpus)).collect()
+        };
+        assert_eq!(names(&[]), []);
+        assert_eq!(names(&[(0, vec![0, 1]), (0, vec![2])]), [("core".into(), Some(vec![0, 1, 2]))]);
+        assert_eq!(
+            names(&[(0, vec![2]), (1, vec![0, 1]), (0, vec![3])]),
+            [("P-core".into(), Some(vec![0, 1])), ("E-core".into(), Some(vec![2, 3]))]
+        );
+        let three: Vec<String> =
+            names(&[(0, vec![2]), (2, vec![0]), (1, vec![1])]).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(three, ["P-core", "core of efficiency class 1", "core of efficiency class 0"]);
+    }
+}
