@@ -7,6 +7,7 @@ use super::{CommandError, failed, tell};
 use crate::cli::{FiguresWanted, PagesWanted, PublishArgs};
 use crate::page::Figures;
 use crate::page::site::{self, Pages, Site, Wanted};
+use crate::text::counted;
 
 /// Runs the command. Returns whether all reports could be read.
 ///
@@ -60,8 +61,4 @@ fn hints(site: &Site, args: &PublishArgs) -> String {
     let left_out = (site.figures, args.figures) == (Figures::LeftOut, FiguresWanted::Auto);
     let figures = left_out.then(|| "without figures (--figures always draws them)".to_owned());
     pages.into_iter().chain(figures).collect::<Vec<_>>().join(", ")
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -15,7 +15,7 @@ use crate::report::WholeFile;
 use crate::suitability::tuning::{Change, plan};
 use crate::suitability::{Finding, Severity, judge};
 use crate::table::Style;
-use crate::text::{hang, plain};
+use crate::text::{from_bytes, hang, plain};
 
 /// The schema of the document, and of what is written down.
 const SCHEMA: &str = "timermeter.tune.v1";
@@ -179,7 +179,7 @@ fn read(record: &Path) -> Result<Option<Record>, CommandError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other.map_err(|error| cannot(&error))?,
     }
-    let known: Record = serde_json::from_slice(&bytes).map_err(|error| cannot(&error))?;
+    let known: Record = from_bytes(&bytes).map_err(|error| cannot(&error))?;
     // As root, no other file is written because of what stands there.
     let is_setting = |path: &str| {
         (path.starts_with("/sys/") || path.starts_with("/proc/")) && !path.split('/').any(|part| part == "..")

@@ -15,6 +15,7 @@ use super::process::Command;
 use super::protocol::{
     Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Readings, Refusal,
 };
+use crate::text::from_bytes;
 
 /// Intervals in a row with much work and with none, of which the medians are compared.
 const ROW: u32 = 9;
@@ -238,8 +239,7 @@ impl Examination<'_> {
         );
         let answers = self.partner.say(&two).and_then(|first| {
             let second = self.partner.receive()?;
-            let length =
-                |line: &[u8]| serde_json::from_slice::<Readings>(line).map(|answer| answer.readings.len());
+            let length = |line: &[u8]| from_bytes::<Readings>(line).map(|answer| answer.readings.len());
             match (length(&first), length(&second)) {
                 (Ok(1), Ok(2)) => Ok(()),
                 _ => Err(format!("it answered {} and {}", quoted(&first), quoted(&second))),
@@ -250,11 +250,10 @@ impl Examination<'_> {
 
     /// That it refuses this, and goes on.
     fn refused(&mut self, question: &str, line: &str, id: &str) {
-        let refused =
-            self.partner.say(line).and_then(|answer| match serde_json::from_slice::<Refusal>(&answer) {
-                Ok(refusal) if !refusal.error.trim().is_empty() => Ok(()),
-                _ => Err(format!("it answered {}", quoted(&answer))),
-            });
+        let refused = self.partner.say(line).and_then(|answer| match from_bytes::<Refusal>(&answer) {
+            Ok(refusal) if !refusal.error.trim().is_empty() => Ok(()),
+            _ => Err(format!("it answered {}", quoted(&answer))),
+        });
         let request = json!({"op":"readings","timer":id,"count":1});
         let refused = refused.and_then(|()| self.ask::<Readings>(&request).map(|_| ()));
         self.note(question, refused, ERROR);
@@ -275,10 +274,10 @@ impl Examination<'_> {
 
     fn ask<T: DeserializeOwned>(&mut self, request: &Value) -> Result<T, String> {
         let line = self.partner.say(&request.to_string())?;
-        if let Ok(Refusal { error }) = serde_json::from_slice(&line) {
+        if let Ok(Refusal { error }) = from_bytes(&line) {
             return Err(format!("it refused: {}", printable(error.as_bytes(), EXCERPT)));
         }
-        serde_json::from_slice(&line).map_err(|error| {
+        from_bytes(&line).map_err(|error| {
             format!("{} in {}", printable(error.to_string().as_bytes(), EXCERPT), quoted(&line))
         })
     }
@@ -289,10 +288,10 @@ impl Examination<'_> {
         judge: impl FnOnce(T) -> Result<(), String>,
     ) -> Result<(), String> {
         let line = self.partner.say(&request.to_string())?;
-        if serde_json::from_slice::<Refusal>(&line).is_ok() {
+        if from_bytes::<Refusal>(&line).is_ok() {
             return Ok(());
         }
-        serde_json::from_slice(&line).map_err(|error| format!("{error} in {}", quoted(&line))).and_then(judge)
+        from_bytes(&line).map_err(|error| format!("{error} in {}", quoted(&line))).and_then(judge)
     }
 }
 

@@ -17,6 +17,7 @@ use super::events::{self, Log, LogSpec, Told};
 use super::lines::printable;
 use super::process::{Command, Output, Process, in_words};
 use super::protocol::{Hello, Refusal, Request, VERSION};
+use crate::text::from_bytes;
 
 /// How often an agent that is silent is looked after.
 const SLICE: Duration = Duration::from_millis(250);
@@ -141,13 +142,13 @@ impl Connection {
     ) -> Answer<T> {
         let op = request.op();
         let line = self.exchange(request)?;
-        let told: Told = serde_json::from_slice(&line).unwrap_or_default();
+        let told: Told = from_bytes(&line).unwrap_or_default();
         self.events = told.disturbed;
         self.events.extend(self.log.as_mut().map(Log::events).unwrap_or_default());
-        if let Ok(Refusal { error }) = serde_json::from_slice(&line) {
+        if let Ok(Refusal { error }) = from_bytes(&line) {
             return Err(Fault::Refused(printable(error.as_bytes(), EXPLANATION)));
         }
-        let why = match serde_json::from_slice::<T>(&line) {
+        let why = match from_bytes::<T>(&line) {
             Ok(answer) => match objection(&answer) {
                 None => return Ok(answer),
                 Some(why) => why,

@@ -12,6 +12,7 @@ use super::protocol::{
     Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, HostedTimer, HostedWaiter,
     Intervals, Missing, OPS, Periods, Readings, Refusal, Reply, Request, Runtime, VERSION, Waits,
 };
+use crate::text::from_bytes;
 
 /// No request needs to be as long as this.
 const LONGEST_REQUEST: u64 = 16 << 20;
@@ -74,7 +75,7 @@ impl Host {
     }
 
     fn reply(&mut self, line: &[u8]) -> Reply {
-        match serde_json::from_slice(line) {
+        match from_bytes(line) {
             Ok(request) => self.answer(request).unwrap_or_else(|fault| refusal(fault.to_string())),
             Err(error) => refusal(format!("this is no request of protocol {VERSION}: {error}")),
         }

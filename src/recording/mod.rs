@@ -17,6 +17,7 @@ use crate::model::{
 };
 use crate::platform::frequency::{CyclesFrom, NominalUnknown, Parts, summarise};
 use crate::scoring::scatter;
+use crate::text::by_text;
 use crate::trace::{Stored, Trace};
 use crate::trust::{self, Case, SyscallVariant, Yardsticks};
 
@@ -37,18 +38,21 @@ pub struct Recording {
     /// When the measurement began, UTC (RFC 3339).
     pub created: String,
     /// The machine.
+    #[serde(deserialize_with = "by_text")]
     pub platform: Platform,
     /// What was found out about its frequencies.
     pub frequency: Parts,
     /// Which frequency was to turn time into cycles.
     pub cycles_from: CyclesFrom,
     /// How the measurement was made.
+    #[serde(deserialize_with = "by_text")]
     pub settings: Settings,
     /// What the read paths of this machine are held against.
     pub yardsticks: Yardsticks,
     /// The timers that were asked, in that order.
     pub timers: Vec<Observed>,
     /// Rows of timers, or of whole agents, that could not be asked.
+    #[serde(deserialize_with = "by_text")]
     pub unasked: Vec<TimerRow>,
     /// The timers that waited, each under each set of conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

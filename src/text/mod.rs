@@ -1,9 +1,11 @@
 //! How text is written, for whoever writes some: numbers with a unit that fits, text from elsewhere made harmless, text folded
 //! to a width, and characters that a format would take for its own.
 
-mod json_error;
+mod json;
+mod lists;
 pub mod numbers;
 mod plain;
 
-pub use json_error::json_error;
+pub use json::{by_text, from_bytes, json_error};
+pub use lists::{and_more, counted};
 pub use plain::{clipped, fold_name, hang, plain, wrap};

@@ -10,6 +10,7 @@ use crate::commands::{CommandError, failed, tell, tell_refused};
 use crate::dataset::{Added, Batch, Choice, Dataset, FileFormat, Sheet, TableFile, columns, each_batch};
 use crate::report::{ReadError, WholeFile, is_standard};
 use crate::tabulation::{Kind, Layout};
+use crate::text::{and_more, counted};
 
 /// Names that are told; of more only the number.
 const NAMED: usize = 5;
@@ -48,7 +49,7 @@ impl Tally {
 
 /// Writes all columns of all rows as one file.
 pub fn table(args: &TableArgs, format: ColumnFormat) -> Result<bool, CommandError> {
-    if !args.columns.is_empty() || args.sort.is_some() || args.reverse || args.layout != Layout::Stacked {
+    if !args.columns.is_empty() || args.sort.is_counted() || args.reverse || args.layout != Layout::Stacked {
         return Err(CommandError::Usage(
             "Parquet and Arrow files have all columns, in the order of the reports: choose and sort where they are read".into(),
         ));
@@ -106,9 +107,9 @@ pub fn collect(args: &CollectArgs, output: &mut dyn Write) -> Result<bool, Comma
     writeln!(
         output,
         "{place}: {} added, {} in {}",
-        some(reports, "report"),
-        some(rows, "row"),
-        some(files, "file")
+        counted(reports, "report"),
+        counted(rows, "row"),
+        counted(files, "file")
     )?;
     Ok(complete)
 }
@@ -122,21 +123,13 @@ fn tell_added(added: &Added, kind: Kind) {
         (added.undated, "without a time; they stand below date=__HIVE_DEFAULT_PARTITION__".to_owned()),
     ];
     for (count, what) in told.into_iter().filter(|(count, _)| *count > 0) {
-        tell(&format!("{}: {what}", some(count, "report")));
+        tell(&format!("{}: {what}", counted(count, "report")));
     }
     let names: Vec<&str> = added.shared_names.iter().take(NAMED).map(AsRef::as_ref).collect();
-    let more = match added.shared_names.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
     if !names.is_empty() {
-        let names = names.join(", ");
+        let names = and_more(&names, added.shared_names.len());
         tell(&format!(
-            "several machines have one name, and all of them were added; the file tells them apart: {names}{more}"
+            "several machines have one name, and all of them were added; the file tells them apart: {names}"
         ));
     }
-}
-
-fn some(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

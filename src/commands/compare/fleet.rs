@@ -9,6 +9,7 @@ use super::super::{CommandError, failed, pretty, tell, tell_refused, terminal_st
 use super::{held, tell_held};
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::comparison::fleet::{FleetComparison, FleetsRead, render_markdown, render_table};
+use crate::text::{and_more, counted};
 
 /// Names that are told where several reports share one.
 const MOST_NAMED: usize = 5;
@@ -50,23 +51,22 @@ pub fn run(args: &CompareArgs, old: &Path, new: &Path, output: &mut dyn Write) -
 fn tell_oddities(comparison: &FleetComparison) {
     let doubled = &comparison.doubled;
     if !doubled.is_empty() {
-        let named = &doubled[..doubled.len().min(MOST_NAMED)];
-        let more = doubled.len() - named.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let named = and_more(&doubled[..doubled.len().min(MOST_NAMED)], doubled.len());
         tell(&format!(
-            "several reports of a folder are called {}{more}: each of them is a node of its own, called by its file",
-            named.join(", ")
+            "several reports of a folder are called {named}: each of them is a node of its own, called by its file"
         ));
     }
     let (backwards, both) = (comparison.backwards, comparison.nodes.both);
+    let of = format!("{backwards} of {}", counted(both, "node"));
+    let (have, theirs) = match backwards {
+        1 => ("has", "its clock was set wrong; it is compared all the same"),
+        _ => ("have", "their clocks were set wrong; they are compared all the same"),
+    };
     if 2 * backwards > both {
         tell(&format!(
-            "{backwards} of {both} nodes have a new report that was made before the old one: is the first folder the old one?"
+            "{of} {have} a new report that was made before the old one: is the first folder the old one?"
         ));
     } else if backwards > 0 {
-        tell(&format!(
-            "{backwards} of {both} nodes have a new report that says it was made before the old one: their clocks were set wrong; they \
-             are compared all the same"
-        ));
+        tell(&format!("{of} {have} a new report that says it was made before the old one: {theirs}"));
     }
 }

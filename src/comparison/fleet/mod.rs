@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::{Answer, Comparison, OneSided, SMALLEST, SMALLEST_QUALITY, Verdict};
 use crate::model::Report;
 use crate::report::ReadError;
+use crate::text::counted;
 
 pub use facts::{AnswerChange, Concerned, FactChange, FateOfTimer};
 pub use figures::{Design, FleetFigure, Unlike};
@@ -139,7 +140,8 @@ impl FleetComparison {
     /// held against it.
     #[must_use]
     pub fn as_one(&self) -> Comparison {
-        let on = |concerned: &Concerned| format!("on {} of {} nodes", concerned.nodes, self.nodes.both);
+        let on =
+            |concerned: &Concerned| format!("on {} of {}", concerned.nodes, counted(self.nodes.both, "node"));
         let one_sided = |timer: &FateOfTimer| OneSided {
             timer: timer.timer.clone(),
             fate: timer.fate,

@@ -7,7 +7,7 @@ use super::super::{Fate, Quantity, Verdict};
 use super::{Concerned, Design, FactChange, FleetComparison, FleetFigure, Unlike, UnlikeNode};
 use crate::table::{Column, Table};
 use crate::text::numbers::{significant, time};
-use crate::text::{clipped, plain};
+use crate::text::{and_more, clipped, counted, plain};
 
 /// Lines about nodes, of each kind, unless all are asked for.
 const MOST_LINES: usize = 10;
@@ -86,7 +86,7 @@ fn scatter(figure: &FleetFigure) -> String {
 /// Who was compared.
 pub(super) fn nodes(comparison: &FleetComparison) -> String {
     let nodes = comparison.nodes;
-    let mut told = format!("{} nodes in both folders, compared each with itself", nodes.both);
+    let mut told = format!("{} in both folders, compared each with itself", counted(nodes.both, "node"));
     for (count, which) in [(nodes.only_old, "old"), (nodes.only_new, "new")] {
         if count > 0 {
             told += &format!("; {count} in the {which} one only");
@@ -101,8 +101,8 @@ pub(super) fn nodes(comparison: &FleetComparison) -> String {
 /// How it all comes out, in one sentence.
 pub(super) fn summary(comparison: &FleetComparison) -> String {
     format!(
-        "{} figures worse, {} better, {} no more than noise",
-        comparison.count(Verdict::Worse),
+        "{} worse, {} better, {} no more than noise",
+        counted(comparison.count(Verdict::Worse), "figure"),
         comparison.count(Verdict::Better),
         comparison.count(Verdict::Noise) + comparison.count(Verdict::Unjudged),
     )
@@ -128,7 +128,10 @@ pub(super) fn platform(comparison: &FleetComparison) -> Vec<(String, bool)> {
             comparison.platform.iter().filter(|other| other.change.what == what).collect();
         if ways.len() > MOST_WAYS && !fact.change.is_loud() {
             let nodes: usize = ways.iter().map(|way| way.concerned.nodes).sum();
-            told.push((format!("{what}: changed on {nodes} nodes, in {} ways", ways.len()), false));
+            told.push((
+                format!("{what}: changed on {}, in {} ways", counted(nodes, "node"), ways.len()),
+                false,
+            ));
             continue;
         }
         told.extend(ways.into_iter().map(|way| (one_fact(comparison, way), way.change.is_loud())));
@@ -153,14 +156,16 @@ fn one_fact(comparison: &FleetComparison, fact: &FactChange) -> String {
 
 fn of_all(comparison: &FleetComparison, nodes: usize) -> String {
     let all = comparison.nodes.both;
-    if nodes == all { format!("all {all} nodes") } else { format!("{nodes} of {all} nodes") }
+    match nodes {
+        1 if all == 1 => "the one node".to_owned(),
+        _ if nodes == all => format!("all {all} nodes"),
+        _ => format!("{nodes} of {all} nodes"),
+    }
 }
 
 fn named(concerned: &Concerned) -> String {
-    let more = concerned.nodes - concerned.named.len();
     let names: Vec<String> = concerned.named.iter().map(|name| clipped(name, LONGEST)).collect();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", names.join(", "))
+    and_more(&names, concerned.nodes)
 }
 
 /// Answers about trust that changed, those of several timers of the same nodes at once.
@@ -206,7 +211,7 @@ pub(super) fn unlike(comparison: &FleetComparison, all: bool) -> (Vec<String>, u
 fn one_unlike(node: &UnlikeNode) -> String {
     let figures: Vec<String> = node.figures.iter().take(MOST_FIGURES).map(one_figure).collect();
     let more = node.figures.len() - figures.len();
-    let more = if more > 0 { format!(" and {more} figures more") } else { String::new() };
+    let more = if more > 0 { format!(" and {} more", counted(more, "figure")) } else { String::new() };
     let platform: String = node.platform.iter().map(|told| format!("{}; ", plain(told))).collect();
     format!("{}: {platform}{}{more}", clipped(&node.node, LONGEST), figures.join(", "))
 }

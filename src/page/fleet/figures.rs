@@ -7,6 +7,7 @@ use crate::fleet::groups::{Group, OfTimer, Range};
 use crate::fleet::node::TimerName;
 use crate::page::matrix::{Cell, Column, Matrix, Row};
 use crate::page::quality_colour;
+use crate::text::counted;
 use crate::text::numbers::{percent, time};
 
 /// Timers in a matrix: those that most nodes have.
@@ -130,7 +131,7 @@ fn rows(fleet: &Fleet, cells: impl Fn(&Group) -> Vec<Cell>) -> Vec<Row> {
     let row = |(at, group): (usize, &Group)| Row {
         id: format!("group {}", at + 1),
         sort: (at + 1).to_string(),
-        about: format!("{} · {} nodes", in_a_line(&group.machine), group.members.len()),
+        about: format!("{} · {}", in_a_line(&group.machine), counted(group.members.len(), "node")),
         href: fleet.group_href(at),
         cells: cells(group),
     };
@@ -155,7 +156,7 @@ impl Cell {
     fn of_range(range: Option<Range>, written: impl Fn(f64) -> String) -> Self {
         let text = range.map_or_else(String::new, |range| written(range.median));
         let says = range.map_or_else(String::new, |range| {
-            format!("{} to {}, {} nodes", written(range.low), written(range.high), range.nodes)
+            format!("{} to {}, {}", written(range.low), written(range.high), counted(range.nodes, "node"))
         });
         let sort = range.map_or_else(String::new, |range| range.median.to_string());
         Self { class: "none", text, sort, says }

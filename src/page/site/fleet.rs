@@ -16,7 +16,7 @@ use crate::page::fleet::{Fleet, FleetView, GroupPage, MOST_GROUPS, in_a_line, ma
 use crate::page::{Entry, Figures, OF_NODES, Page};
 use crate::report::waits::usual_lateness;
 use crate::report::{Collection, ReadError};
-use crate::text::clipped;
+use crate::text::{clipped, counted};
 
 /// The list of all nodes.
 const ALL: &str = "nodes.html";
@@ -148,8 +148,4 @@ fn group_pages(fleet: &Fleet, site: &Path) -> Result<(), SiteError> {
         };
         super::write(&page, site, &format!("groups/{}.html", at + 1))
     })
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
