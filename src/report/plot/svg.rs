@@ -13,7 +13,7 @@ use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle};
 use super::{Axis, Data, Plot, Scale};
 use crate::table::escape_html;
 use crate::text::numbers::{significant, time, trimmed};
-use crate::text::plain;
+use crate::text::{plain, wrap};
 
 /// Points, and bars. The page knows these colours (`templates/page.css`).
 pub(super) const DATA: RGBColor = RGBColor(0x1b, 0x4f, 0x8a);
@@ -29,6 +29,9 @@ pub(super) const INK: RGBColor = RGBColor(0, 0, 0);
 const SIZE: (u32, u32) = (480, 290);
 pub(super) const FONT: &str = "sans-serif";
 const FONT_SIZE: u32 = 16;
+/// Of a title: pixels of a line, and of a letter, generously.
+const LINE: u32 = 18;
+const LETTER: u32 = 7;
 
 pub(super) type Error<'a> =
     DrawingAreaErrorKind<<SVGBackend<'a> as plotters::prelude::DrawingBackend>::ErrorType>;
@@ -65,24 +68,48 @@ impl Plot {
     }
 }
 
-/// A whole document with a title, on white paper: what a file of its own needs, and a page has already.
+/// A whole document on white paper, with its title above it: what a file of its own needs, and a page has already. One of which no size
+/// is told is left as it is.
 #[must_use]
 pub fn standalone(whole: &str, title: &str) -> String {
-    let from = whole.find("<svg").and_then(|start| Some(start + whole[start..].find('>')? + 1)).unwrap_or(0);
-    let (opening, rest) = whole.split_at(from);
-    let title = escape_html(&plain(title));
-    format!("{opening}<title>{title}</title><rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>{rest}")
+    let title = plain(title);
+    let Some((width, height)) = size(whole) else { return whole.to_owned() };
+    let lines = wrap(&title, (width / LETTER) as usize);
+    let above = LINE * lines.len() as u32 + LINE / 2;
+    let told = lines.iter().enumerate().map(|(at, line)| {
+        let (y, line) = (LINE * (at as u32 + 1), escape_html(line));
+        format!("<text x=\"8\" y=\"{y}\" font-family=\"{FONT}\" font-size=\"13\">{line}</text>")
+    });
+    let (told, down, title) = (told.collect::<String>(), height + above, escape_html(&title));
+    format!(
+        "<svg width=\"{width}\" height=\"{down}\" viewBox=\"0 0 {width} {down}\" xmlns=\"http://www.w3.org/2000/svg\">\
+         <title>{title}</title><rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>{told}\
+         <g transform=\"translate(0,{above})\">{}</g></svg>\n",
+        inside(whole).unwrap_or_default()
+    )
+}
+
+/// Width and height of a document.
+fn size(whole: &str) -> Option<(u32, u32)> {
+    let (_, view) = whole.split_once("viewBox=\"0 0 ")?;
+    let (width, height) = view.split_once('"')?.0.split_once(' ')?;
+    Some((width.parse().ok()?, height.parse().ok()?))
 }
 
 /// The marks of a whole document, to be put into an `svg` element of its size.
 #[must_use]
 pub fn marks(whole: &str) -> String {
-    let from = whole.find("<svg").and_then(|start| Some(start + whole[start..].find('>')? + 1));
-    let inner = from.and_then(|from| {
-        whole[from..].strip_suffix("</svg>\n").or_else(|| whole[from..].strip_suffix("</svg>"))
-    });
     // Said once for the whole figure by the page.
-    inner.unwrap_or_default().replace(r#" opacity="1""#, "").replace(" font-family=\"sans-serif\"", "")
+    inside(whole)
+        .unwrap_or_default()
+        .replace(r#" opacity="1""#, "")
+        .replace(" font-family=\"sans-serif\"", "")
+}
+
+/// What the `svg` element of a document holds.
+fn inside(whole: &str) -> Option<&str> {
+    let from = whole.find("<svg").and_then(|start| Some(start + whole[start..].find('>')? + 1))?;
+    whole[from..].trim_end().strip_suffix("</svg>")
 }
 
 fn draw<'a>(plot: &Plot, area: &DrawingArea<SVGBackend<'a>, Shift>) -> Result<(), Error<'a>> {
@@ -158,4 +185,22 @@ pub(super) fn written(value: f64, axis: &Axis) -> String {
     let text = format!("{value:.decimals$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::standalone;
+
+    #[test]
+    fn the_title_stands_above_the_figure() {
+        let figure =
+            "<svg width=\"140\" height=\"50\" viewBox=\"0 0 140 50\" xmlns=\"…\">\n<circle/>\n</svg>\n";
+        let whole = standalone(figure, "Cost of a & b on a machine");
+        assert!(whole.contains("<title>Cost of a &amp; b on a machine</title>"), "{whole}");
+        // 20 letters fit a line of 140 pixels.
+        let told = ["y=\"18\"", ">Cost of a &amp; b on a</text>", "y=\"36\"", ">machine</text>", "<circle/>"];
+        assert!(told.iter().all(|part| whole.contains(part)), "{whole}");
+        assert!(whole.contains("viewBox=\"0 0 140 95\"") && whole.contains("translate(0,45)"), "{whole}");
+        assert_eq!(whole.matches("</svg>").count(), 1, "{whole}");
+    }
 }
