@@ -4,19 +4,20 @@ use std::fs;
 use std::path::Path;
 
 use clap::{CommandFactory, ValueEnum};
-use clap_complete::Shell;
+use clap_complete::{Generator, Shell};
 use timermeter::cli::Cli;
+use timermeter::commands::completions;
 
 use crate::Outcome;
 
 /// Writes `man/`, a page a verb, and `completions/`, a file a shell.
 pub fn write(folder: &Path) -> Outcome<()> {
-    let (man, completions) = (folder.join("man"), folder.join("completions"));
+    let (man, shells) = (folder.join("man"), folder.join("completions"));
     fs::create_dir_all(&man)?;
-    fs::create_dir_all(&completions)?;
+    fs::create_dir_all(&shells)?;
     clap_mangen::generate_to(Cli::command(), man)?;
     for shell in Shell::value_variants() {
-        clap_complete::generate_to(*shell, &mut Cli::command(), "timermeter", &completions)?;
+        fs::write(shells.join(shell.file_name("timermeter")), completions::of(*shell))?;
     }
     Ok(())
 }
