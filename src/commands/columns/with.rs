@@ -49,7 +49,7 @@ impl Tally {
 
 /// Writes all columns of all rows as one file.
 pub fn table(args: &TableArgs, format: ColumnFormat) -> Result<bool, CommandError> {
-    if !args.columns.is_empty() || args.sort.is_counted() || args.reverse || args.layout != Layout::Stacked {
+    if !args.columns.is_empty() || args.sort.is_some() || args.reverse || args.layout != Layout::Stacked {
         return Err(CommandError::Usage(
             "Parquet and Arrow files have all columns, in the order of the reports: choose and sort where they are read".into(),
         ));
