@@ -243,12 +243,12 @@ impl Shape {
         let slack = self.slack();
         let share = self.share_below(median + reach + slack) - self.share_below(median - reach - slack);
         let samples = self.cells.samples();
-        if self.law.is_some() || share * samples >= FEWEST_WITHIN {
+        let nearest = FEWEST_WITHIN.min(samples / 4.0).max(2.0);
+        if self.law.is_some() || share * samples >= nearest {
             return share.clamp(1.0 / samples, 1.0);
         }
         // Too few to count: the density around the median, from as far as its nearest samples lie (Loftsgaarden and Quesenberry,
         // Ann. Math. Stat. 36, 1965), times the reach.
-        let nearest = FEWEST_WITHIN.min(samples / 4.0);
         let around = |reach: f64| self.share_below(median + reach) - self.share_below(median - reach);
         let (mut low, mut high) =
             (reach, self.cells.levels[samples as usize - 1] - self.cells.levels[0] + 2.0);

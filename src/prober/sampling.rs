@@ -71,7 +71,7 @@ impl Plan {
 
     /// What a brief process asks of a timer.
     pub const BRIEF: Self =
-        Self { name: "brief", singles: 3_000, batches: 31, interval_ns: 1e6, ..Self::QUICK };
+        Self { name: "brief", singles: 2_500, batches: 31, interval_ns: 5e5, ..Self::QUICK };
     /// A first look.
     pub const QUICK: Self = Self {
         name: "quick",
