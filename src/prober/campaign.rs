@@ -43,7 +43,7 @@ use narrowing::narrow;
 use references::{calibrate, clarify, look, references_of};
 
 /// What the verdicts take of the time of a run, as a share: so much of the budget is left to them.
-const FOR_VERDICTS: f64 = 0.28;
+const FOR_VERDICTS: f64 = 0.2;
 
 /// In these rounds all timers are held against their references after each process, not only after their own.
 const CLOSELY: Range<u32> = 1..2;
