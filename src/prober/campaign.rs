@@ -1,12 +1,13 @@
 //! A campaign: every timer of every host, each in fresh processes of its own, in rounds.
 //!
 //! A round asks each timer once, in one process; the rounds are spread over the whole campaign, so that what one moment
-//! did to the machine does not fall on one timer. Between them come [brief](brief) processes. Timers whose steps are too long for that are watched meanwhile by
-//! processes that sleep, or wait together at the end.
+//! did to the machine does not fall on one timer. Between them come [brief](brief) processes. Timers whose steps are too long
+//! for that are watched meanwhile by processes that sleep, or wait together at the end.
 
 mod brief;
 mod narrowing;
 mod references;
+mod subject;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,7 +21,6 @@ use timers::{Deadline, Fault, KeptOff};
 
 use crate::analysis::cost;
 use crate::analysis::profile::profile;
-use crate::analysis::rate::{self, Rate};
 use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::nine_tenths;
 use crate::model::Estimate;
@@ -31,9 +31,8 @@ use crate::prober::examination::{Examination, Examinee, Known};
 use crate::prober::explore::{Exploration, explore};
 pub use crate::prober::host::{Host, Settings};
 use crate::prober::host::{bench, choose_reference, connect};
-use crate::prober::protocol::HostedTimer;
 use crate::prober::sampling::Plan;
-use crate::prober::slow_clocks::{BackgroundWatcher, Slow, Waited, together};
+use crate::prober::slow_clocks::{BackgroundWatcher, Slow, together};
 use crate::prober::watch::{ProcessWatch, Watch, Watcher};
 use crate::trace::{Reference, Stored, Trace};
 
@@ -41,70 +40,13 @@ use brief::visit;
 pub use narrowing::is_wide;
 use narrowing::narrow;
 use references::{calibrate, clarify, look, references_of};
+pub use subject::Subject;
 
 /// What the verdicts take of the time of a run, as a share: so much of the budget is left to them.
 const FOR_VERDICTS: f64 = 0.2;
 
 /// In these rounds all timers are held against their references after each process, not only after their own.
 const CLOSELY: Range<u32> = 1..2;
-
-/// A timer of the campaign and what became of it.
-pub struct Subject {
-    /// Index of its host.
-    pub host: usize,
-    /// The timer.
-    pub timer: HostedTimer,
-    /// What was observed; with a reason where the timer failed.
-    pub outcome: Result<Stored, String>,
-    /// Processes that looked for its step, and those of them that found it too slow.
-    explored: u32,
-    slow: u32,
-    /// What each process found its tick to be, in nanoseconds.
-    rates: Vec<f64>,
-    /// Whether it can be trusted.
-    examination: Examination,
-}
-
-impl Subject {
-    /// A timer that was not asked anything yet.
-    #[must_use]
-    pub fn new(host: usize, timer: HostedTimer) -> Self {
-        let examination = Examination::default();
-        Self {
-            host,
-            timer,
-            outcome: Ok(Stored::default()),
-            explored: 0,
-            slow: 0,
-            rates: Vec::new(),
-            examination,
-        }
-    }
-
-    /// Whether its steps are too long for most of its processes.
-    fn is_slow(&self) -> bool {
-        self.outcome.is_ok() && 2 * self.slow > self.explored
-    }
-
-    /// Tells all its times at the rate of the reference that was found in the end.
-    fn at(&mut self, rate: Rate) {
-        let Ok(Stored { trace: Trace { reference, .. }, .. }) = &mut self.outcome else { return };
-        let by = rate.ns_per_tick / reference.ns_per_tick;
-        reference.ns_per_tick = rate.ns_per_tick;
-        reference.ns_per_work *= by;
-        reference.rate_uncertainty = rate.uncertainty;
-        reference.strayed_ns = rate.strayed_ns;
-        if self.timer.ns_per_tick.is_none() {
-            self.rates.iter_mut().for_each(|ns| *ns *= by);
-        }
-    }
-
-    /// For those who wait, unless it failed.
-    fn waiting(&self, hosts: &[Host]) -> Option<Slow> {
-        let reference = self.outcome.as_ref().ok()?.trace.reference.clone();
-        Some(Slow { host: hosts[self.host].clone(), timer: self.timer.clone(), reference })
-    }
-}
 
 /// Questions all subjects. `progress` is called between processes with what comes next, when nothing is being measured.
 /// Returns the frequency of the core meanwhile, in hertz: the median, and what nine tenths of all windows lay between.
@@ -200,7 +142,7 @@ pub fn run(
     }
     let core_hz = nine_tenths(watch.borrow().frequencies());
     for subject in subjects.iter_mut() {
-        settle(subject, core_hz.map(|hertz| hertz.value));
+        subject.settle(core_hz.map(|hertz| hertz.value));
     }
     drop(apart);
     // Meanwhile the slow ones are still watched.
@@ -213,7 +155,7 @@ pub fn run(
     let mut examined = Vec::new();
     for (index, waited) in background_watcher.finished() {
         if subjects[index].is_slow() {
-            keep(&mut subjects[index], waited)?;
+            subjects[index].keep(waited)?;
             if subjects[index].outcome.as_ref().is_ok_and(is_resolved) {
                 examine(&hosts[subjects[index].host], &mut subjects[index], settings, &cpus)?;
                 examined.push(index);
@@ -222,7 +164,7 @@ pub fn run(
     }
     for (index, waited) in background_watcher.end() {
         if subjects[index].is_slow() {
-            keep(&mut subjects[index], waited)?;
+            subjects[index].keep(waited)?;
         }
     }
     wait_together(hosts, subjects, settings, &cpus, random.random())?;
@@ -333,36 +275,6 @@ fn rough_cost(trace: &Trace) -> f64 {
     if least.is_finite() { least * trace.reference.ns_per_tick } else { 1_000.0 }
 }
 
-/// What the processes agree on, if enough of them could measure.
-fn settle(subject: &mut Subject, core_hz: Option<f64>) {
-    let Ok(stored) = &mut subject.outcome else { return };
-    let (runs, trace) = (stored.runs() as u32, &mut stored.trace);
-    let processes = runs + trace.discarded;
-    if 3 * runs < processes {
-        subject.outcome = Err(too_much_interference(trace, processes));
-        return;
-    }
-    trace.declared = subject.timer.ns_per_tick.is_some();
-    let agreed = rate::agreed(&subject.rates);
-    trace.ns_per_tick = agreed.map(|(ns, _)| ns);
-    let of_reference = if trace.declared { 0.0 } else { trace.reference.rate_uncertainty };
-    trace.ns_per_tick_uncertainty = agreed.map_or(0.0, |(_, uncertainty)| uncertainty).max(of_reference);
-    trace.core_hz = core_hz;
-}
-
-fn too_much_interference(trace: &Trace, processes: u32) -> String {
-    let mut reasons: Vec<(&String, &u32)> = trace.dropped.iter().collect();
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let reasons: Vec<String> =
-        reasons.into_iter().map(|(reason, count)| format!("{reason} {count} times")).collect();
-    format!(
-        "too much interference: {} of {processes} processes could not measure undisturbed ({}); stop what else runs on \
-         this machine or choose a quiet CPU with --cpu, and repeat with --thorough",
-        trace.discarded,
-        reasons.join(", ")
-    )
-}
-
 /// All slow timers that are not resolved yet.
 fn wait_together(
     hosts: &[Host],
@@ -378,21 +290,7 @@ fn wait_together(
         .filter_map(|(index, subject)| Some((index, subject.waiting(hosts)?)))
         .unzip();
     for (index, waited) in indices.into_iter().zip(together(&slow, settings, cpus, seed)) {
-        keep(&mut subjects[index], waited)?;
-    }
-    Ok(())
-}
-
-/// What came of waiting.
-fn keep(subject: &mut Subject, waited: Waited) -> Result<(), Fault> {
-    let Ok(Stored { trace, .. }) = &mut subject.outcome else { return Ok(()) };
-    match waited {
-        Ok((intervals, moved)) => {
-            trace.slow.extend(intervals);
-            trace.evidence.advances.extend(moved);
-        }
-        Err(Fault::Interrupted) => return Err(Fault::Interrupted),
-        Err(fault) => subject.outcome = Err(fault.to_string()),
+        subjects[index].keep(waited)?;
     }
     Ok(())
 }

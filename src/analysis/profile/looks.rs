@@ -21,6 +21,8 @@ pub(super) struct Looks<'a> {
     /// As the reference shows them, and what that is taken for.
     pub(super) by_reference: Vec<Fits>,
     pub(super) reference_kind: Kind,
+    /// The share of single calls whose bracket was interrupted, and not they, with its standard error.
+    around: (f64, f64),
 }
 
 impl<'a> Looks<'a> {
@@ -37,8 +39,10 @@ impl<'a> Looks<'a> {
         let by_reference: Vec<Fits> = whole.iter().map(|(_, _, fits)| fits.clone()).collect();
         let agreed = Fits::agreed(&fits);
         let reference_kind = if view.of_intervals { Fits::agreed(&by_reference).kind } else { agreed.kind };
-        let runs = whole.iter().map(|(run, _, _)| *run).collect();
-        Self { trace, view, runs, fits, agreed, by_reference, reference_kind }
+        let runs: Vec<&Run> = whole.iter().map(|(run, _, _)| *run).collect();
+        // Successive readings have no bracket.
+        let around = if view.of_intervals { (0.0, 0.0) } else { around(&runs, trace.reference.step) };
+        Self { trace, view, runs, fits, agreed, by_reference, reference_kind, around }
     }
 
     pub(super) fn shapes(&self, kind: Kind) -> Vec<crate::analysis::shape::Shape> {
@@ -54,7 +58,7 @@ impl<'a> Looks<'a> {
     ) -> Vec<(Cost, Option<f64>)> {
         let reference = &self.trace.reference;
         let floor = floor(&self.trace.runs, reference, core_frequency);
-        let (around, _) = self.around();
+        let (around, _) = self.around;
         let each = self.runs.iter().zip(&self.fits).zip(&self.by_reference);
         each.filter_map(|((run, fits), by_reference)| {
             let (shape, by_reference) = (fits.shape(kind), by_reference.shape(self.reference_kind));
@@ -66,22 +70,6 @@ impl<'a> Looks<'a> {
             ))
         })
         .collect()
-    }
-
-    /// The share of single calls whose bracket was interrupted, and not they, with its standard error: what interrupts by time strikes
-    /// as often while the reference is read.
-    fn around(&self) -> (f64, f64) {
-        if self.view.of_intervals {
-            return (0.0, 0.0);
-        }
-        let brackets = self.runs.iter().map(|run| &run.bracket.deltas);
-        let counted = brackets.filter_map(|deltas| {
-            let all = deltas.len() as f64;
-            Some((rare_among(deltas, self.trace.reference.step)? * all, all))
-        });
-        let (rare, all) = counted.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        let share = (rare / f64::max(all, 1.0)).min(MOST_AROUND);
-        (share, (share / f64::max(all, 1.0)).sqrt())
     }
 
     /// Nanoseconds in a tick of whoever shows the single invocations of a process.
@@ -119,14 +107,13 @@ impl<'a> Looks<'a> {
         };
         let laws = farthest(others.filter_map(|other| pair(&other)).collect(), here);
         let mut instead: Vec<(f64, f64)> = otherwise.as_ref().and_then(pair).into_iter().collect();
-        let found_model = found.model;
         let shifts = [found.by_singles, -found.model, found.model];
         instead.extend(shifts.map(|shift| (here.0 + shift, here.1)));
-        let (_, error) = self.around();
+        let (_, error) = self.around;
         instead.extend([-error, error].map(|error| (here.0, here.1 + Z * error)));
         instead.extend(self.rounded(kind, core_frequency, accuracy_ns, here));
         if let (Kind::Free, Some(accuracy)) = (kind, accuracy_ns) {
-            let open = OPEN_REACH * found_model;
+            let open = OPEN_REACH * found.model;
             let ends = [accuracy - open, accuracy + open].map(|reach| reach.max(0.0));
             instead.extend(
                 ends.map(|reach| (here.0, self.spread_within(kind, core_frequency, reach).unwrap_or(here.1))),
@@ -196,6 +183,18 @@ impl<'a> Looks<'a> {
 const OPEN_REACH: f64 = 2.0;
 /// No larger share of brackets is taken to be interrupted.
 const MOST_AROUND: f64 = 0.1;
+
+/// The share of brackets that were interrupted, with its standard error: what interrupts by time strikes as often while the reference is
+/// read as while the timer is.
+fn around(runs: &[&Run], step: f64) -> (f64, f64) {
+    let counted = runs.iter().filter_map(|run| {
+        let (deltas, all) = (&run.bracket.deltas, run.bracket.deltas.len() as f64);
+        Some((rare_among(deltas, step)? * all, all))
+    });
+    let (rare, all) = counted.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let share = (rare / f64::max(all, 1.0)).min(MOST_AROUND);
+    (share, (share / f64::max(all, 1.0)).sqrt())
+}
 
 /// What rounding to whole units may move a median by, in units: 1.96 times the deviation of a median that lies anywhere between
 /// two costs a finer step apart, which is anything up to a unit.

@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use timers::Fault;
 
-use super::Subject;
+use super::subject::Subject;
 use crate::model::Family;
 use crate::prober::explore::explore_calls;
 use crate::prober::host::{Host, Settings, bench, connect};

@@ -4,8 +4,7 @@
 use rayon::prelude::*;
 use timers::{Deadline, Fault};
 
-use super::Subject;
-use crate::analysis::rate;
+use super::subject::Subject;
 use crate::prober::sampling::Plan;
 use crate::scoring::Sketch;
 use crate::trace::{Stored, Trace};
@@ -31,13 +30,13 @@ impl Known {
         if stored.runs() > self.runs {
             self.runs = stored.runs();
             let trace = stored.open_last();
-            self.sketch.add(&Trace { ns_per_tick: tick(subject), core_hz: Some(hertz), ..trace });
+            self.sketch.add(&Trace {
+                ns_per_tick: subject.tick().map(|(ns, _)| ns),
+                core_hz: Some(hertz),
+                ..trace
+            });
         }
     }
-}
-
-fn tick(subject: &Subject) -> Option<f64> {
-    rate::agreed(&subject.rates).map(|(ns, _)| ns)
 }
 
 /// Whether processes leave more uncertainty than the plan asks for.
@@ -63,8 +62,10 @@ pub(super) fn narrow(
         return Ok(());
     }
     let hertz = hertz.unwrap_or(USUAL_HERTZ);
-    let stored: Vec<(Option<&Stored>, Option<f64>)> =
-        subjects.iter().map(|subject| (subject.outcome.as_ref().ok(), tick(subject))).collect();
+    let stored: Vec<(Option<&Stored>, Option<f64>)> = subjects
+        .iter()
+        .map(|subject| (subject.outcome.as_ref().ok(), subject.tick().map(|(ns, _)| ns)))
+        .collect();
     // Nothing is measured meanwhile.
     let mut known: Vec<Option<Known>> =
         stored.par_iter().map(|(stored, tick)| Known::of((*stored)?, *tick, hertz)).collect();

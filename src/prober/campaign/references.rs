@@ -3,7 +3,7 @@
 use rand::rngs::StdRng;
 use timers::Fault;
 
-use super::Subject;
+use super::subject::Subject;
 use crate::prober::calibration::Calibration;
 use crate::prober::host::{Host, Settings, choose_reference};
 use crate::trace::Reference;

@@ -1,0 +1,120 @@
+//! A timer of the campaign, and what becomes of it.
+
+use timers::Fault;
+
+use crate::analysis::rate::{self, Rate};
+use crate::prober::examination::Examination;
+use crate::prober::host::Host;
+use crate::prober::protocol::HostedTimer;
+use crate::prober::slow_clocks::{Slow, Waited};
+use crate::trace::{Stored, Trace};
+
+/// A timer of the campaign and what became of it.
+pub struct Subject {
+    /// Index of its host.
+    pub host: usize,
+    /// The timer.
+    pub timer: HostedTimer,
+    /// What was observed; with a reason where the timer failed.
+    pub outcome: Result<Stored, String>,
+    /// Processes that looked for its step, and those of them that found it too slow.
+    pub(super) explored: u32,
+    pub(super) slow: u32,
+    /// What each process found its tick to be, in nanoseconds.
+    pub(super) rates: Vec<f64>,
+    /// Whether it can be trusted.
+    pub(super) examination: Examination,
+}
+
+impl Subject {
+    /// A timer that was not asked anything yet.
+    #[must_use]
+    pub fn new(host: usize, timer: HostedTimer) -> Self {
+        let examination = Examination::default();
+        Self {
+            host,
+            timer,
+            outcome: Ok(Stored::default()),
+            explored: 0,
+            slow: 0,
+            rates: Vec::new(),
+            examination,
+        }
+    }
+
+    /// Whether its steps are too long for most of its processes.
+    pub(super) fn is_slow(&self) -> bool {
+        self.outcome.is_ok() && 2 * self.slow > self.explored
+    }
+
+    /// Tells all its times at the rate of the reference that was found in the end.
+    pub(super) fn at(&mut self, rate: Rate) {
+        let Ok(Stored { trace: Trace { reference, .. }, .. }) = &mut self.outcome else { return };
+        let by = rate.ns_per_tick / reference.ns_per_tick;
+        reference.ns_per_tick = rate.ns_per_tick;
+        reference.ns_per_work *= by;
+        reference.rate_uncertainty = rate.uncertainty;
+        reference.strayed_ns = rate.strayed_ns;
+        if self.timer.ns_per_tick.is_none() {
+            self.rates.iter_mut().for_each(|ns| *ns *= by);
+        }
+    }
+
+    /// For those who wait, unless it failed.
+    pub(super) fn waiting(&self, hosts: &[Host]) -> Option<Slow> {
+        let reference = self.outcome.as_ref().ok()?.trace.reference.clone();
+        Some(Slow { host: hosts[self.host].clone(), timer: self.timer.clone(), reference })
+    }
+
+    /// Nanoseconds in a tick that its processes agree on, and what that is known to, as a share.
+    pub(super) fn tick(&self) -> Option<(f64, f64)> {
+        rate::agreed(&self.rates)
+    }
+
+    /// Writes down what the processes agree on, if enough of them could measure.
+    pub(super) fn settle(&mut self, core_hz: Option<f64>) {
+        let agreed = self.tick();
+        let Ok(stored) = &mut self.outcome else { return };
+        let (runs, trace) = (stored.runs() as u32, &mut stored.trace);
+        let processes = runs + trace.discarded;
+        if 3 * runs < processes {
+            self.outcome = Err(too_much_interference(trace, processes));
+            return;
+        }
+        trace.declared = self.timer.ns_per_tick.is_some();
+        trace.ns_per_tick = agreed.map(|(ns, _)| ns);
+        let of_reference = if trace.declared { 0.0 } else { trace.reference.rate_uncertainty };
+        trace.ns_per_tick_uncertainty = agreed.map_or(0.0, |(_, uncertainty)| uncertainty).max(of_reference);
+        trace.core_hz = core_hz;
+    }
+
+    /// Keeps what came of waiting.
+    ///
+    /// # Errors
+    /// Only [`Fault::Interrupted`].
+    pub(super) fn keep(&mut self, waited: Waited) -> Result<(), Fault> {
+        let Ok(Stored { trace, .. }) = &mut self.outcome else { return Ok(()) };
+        match waited {
+            Ok((intervals, moved)) => {
+                trace.slow.extend(intervals);
+                trace.evidence.advances.extend(moved);
+            }
+            Err(Fault::Interrupted) => return Err(Fault::Interrupted),
+            Err(fault) => self.outcome = Err(fault.to_string()),
+        }
+        Ok(())
+    }
+}
+
+fn too_much_interference(trace: &Trace, processes: u32) -> String {
+    let mut reasons: Vec<(&String, &u32)> = trace.dropped.iter().collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let reasons: Vec<String> =
+        reasons.into_iter().map(|(reason, count)| format!("{reason} {count} times")).collect();
+    format!(
+        "too much interference: {} of {processes} processes could not measure undisturbed ({}); stop what else runs on \
+         this machine or choose a quiet CPU with --cpu, and repeat with --thorough",
+        trace.discarded,
+        reasons.join(", ")
+    )
+}
