@@ -42,8 +42,8 @@ use narrowing::narrow;
 use references::{calibrate, clarify, look, references_of};
 pub use subject::Subject;
 
-/// What the verdicts take of the time of a run, as a share: so much of the budget is left to them.
-const FOR_VERDICTS: f64 = 0.2;
+/// What the verdicts and the analysis take of the time of a run, as a share: so much of the budget is left to them.
+const FOR_VERDICTS: f64 = 0.3;
 
 /// In these rounds all timers are held against their references after each process, not only after their own.
 const CLOSELY: Range<u32> = 1..2;
@@ -111,7 +111,8 @@ pub fn run(
                 }
             }
         }
-        for _ in settings.plan.brief_after(round) {
+        // Where processes take so long that the time is used, fewer have to do.
+        for _ in settings.plan.brief_after(round).take_while(|_| over.remaining().is_some()) {
             for (index, host) in hosts.iter().enumerate().filter(|(_, host)| host.takes_ids) {
                 progress("timers of one process");
                 let whom = (0..subjects.len()).filter(|subject| subjects[*subject].host == index).collect();

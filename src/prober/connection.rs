@@ -142,10 +142,9 @@ impl Connection {
     ) -> Answer<T> {
         let op = request.op();
         let line = self.exchange(request)?;
-        let told: Told = from_bytes(&line).unwrap_or_default();
-        self.events = told.disturbed;
+        self.events = told::<Told>(&line, "disturbed").unwrap_or_default().disturbed;
         self.events.extend(self.log.as_mut().map(Log::events).unwrap_or_default());
-        if let Ok(Refusal { error }) = from_bytes(&line) {
+        if let Some(Refusal { error }) = told(&line, "error") {
             return Err(Fault::Refused(printable(error.as_bytes(), EXPLANATION)));
         }
         let why = match from_bytes::<T>(&line) {
@@ -243,6 +242,14 @@ impl Connection {
         self.over = Some(fault.clone());
         fault
     }
+}
+
+/// What a line says under `key`, if anything. Most hold nothing but many numbers, which need not be read once more to see that.
+fn told<T: DeserializeOwned>(line: &[u8], key: &str) -> Option<T> {
+    let text = str::from_utf8(line).ok()?;
+    // With escapes a key can be written in many ways.
+    let may = text.contains(key) || text.contains('\\');
+    may.then(|| serde_json::from_str(text).ok()).flatten()
 }
 
 /// What is wrong with an introduction.

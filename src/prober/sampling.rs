@@ -96,15 +96,15 @@ impl Plan {
     /// What figures are quoted from.
     pub const DEFAULT: Self = Self {
         name: "default",
-        processes: 5,
-        brief: 20,
+        processes: 3,
+        brief: 22,
         unvisited: 5,
         most_processes: 120,
         precision: 0.005,
         budget_s: 20.0,
         singles: 5_000,
         batches: 101,
-        interval_ns: 5e6,
+        interval_ns: 2e6,
         growth_ns: 5e5,
         patience_ns: 8e8,
         order_readings: 100_000,

@@ -109,7 +109,10 @@ impl Session {
         let span = known.plan.nature_ms.max(spans);
         if span <= LONGEST_NATURE_MS {
             let spun = self.advance(Meanwhile::Spin, span, evidence)?;
-            let slept = self.advance(Meanwhile::Sleep, span, evidence)?;
+            let slept = match asleep(evidence) {
+                Some(slept) => Some(slept),
+                None => self.advance(Meanwhile::Sleep, span, evidence)?,
+            };
             let stood = spun.zip(slept).is_some_and(|(spun, slept)| slept.rate() < 0.5 * spun.rate());
             let mut beside = if stood { span.max(BESIDE_BUSY_MS) } else { span };
             for _ in 0..BUSY_TRIES {
@@ -196,6 +199,11 @@ impl Session {
         }
         Ok(threads)
     }
+}
+
+/// How far a slow timer moved while a process watched it that slept all the time.
+fn asleep(evidence: &Evidence) -> Option<Moved> {
+    evidence.advances.iter().copied().find(|moved| moved.meanwhile == Meanwhile::Sleep)
 }
 
 /// Handoffs of each pair, so that all rounds together grow with the number of CPUs and not with its square.
