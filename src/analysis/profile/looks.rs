@@ -6,7 +6,7 @@ use crate::analysis::core_frequency::{CoreFrequency, Following, following};
 use crate::analysis::cost::{Cost, Seen, cost, deviation, floor};
 use crate::analysis::interval::Z;
 use crate::analysis::resolution::Context;
-use crate::analysis::shape::{Agreed, Fits, Kind};
+use crate::analysis::shape::{Agreed, Fits, Kind, Shape};
 use crate::analysis::singles::View;
 use crate::analysis::statistics::{median, midmean};
 use crate::trace::{Run, Trace};
@@ -45,7 +45,7 @@ impl<'a> Looks<'a> {
         Self { trace, view, runs, fits, agreed, by_reference, reference_kind, around }
     }
 
-    pub(super) fn shapes(&self, kind: Kind) -> Vec<crate::analysis::shape::Shape> {
+    pub(super) fn shapes(&self, kind: Kind) -> Vec<Shape> {
         self.fits.iter().map(|fits| fits.shape(kind)).collect()
     }
 
@@ -58,7 +58,6 @@ impl<'a> Looks<'a> {
     ) -> Vec<(Cost, Option<f64>)> {
         let reference = &self.trace.reference;
         let floor = floor(&self.trace.runs, reference, core_frequency);
-        let (around, _) = self.around;
         let each = self.runs.iter().zip(&self.fits).zip(&self.by_reference);
         each.filter_map(|((run, fits), by_reference)| {
             let (shape, by_reference) = (fits.shape(kind), by_reference.shape(self.reference_kind));
@@ -66,7 +65,7 @@ impl<'a> Looks<'a> {
             let ns = self.shown_ns(run, core_frequency);
             Some((
                 cost(&seen, floor, core_frequency)?,
-                accuracy_ns.map(|accuracy| (shape.share_within(accuracy / ns) / (1.0 - around)).min(1.0)),
+                accuracy_ns.map(|accuracy| self.share_within(&shape, accuracy / ns)),
             ))
         })
         .collect()
@@ -146,9 +145,16 @@ impl<'a> Looks<'a> {
     /// The share of calls within so many nanoseconds of the median.
     fn spread_within(&self, kind: Kind, core_frequency: CoreFrequency, reach: f64) -> Option<f64> {
         let each = self.runs.iter().zip(self.shapes(kind));
-        let shares: Vec<f64> =
-            each.map(|(run, shape)| shape.share_within(reach / self.shown_ns(run, core_frequency))).collect();
+        let shares: Vec<f64> = each
+            .map(|(run, shape)| self.share_within(&shape, reach / self.shown_ns(run, core_frequency)))
+            .collect();
         midmean(&shares)
+    }
+
+    /// Of the calls that were not interrupted, the share within `reach` ticks of the median.
+    fn share_within(&self, shape: &Shape, reach: f64) -> f64 {
+        let (around, _) = self.around;
+        (shape.share_within(reach) / (1.0 - around)).min(1.0)
     }
 
     /// Of all processes, calm or not: intervals vary as the costs of all of them do.
@@ -158,9 +164,8 @@ impl<'a> Looks<'a> {
         let shapes = self.shapes(self.agreed.kind);
         let of = |figures: Vec<f64>| median(&figures).unwrap_or(0.0) / ns;
         let width = |low: f64, high: f64| {
-            let between = |shape: &crate::analysis::shape::Shape| {
-                (shape.quantile(high) - shape.quantile(low)) * self.view.ns_per_tick
-            };
+            let between =
+                |shape: &Shape| (shape.quantile(high) - shape.quantile(low)) * self.view.ns_per_tick;
             of(shapes.iter().map(between).collect())
         };
         let costs = self.figures(self.agreed.kind, core_frequency, None);
