@@ -189,6 +189,7 @@ fn ask(
     seed: u64,
 ) -> Result<(), Fault> {
     let Ok(stored) = &mut subject.outcome else { return Ok(()) };
+    subject.alone += 1;
     let trace = &mut stored.trace;
     let mut random = StdRng::seed_from_u64(seed);
     let asked = connect(host, &[&subject.timer.id], settings.cpu, settings.timeout).and_then(|connection| {

@@ -104,7 +104,7 @@ impl Plan {
         budget_s: 20.0,
         singles: 5_000,
         batches: 101,
-        interval_ns: 2e6,
+        interval_ns: 5e6,
         growth_ns: 5e5,
         patience_ns: 8e8,
         order_readings: 100_000,

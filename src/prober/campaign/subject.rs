@@ -17,7 +17,8 @@ pub struct Subject {
     pub timer: HostedTimer,
     /// What was observed; with a reason where the timer failed.
     pub outcome: Result<Stored, String>,
-    /// Processes that looked for its step, and those of them that found it too slow.
+    /// Processes that it had to itself, those of them that could measure, and those of the latter that found it too slow.
+    pub(super) alone: u32,
     pub(super) explored: u32,
     pub(super) slow: u32,
     /// What each process found its tick to be, in nanoseconds.
@@ -35,6 +36,7 @@ impl Subject {
             host,
             timer,
             outcome: Ok(Stored::default()),
+            alone: 0,
             explored: 0,
             slow: 0,
             rates: Vec::new(),
@@ -75,10 +77,10 @@ impl Subject {
     pub(super) fn settle(&mut self, core_hz: Option<f64>) {
         let agreed = self.tick();
         let Ok(stored) = &mut self.outcome else { return };
-        let (runs, trace) = (stored.runs() as u32, &mut stored.trace);
-        let processes = runs + trace.discarded;
-        if 3 * runs < processes {
-            self.outcome = Err(too_much_interference(trace, processes));
+        let trace = &mut stored.trace;
+        // Brief ones are disturbed sooner, as all that they ask is one window.
+        if 3 * self.explored < self.alone {
+            self.outcome = Err(too_much_interference(trace, self.alone - self.explored, self.alone));
             return;
         }
         trace.declared = self.timer.ns_per_tick.is_some();
@@ -106,15 +108,35 @@ impl Subject {
     }
 }
 
-fn too_much_interference(trace: &Trace, processes: u32) -> String {
+fn too_much_interference(trace: &Trace, disturbed: u32, processes: u32) -> String {
     let mut reasons: Vec<(&String, &u32)> = trace.dropped.iter().collect();
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let reasons: Vec<String> =
         reasons.into_iter().map(|(reason, count)| format!("{reason} {count} times")).collect();
     format!(
-        "too much interference: {} of {processes} processes could not measure undisturbed ({}); stop what else runs on \
+        "too much interference: {disturbed} of {processes} processes could not measure undisturbed ({}); stop what else runs on \
          this machine or choose a quiet CPU with --cpu, and repeat with --thorough",
-        trace.discarded,
         reasons.join(", ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brief_processes_that_were_disturbed_disqualify_nobody() {
+        let settled = |alone: u32, explored: u32, brief: u32| {
+            let mut subject =
+                Subject { alone, explored, ..Subject::new(0, HostedTimer::native(&timers::floor())) };
+            let discarded = alone - explored + brief;
+            subject.outcome = Ok(Trace { discarded, ..Trace::default() }.into());
+            subject.settle(None);
+            subject.outcome.map(|stored| stored.trace.discarded)
+        };
+        assert_eq!(settled(3, 3, 22), Ok(22));
+        assert_eq!(settled(3, 1, 22), Ok(24));
+        let reason = settled(5, 1, 22).expect_err("one process of five");
+        assert!(reason.contains("4 of 5 processes"), "{reason}");
+    }
 }
