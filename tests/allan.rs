@@ -1,13 +1,13 @@
 //! The Allan deviation against an independent implementation, allantools. Without it there is nothing to test.
 
-mod skipping;
-
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timermeter::analysis::allan::deviation;
+
+use crate::skipping;
 
 /// Where `.ci/run` installs it.
 const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/python");

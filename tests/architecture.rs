@@ -1,5 +1,5 @@
 //! Who imports whom, and who knows which system it is compiled for. CONTRIBUTING.md has the table of rooms with what each may
-//! import, and the two boundaries; here the code is held to both.
+//! import, and the two boundaries; here the code is held to both. And that no test is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -181,6 +181,26 @@ fn nothing_else_knows_for_which_system_it_is_compiled() {
 fn instructions_know_nothing_of_systems() {
     for (module, code) in code("timers").iter().filter(|(module, _)| module[0] == "arch") {
         assert!(!code.contains("crate::os") && !code.contains("target_os"), "{module:?}");
+    }
+}
+
+/// Cargo does not look for tests itself: a file that nobody names would never be run.
+#[test]
+fn all_tests_are_part_of_a_program() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (manifest, main) = (include_str!("../Cargo.toml"), include_str!("main.rs"));
+    for path in fs::read_dir(root.join("tests")).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let holds_code = path.extension().is_some_and(|ending| ending == "rs");
+        if name == "main" || !(holds_code || path.join("mod.rs").exists() || path.join("main.rs").exists()) {
+            continue;
+        }
+        let is_program = manifest.contains(&format!("[[test]]\nname = \"{name}\"\n"));
+        let is_module = main.lines().any(|line| line == format!("mod {name};"));
+        assert!(
+            is_program != is_module,
+            "tests/{name}: a line in tests/main.rs, or a [[test]] in Cargo.toml"
+        );
     }
 }
 

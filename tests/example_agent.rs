@@ -1,7 +1,5 @@
 //! The example in `examples/agents` as the prober meets it. Without Python there is nothing to test.
 
-mod skipping;
-
 use std::cell::RefCell;
 use std::process::{Command as Process, Stdio};
 use std::rc::Rc;
@@ -11,6 +9,8 @@ use timermeter::prober::connection::Connection;
 use timermeter::prober::hosted::subject;
 use timermeter::prober::process::Command;
 use timers::Fault;
+
+use crate::skipping;
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/agents/minimal.py");
 

@@ -1,17 +1,15 @@
 //! Sites of many reports: what stands out comes first, nobody is lost, and the index works in a real browser.
 
-mod browser;
-mod skipping;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use browser::in_browser;
 use serde_json::{Value, json};
 use timermeter::model::{Outcome, Report};
 use timermeter::page::site::{self, Pages, Site, SiteError, Wanted};
 use timermeter::report::json::dense;
+
+use crate::browser::in_browser;
 
 /// A kept run of this program.
 const KEPT: &str = "tests/data/xeon-2026-11-21.json";

@@ -1,12 +1,11 @@
 //! All formats of one handmade report that holds what can go wrong. Look at the snapshots when they change.
 
-mod sample;
-
-use sample::waits::{ticking, waiting, waiting_for_nothing};
-use sample::{nothing_determined, report};
 use timermeter::model::Report;
 use timermeter::report::{Format, schema};
 use timermeter::table::Style;
+
+use crate::sample::waits::{ticking, waiting, waiting_for_nothing};
+use crate::sample::{nothing_determined, report};
 
 fn table(width: Option<u16>, colour: bool) -> String {
     Format::Table.render(&report(), Style { width, colour })

@@ -1,8 +1,5 @@
 //! `timermeter agent` as the prober meets it: a child process that speaks the agent protocol.
 
-#[path = "program/mod.rs"]
-mod program;
-
 use std::cell::RefCell;
 use std::process::{Command as Process, Stdio};
 use std::rc::Rc;
@@ -13,7 +10,7 @@ use timermeter::prober::hosted::subject;
 use timermeter::prober::process::Command;
 use timers::{During, Fault};
 
-use program::program;
+use crate::program::program;
 
 fn start(args: &[&str]) -> Rc<RefCell<Connection>> {
     let args = ["agent"].iter().chain(args).map(Into::into).collect();

@@ -1,20 +1,19 @@
 //! Metrics: of a handmade report with all that can go wrong, and what Prometheus's own tools say of them, of the alerts and of the dashboard.
 
-mod sample;
-mod skipping;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use sample::{nothing_determined, report};
 use timermeter::model::{
     Known, Lateness, PeriodFigures, PeriodRow, Report, Status, WaitConditions, WaitFigures, WaitRow,
 };
 use timermeter::report::Format;
 use timermeter::table::Style;
+
+use crate::sample::{nothing_determined, report};
+use crate::skipping;
 
 fn rendered(report: &Report) -> String {
     Format::OpenMetrics.render(report, Style::default())

@@ -1,20 +1,17 @@
 //! The pages: what they escape, and what they do in a real browser (headless Chromium, where there is one).
 
-mod browser;
-mod sample;
-mod skipping;
-
 use std::fs;
 use std::path::Path;
 
-use browser::in_browser;
-use sample::{nothing_determined, report};
 use timermeter::model::Report;
 use timermeter::page::render;
 use timermeter::page::site::{self, Wanted};
 use timermeter::report::Format;
 use timermeter::report::plot::Plot;
 use timermeter::table::Style;
+
+use crate::browser::in_browser;
+use crate::sample::{nothing_determined, report};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")

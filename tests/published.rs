@@ -1,5 +1,5 @@
 //! The reports of others in `reports/` follow from the tables they were published in: made here, so that they cannot
-//! drift. `UPDATE_REPORTS=1 cargo test --test published` writes them anew.
+//! drift. `UPDATE_REPORTS=1 cargo test --test main published::` writes them anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};

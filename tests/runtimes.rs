@@ -1,7 +1,5 @@
 //! The hosts of other runtimes, each as far as its runtime is installed; what is skipped is said aloud.
 
-mod skipping;
-
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -17,7 +15,7 @@ use timermeter::prober::waits::waiter;
 use timers::During;
 use timers::waits::{Wait, WaitRequest};
 
-use skipping::{not_installed, skipped};
+use crate::skipping::{not_installed, skipped};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 

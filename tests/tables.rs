@@ -1,17 +1,16 @@
 //! Tables of several reports in all formats. Look at the snapshots when they change.
 
-mod sample;
-
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
 use clap::ValueEnum;
-use sample::report;
 use timermeter::model::{Outcome, Report};
 use timermeter::report::Format as Written;
 use timermeter::table::{Format, Style};
 use timermeter::tabulation::{Choice, Column, Kind, Layout, Tabulation};
+
+use crate::sample::report;
 
 const COLUMNS: [Column; 6] =
     [Column::Platform, Column::Timer, Column::Label, Column::Accuracy, Column::Cost, Column::Quality];

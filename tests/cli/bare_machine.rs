@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 use super::program;
-use super::skipping::skipped;
+use crate::skipping::skipped;
 
 /// What lets an ordinary user hide files from a program, and limit it.
 const NAMESPACES: &str = "it takes util-linux, and a kernel that lets users make namespaces";

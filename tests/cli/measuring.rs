@@ -4,8 +4,8 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::skipping::not_installed;
 use super::{PATIENCE, json, printed, program, timermeter};
+use crate::skipping::not_installed;
 
 /// A report of some timers of this machine, as a file.
 fn report(folder: &Folder) -> String {

@@ -9,8 +9,8 @@ use predicates::str::contains;
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::skipping::skipped;
 use super::{json, listed, printed, program, row, rows, timermeter};
+use crate::skipping::skipped;
 
 /// All ids that are promised for Linux.
 const PROMISED: &str = "rdtsc rdtsc-lfence rdtscp monotonic monotonic-raw monotonic-coarse realtime \

@@ -4,8 +4,8 @@ use assert_cmd::Command;
 use predicates::prelude::*;
 use serde_json::Value;
 
-use super::skipping::skipped;
 use super::{PATIENCE, json, program, row, rows, timermeter};
+use crate::skipping::skipped;
 
 /// A run that finds no program at all.
 fn without_programs(args: &[&str]) -> assert_cmd::assert::Assert {

@@ -98,7 +98,7 @@ fn what_is_changed_is_set_back_exactly() {
 #[test]
 fn what_cannot_be_changed_is_told_and_the_rest_can_be_undone() {
     if !Path::new(FIXED).exists() {
-        return super::skipping::not_installed("/proc", "mount it");
+        return crate::skipping::not_installed("/proc", "mount it");
     }
     let folder = loud();
     fs::remove_file(folder.file(OTHER)).unwrap();
@@ -129,7 +129,7 @@ fn what_cannot_be_changed_is_told_and_the_rest_can_be_undone() {
 #[test]
 fn nothing_is_begun_where_nothing_may_be_written() {
     if !Path::new(FIXED).exists() {
-        return super::skipping::not_installed("/proc", "mount it");
+        return crate::skipping::not_installed("/proc", "mount it");
     }
     let folder = Folder::new();
     put(&folder, "sys/devices/system/cpu/online", "0\n");

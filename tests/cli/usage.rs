@@ -4,8 +4,8 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::skipping::skipped;
 use super::{json, printed, timermeter};
+use crate::skipping::skipped;
 
 /// The run ends with status 2, prints nothing on standard output and says all of `words`.
 #[track_caller]

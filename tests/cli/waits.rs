@@ -12,8 +12,8 @@ use predicates::str::{contains, is_empty};
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::skipping::skipped;
 use super::{json, printed, program, timermeter};
+use crate::skipping::skipped;
 
 const SCHEMA: &str = include_str!("../../docs/report.v1.schema.json");
 /// Two processes at most for each timer, and no long waits.

@@ -9,7 +9,7 @@ use timermeter::model::{Platform, Tickless};
 use timermeter::platform::{Root, identify_at};
 use timermeter::suitability::{Severity, judge};
 
-use super::skipping::skipped;
+use crate::skipping::skipped;
 
 /// A laptop on which everything is as its owner left it.
 const LAPTOP: [(&str, &str); 21] = [

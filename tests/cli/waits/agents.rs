@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::super::folder::Folder;
-use super::super::skipping::not_installed;
 use super::super::{json, timermeter};
 use super::{row, waits};
+use crate::skipping::not_installed;
 
 /// The example agent with timers that lie: one never comes back, two answer what is no answer, one tells of centuries.
 fn liars(folder: &Folder) -> Option<String> {

@@ -2,8 +2,6 @@
 
 mod any_machine;
 mod files;
-#[path = "../skipping/mod.rs"]
-mod skipping;
 
 use timermeter::model::{
     ClockSource, CommonTime, ComparedClock, CoreKind, CpuQuota, IdleState, Load, MemoryLimit, Ntp, Platform,

@@ -15,13 +15,9 @@ mod keep;
 mod lost_agents;
 mod many;
 mod measuring;
-#[path = "../program/mod.rs"]
-mod program;
 mod reports;
 mod runtimes;
 mod screens;
-#[path = "../skipping/mod.rs"]
-mod skipping;
 mod streams;
 #[cfg(unix)]
 mod tuning;
@@ -36,7 +32,7 @@ use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use serde_json::Value;
 
-use program::program;
+use crate::program::program;
 
 /// Far more than a loaded machine needs for a quick probe, far less than an agent that hangs would take.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -1,0 +1,33 @@
+//! Tests of the whole, a module a subject. They are one program, as each more is linked with all of timermeter once more:
+//!
+//! ```sh
+//! cargo test --test main formats::     # those of tests/formats.rs
+//! ```
+//!
+//! Those that do something to their process or to the machine, or need a feature, are programs of their own, named in Cargo.toml.
+
+#[cfg(unix)]
+mod agents;
+mod allan;
+mod browser;
+mod cli;
+mod coverage;
+mod estimators;
+mod example_agent;
+mod fleet_site;
+mod formats;
+mod fuzz;
+mod measure;
+mod native_agent;
+mod openmetrics;
+mod pages;
+mod paper;
+mod program;
+mod properties;
+mod published;
+mod runtimes;
+mod sample;
+mod skipping;
+mod suitability;
+mod tables;
+mod waits;
