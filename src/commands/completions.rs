@@ -21,7 +21,13 @@ pub fn run(args: &CompletionsArgs, output: &mut dyn Write) -> Result<(), Command
 /// What a shell has to read.
 #[must_use]
 pub fn of(shell: Shell) -> Vec<u8> {
-    let mut command = Cli::command();
+    let all = Cli::command();
+    // What the program starts itself as is nothing to offer.
+    let shown = all.get_subcommands().filter(|verb| !verb.is_hide_set()).cloned();
+    let mut command = clap::Command::new("timermeter")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(all.get_arguments().cloned())
+        .subcommands(shown);
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut command, "timermeter", &mut text);
     if shell == Shell::Fish {

@@ -6,6 +6,8 @@ mod baselines;
 mod commands;
 #[cfg(target_os = "linux")]
 mod common_time;
+#[cfg(unix)]
+mod completions;
 mod fleet;
 mod folder;
 #[cfg(target_os = "linux")]
