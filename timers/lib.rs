@@ -37,6 +37,7 @@ mod riscv;
 pub mod simulated;
 mod std_time;
 mod subject;
+pub mod timed;
 pub mod waits;
 mod windows;
 mod work;

@@ -42,19 +42,17 @@
 
 #[cfg(feature = "allocations")]
 pub mod allocations;
-pub mod clock;
+pub use timers::timed::{clock, operations, window};
 #[cfg(feature = "criterion")]
 pub mod criterion;
 pub mod instruments;
 pub mod interference;
-pub mod operations;
 pub mod ratio;
 pub mod rehearsal;
 pub mod singles;
 pub mod stability;
 pub mod summary;
 pub mod trial;
-pub mod window;
 pub mod worker;
 
 use std::time::Duration;

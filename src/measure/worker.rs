@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use timers::Timer;
 use timers::clocks::Monotonic;
 
-use super::clock::Registered;
 use super::instruments;
 use super::operations;
 use super::rehearsal::{Kind, Rehearsed, Truth, rehearse};
@@ -13,7 +13,7 @@ use super::singles;
 use super::stability::Stability;
 use super::summary::{Sample, Summary};
 use super::trial::{Goal, Measured, TrialError};
-use super::window::{Pair, timed_by};
+use super::window::timed_by;
 use crate::method::ClockFigures;
 
 /// How to measure.
@@ -136,14 +136,14 @@ fn answer_with(request: &Request, timed: &mut dyn super::Timed) -> Reply {
     if timed.needs_set_up() {
         return Reply::Failed("operations that need a set-up before each call cannot be rehearsed".into());
     }
-    let Ok(clock) = Registered::<Monotonic>::open() else {
-        return Reply::Failed("CLOCK_MONOTONIC, which tells the truth, cannot be read".into());
-    };
     // The same operation once more, under the clock that tells the truth.
     let Some(mut operation) = operations::of_name(&request.operation, request.size) else {
         return Reply::Failed(format!("there is no operation `{}`", request.operation));
     };
-    let mut truth = Truth { timed: &mut Pair { clock, operation: &mut *operation }, clock: truth };
+    let Some(Ok(mut timed_truly)) = timed_by(Monotonic::INFO.id, &mut *operation) else {
+        return Reply::Failed("CLOCK_MONOTONIC, which tells the truth, cannot be read".into());
+    };
+    let mut truth = Truth { timed: &mut *timed_truly, clock: truth };
     let goal = request.goal();
     let mut one =
         |kind| rehearse(timed, &request.clock, &mut truth, kind, &goal).map_err(|error| error.to_string());

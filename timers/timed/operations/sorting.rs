@@ -3,7 +3,7 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::measure::window::{Operation, WithSetUp};
+use crate::timed::window::{Operation, WithSetUp};
 
 /// Selection sort.
 pub(super) fn selection(size: u64) -> impl Operation {

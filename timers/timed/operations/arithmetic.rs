@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use crate::measure::window::Operation;
+use crate::timed::window::Operation;
 
 /// `length` multiplications, each of which waits for the one before: twice as many take twice as long.
 pub(super) fn chain(length: u64) -> impl Operation {

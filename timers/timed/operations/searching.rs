@@ -5,7 +5,7 @@ use std::hint::black_box;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::measure::window::Operation;
+use crate::timed::window::Operation;
 
 /// Random items are made beforehand, as making one takes about as long as finding it.
 const ITEMS: usize = 1 << 14;

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use crate::measure::window::Operation;
+use crate::timed::window::Operation;
 
 fn bytes(size: u64) -> Vec<u8> {
     (0..size).map(|at| (at.wrapping_mul(0x9e37_79b9) >> 7) as u8).collect()
