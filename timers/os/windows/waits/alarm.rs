@@ -16,8 +16,8 @@ pub(super) trait Alarm: Method {
     /// Arms it: for once, or for every so many milliseconds after the first.
     fn set(&mut self, first_ns: u64, period_ms: u32) -> Result<(), Unavailable>;
 
-    /// Waits until it expires.
-    fn expire(&mut self);
+    /// What it signals when it expires; who waited for that has reset it.
+    fn signalled(&self) -> &OwnedHandle;
 
     /// Disarms it; nothing that it set off is left.
     fn cancel(&mut self);
@@ -27,7 +27,7 @@ impl<T: Alarm> Countdown for T {
     fn wait(&mut self, nanoseconds: u64) {
         // Who was refused returns at once, and is seen to be early.
         if self.set(nanoseconds, 0).is_ok() {
-            self.expire();
+            wait_for(self.signalled());
         }
     }
 }
@@ -50,7 +50,7 @@ impl<T: Alarm> Periodic for T {
     }
 
     fn tick(&mut self) {
-        self.expire();
+        wait_for(self.signalled());
     }
 
     fn stop(&mut self) {
@@ -77,8 +77,8 @@ impl Event {
     }
 
     #[inline(always)]
-    pub(super) fn wait(&self) {
-        wait_for(&self.0);
+    pub(super) fn object(&self) -> &OwnedHandle {
+        &self.0
     }
 
     pub(super) fn reset(&self) {
@@ -89,7 +89,7 @@ impl Event {
 
 /// Until it is signalled.
 #[inline(always)]
-pub(super) fn wait_for(object: &OwnedHandle) {
+fn wait_for(object: &OwnedHandle) {
     // SAFETY: the handle is open as long as it is borrowed.
     unsafe { WaitForSingleObject(object.as_raw_handle(), INFINITE) };
 }

@@ -1,6 +1,7 @@
 //! Timers that call a function in another thread, which sets an event; `timeSetEvent` sets it by itself.
 
 use std::ffi::c_void;
+use std::os::windows::io::OwnedHandle;
 use std::ptr;
 
 use windows_sys::Win32::Foundation::{FILETIME, HANDLE, INVALID_HANDLE_VALUE};
@@ -66,8 +67,9 @@ impl Alarm for TimeSetEvent {
         Ok(())
     }
 
-    fn expire(&mut self) {
-        self.event.wait();
+    #[inline(always)]
+    fn signalled(&self) -> &OwnedHandle {
+        self.event.object()
     }
 
     fn cancel(&mut self) {
@@ -124,8 +126,9 @@ impl Alarm for TimerQueue {
         if done == 0 { Err(refused("CreateTimerQueueTimer()")) } else { Ok(()) }
     }
 
-    fn expire(&mut self) {
-        self.event.wait();
+    #[inline(always)]
+    fn signalled(&self) -> &OwnedHandle {
+        self.event.object()
     }
 
     fn cancel(&mut self) {
@@ -175,8 +178,9 @@ impl Alarm for ThreadPool {
         Ok(())
     }
 
-    fn expire(&mut self) {
-        self.event.wait();
+    #[inline(always)]
+    fn signalled(&self) -> &OwnedHandle {
+        self.event.object()
     }
 
     fn cancel(&mut self) {

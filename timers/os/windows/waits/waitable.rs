@@ -8,7 +8,7 @@ use windows_sys::Win32::System::Threading::{
     TIMER_ALL_ACCESS,
 };
 
-use super::alarm::{Alarm, wait_for};
+use super::alarm::Alarm;
 use super::{from_now, refused};
 use crate::Unavailable;
 use crate::waits::method::Method;
@@ -57,10 +57,13 @@ impl Method for HighResolution {
     const INFO: WaitInfo = windows::WAITABLE_TIMER_HIGH;
 
     fn open() -> Result<Self, Unavailable> {
-        create(CREATE_WAITABLE_TIMER_HIGH_RESOLUTION).map(Self).map_err(|why| {
-            Unavailable::because(format!("{}; high-resolution timers came with Windows 10 1803", why.reason))
-        })
+        create(CREATE_WAITABLE_TIMER_HIGH_RESOLUTION).map(Self).map_err(too_old)
     }
+}
+
+/// Whoever does not know the flag refuses it.
+fn too_old(why: Unavailable) -> Unavailable {
+    Unavailable::because(format!("{}; high-resolution timers came with Windows 10 1803", why.reason))
 }
 
 macro_rules! alarms {
@@ -72,8 +75,8 @@ macro_rules! alarms {
             }
 
             #[inline(always)]
-            fn expire(&mut self) {
-                wait_for(&self.0);
+            fn signalled(&self) -> &OwnedHandle {
+                &self.0
             }
 
             fn cancel(&mut self) {
@@ -84,3 +87,19 @@ macro_rules! alarms {
 }
 
 alarms!(Plain, HighResolution);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_windows_without_high_resolution_is_quoted_and_explained() {
+        use windows_sys::Win32::Foundation::{ERROR_INVALID_PARAMETER, SetLastError};
+        // What such a Windows answers.
+        // SAFETY: a plain number.
+        unsafe { SetLastError(ERROR_INVALID_PARAMETER) };
+        let why = too_old(refused("CreateWaitableTimerExW()")).reason;
+        assert!(why.starts_with("CreateWaitableTimerExW(): ") && why.contains("os error 87"), "{why}");
+        assert!(why.ends_with("came with Windows 10 1803"), "{why}");
+    }
+}
