@@ -42,6 +42,10 @@ pub fn runner() -> Vec<OsString> {
         line.split(|&byte| byte == 0).map(|word| OsString::from_vec(word.to_vec())).collect();
     // Each ends with a zero; behind the emulator's own words stand those that this program sees.
     words.truncate(words.len().saturating_sub(1 + std::env::args_os().count()));
+    // It may have been found by a search that another process does not make, or elsewhere.
+    if let (Some(first), Ok(emulator)) = (words.first_mut(), std::fs::read_link(thread_file("exe"))) {
+        *first = emulator.into();
+    }
     let known =
         words.last().is_some_and(|last| std::env::current_exe().is_ok_and(|program| program == *last));
     if known { Vec::new() } else { words }
