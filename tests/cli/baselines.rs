@@ -7,7 +7,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{PATIENCE, program};
+use super::{patience, program};
 
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json");
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
@@ -19,7 +19,7 @@ fn run(folder: &Folder, args: &[&str]) -> Assert {
         .args(args)
         .current_dir(folder.file("."))
         .env("TIMERMETER_HOME", folder.file("home"))
-        .timeout(PATIENCE);
+        .timeout(patience());
     command.assert().stderr(contains("panicked").not())
 }
 
@@ -79,7 +79,7 @@ fn what_cannot_be_kept_or_probed_again_is_told_first() {
     fs::write(folder.file("home"), "").unwrap();
     refused(&["probe", "--thorough", "--baseline", "before"], 1, "home/baselines");
     let mut homeless = assert_cmd::Command::new(program());
-    homeless.args(["probe", "--thorough", "--baseline", "before"]).timeout(PATIENCE);
+    homeless.args(["probe", "--thorough", "--baseline", "before"]).timeout(patience());
     for name in ["TIMERMETER_HOME", "XDG_DATA_HOME", "LOCALAPPDATA", "HOME"] {
         homeless.env_remove(name);
     }

@@ -9,7 +9,7 @@ use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use serde_json::Value;
 
-use super::{PATIENCE, json, printed, program};
+use super::{json, patience, printed, program};
 
 const SLAVE: &str = include_str!("../../src/common_time/pmc/slave.txt");
 const TRACKING: &str = "C0000201,192.0.2.1,2,1795359031.994311246,0.000012500,-0.000000025,0.000000592,-0.006,-0.001,0.041,0.000400000,0.000100000,1.0,Normal";
@@ -28,7 +28,7 @@ fn path(scripts: &[(&str, &str)]) -> tempfile::TempDir {
 #[track_caller]
 fn run(path: &Path, args: &[&str]) -> Assert {
     let mut command = Command::new(program());
-    let assert = command.args(args).env("PATH", path).timeout(PATIENCE).assert();
+    let assert = command.args(args).env("PATH", path).timeout(patience()).assert();
     assert.stderr(predicate::str::contains("panicked").not())
 }
 

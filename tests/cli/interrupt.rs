@@ -9,14 +9,14 @@ use std::{fs, thread};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::PATIENCE;
 use super::folder::Folder;
+use super::patience;
 
 const STEP: Duration = Duration::from_millis(20);
 
 /// What `look` finds, should it find something before the patience of the test ends.
 fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let steps = PATIENCE.as_millis() / STEP.as_millis();
+    let steps = patience().as_millis() / STEP.as_millis();
     (0..steps).find_map(|_| {
         look().or_else(|| {
             thread::sleep(STEP);
@@ -27,10 +27,11 @@ fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
 
 /// Processes that run `program` as `timermeter agent`.
 fn agents_of(program: &Path) -> BTreeSet<PathBuf> {
+    // An emulator stands in front of the two words.
     let is_agent = |process: &PathBuf| {
         let line = fs::read_to_string(process.join("cmdline")).unwrap_or_default();
-        fs::read_link(process.join("exe")).is_ok_and(|exe| exe == program)
-            && line.split('\0').nth(1) == Some("agent")
+        let words: Vec<&str> = line.split('\0').collect();
+        words.windows(2).any(|pair| Path::new(pair[0]) == program && pair[1] == "agent")
     };
     let processes = fs::read_dir("/proc").expect("there is a /proc").flatten();
     processes.map(|process| process.path()).filter(is_agent).collect()
@@ -43,9 +44,10 @@ fn nothing_is_left_behind() {
     // Under a name of its own, so that its agents are told from those of other tests.
     let (programs, name) = (Folder::new(), "interrupted");
     let program = programs.file(name);
-    fs::hard_link(super::program(), &program).expect("a link to the program");
-    let mut probe = Command::new(&program);
-    probe.args(["probe", "--thorough", "--output", &folder.arg("report.json")]);
+    fs::hard_link(super::program::BUILT, &program).expect("a link to the program");
+    let words = super::program::started(&program);
+    let mut probe = Command::new(&words[0]);
+    probe.args(&words[1..]).args(["probe", "--thorough", "--output", &folder.arg("report.json")]);
     let mut probe = probe.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     // One after the other, so that it is in the midst of its work when a few were seen.
     let mut seen = BTreeSet::new();

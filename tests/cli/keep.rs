@@ -8,7 +8,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{PATIENCE, json, printed, program, timermeter};
+use super::{json, patience, printed, program, timermeter};
 
 /// A probe of two timers, one of which any machine has. Globs, because what a busy machine leaves unresolved is no failure
 /// of these tests.
@@ -73,7 +73,7 @@ fn a_timer_after_save_is_no_folder() {
         Command::new(program())
             .args([verb, "--save", id])
             .current_dir(folder.file(""))
-            .timeout(PATIENCE)
+            .timeout(patience())
             .assert()
             .code(2)
             .stderr(contains(format!("--save=reports {id}")));

@@ -32,6 +32,11 @@ fn shell(name: &str, script: &str) -> String {
     format!("{name}=sh -c '{script}'")
 }
 
+/// Seconds in which the native timer answers; an emulator takes longer.
+fn patient(seconds: u64) -> String {
+    (seconds * if timers::os::emulator().is_some() { 15 } else { 1 }).to_string()
+}
+
 #[test]
 fn agents_that_do_not_introduce_themselves() {
     let prose = shell("prose", "read -r line; echo good morning; sleep 1000");
@@ -49,9 +54,11 @@ fn agents_that_do_not_introduce_themselves() {
 #[test]
 fn an_agent_that_hangs_at_once() {
     let hangs = shell("hangs", "sleep 1000");
-    let args = ["probe", "--quick", "--format", "json", "--timeout", "1", "monotonic", "--agent", &hangs];
+    let seconds = patient(1);
+    let args =
+        ["probe", "--quick", "--format", "json", "--timeout", &seconds, "monotonic", "--agent", &hangs];
     let report = json(&timermeter(&args).code(3));
-    failed(&report, "hangs:*", &["in time (1 s"]);
+    failed(&report, "hangs:*", &[&format!("in time ({seconds} s")]);
     untouched(&report);
 }
 
@@ -61,11 +68,13 @@ fn agents_that_fail_after_a_good_introduction() {
     let greets = format!("read -r line; echo \"{hello}\"; read -r line");
     let dies = shell("dies", &format!("{greets}; exit 4"));
     let hangs = shell("hangs", &format!("{greets}; sleep 1000"));
-    let args = ["probe", "--quick", "--format", "json", "--timeout", "2", "monotonic", "hangs:a", "dies:a"];
+    let seconds = patient(2);
+    let args =
+        ["probe", "--quick", "--format", "json", "--timeout", &seconds, "monotonic", "hangs:a", "dies:a"];
     let args: Vec<&str> = args.into_iter().chain(["--agent", &dies, "--agent", &hangs]).collect();
     let report = json(&timermeter(&args).code(3));
     failed(&report, "dies:a", &["status 4"]);
-    failed(&report, "hangs:a", &["in time (2 s"]);
+    failed(&report, "hangs:a", &[&format!("in time ({seconds} s")]);
     untouched(&report);
 }
 

@@ -4,7 +4,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{PATIENCE, json, printed, program, timermeter};
+use super::{json, patience, printed, program, timermeter};
 use crate::skipping::not_installed;
 
 /// A report of some timers of this machine, as a file.
@@ -115,7 +115,7 @@ fn a_clock_of_another_runtime_is_picked() {
     assert!(found["others"].as_array().unwrap().iter().all(of_other), "{found}");
     let mut without_java = assert_cmd::Command::new(program());
     without_java.args(["pick", "--duration", "1ms", "--error", "5%", "--runtime", "java"]);
-    let nothing = without_java.env("PATH", "/nowhere").env_remove("JAVA_HOME").timeout(PATIENCE).assert();
+    let nothing = without_java.env("PATH", "/nowhere").env_remove("JAVA_HOME").timeout(patience()).assert();
     nothing.code(3).stdout(contains("No clock suffices").and(contains("install")));
 }
 

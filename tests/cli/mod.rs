@@ -36,14 +36,18 @@ use serde_json::Value;
 
 use crate::program::program;
 
-/// Far more than a loaded machine needs for a quick probe, far less than an agent that hangs would take.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Far more than a loaded machine needs for a quick probe, far less than an agent that hangs would take. An emulator takes
+/// several times as long.
+fn patience() -> Duration {
+    let times = if timers::os::emulator().is_some() { 5 } else { 1 };
+    Duration::from_secs(120) * times
+}
 
 /// What a run of the program came to; it never panicked.
 #[track_caller]
 fn timermeter(args: &[&str]) -> Assert {
     let mut command = Command::new(program());
-    let assert = command.args(args).timeout(PATIENCE).assert();
+    let assert = command.args(args).timeout(patience()).assert();
     assert.stderr(predicate::str::contains("panicked").not())
 }
 

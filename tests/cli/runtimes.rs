@@ -4,13 +4,13 @@ use assert_cmd::Command;
 use predicates::prelude::*;
 use serde_json::Value;
 
-use super::{PATIENCE, json, program, row, rows, timermeter};
+use super::{json, patience, program, row, rows, timermeter};
 use crate::skipping::skipped;
 
 /// A run that finds no program at all.
 fn without_programs(args: &[&str]) -> assert_cmd::assert::Assert {
     let mut command = Command::new(program());
-    command.args(args).env("PATH", "/nowhere").env_remove("JAVA_HOME").timeout(PATIENCE).assert()
+    command.args(args).env("PATH", "/nowhere").env_remove("JAVA_HOME").timeout(patience()).assert()
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::skipping::not_installed;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use super::skipping::skipped;
+use super::skipping::{emulated, not_installed};
 use super::{alone, outcome, probe, row, there_is};
 
 /// Every row ended in a known way, and none that has a Quality lacks what it follows from.
@@ -133,6 +133,9 @@ fn all_cpus_are_busy() {
 
 /// The library that distorts clocks, where it is installed.
 fn faketime() -> Option<String> {
+    if emulated("a library of this machine cannot be preloaded") {
+        return None;
+    }
     let places =
         ["/usr/lib/x86_64-linux-gnu/faketime", "/usr/lib/aarch64-linux-gnu/faketime", "/usr/lib/faketime"];
     let found = places.iter().map(|folder| format!("{folder}/libfaketime.so.1"));

@@ -8,6 +8,7 @@ use rustix::process::Signal;
 
 use super::folder::Folder;
 use super::run::Run;
+use super::skipping::emulated;
 
 /// As shells report an interrupt.
 const INTERRUPTED: Option<i32> = Some(130);
@@ -99,6 +100,9 @@ fn fleeing(folder: &Folder, first: u32, second: u32) -> String {
 /// A session of its own takes a process out of its group, and a second fork out of its family.
 #[test]
 fn nobody_gets_away_by_a_session_of_its_own() {
+    if emulated("nobody can adopt descendants (PR_SET_CHILD_SUBREAPER is refused)") {
+        return;
+    }
     let folder = Folder::new();
     let flee = fleeing(&folder, 3003, 3004);
     let run = Run::start(&["list", "--agent", &flee]);

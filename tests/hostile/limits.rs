@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use super::folder::Folder;
 use super::program::program;
 use super::run::Run;
-use super::skipping::{not_installed, skipped};
+use super::skipping::{emulated, not_installed, skipped};
 
 const REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports");
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-11-21.json");
@@ -32,11 +32,14 @@ fn files_that_may_be_open_are_counted_before() {
 
 #[test]
 fn a_small_stack_is_none_for_what_it_does() {
+    if emulated("the stack that is limited is the emulator's own, too") {
+        return;
+    }
     for args in [
         &["table", REPORTS][..],
         &["inspect", "--from", REPORT, "monotonic"],
         &["pick", "--from", REPORT, "--duration", "10us", "--error", "5%"],
-        &["probe", "--quick", "monotonic", "rdtsc"],
+        &["probe", "--quick", "monotonic", "realtime"],
     ] {
         let ended = limited("ulimit -s 64", args);
         assert_eq!(ended.status.code(), Some(0), "{args:?}: {ended:?}");
@@ -46,6 +49,9 @@ fn a_small_stack_is_none_for_what_it_does() {
 /// Root may start as many threads as it likes, so somebody else has to.
 #[test]
 fn without_a_thread_one_does_it_all() {
+    if emulated("the emulator needs a thread itself") {
+        return;
+    }
     let Ok(folder) = tempfile::tempdir_in("/tmp") else { return };
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
     let (program, report) = (folder.path().join("timermeter"), folder.path().join("report.json"));
@@ -68,6 +74,9 @@ fn without_a_thread_one_does_it_all() {
 
 #[test]
 fn without_a_second_process_it_says_so() {
+    if emulated("the emulator needs a thread itself") {
+        return;
+    }
     let Ok(folder) = tempfile::tempdir_in("/tmp") else { return };
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
     let program = folder.path().join("timermeter");
@@ -119,6 +128,9 @@ fn a_deadline_passes_where_the_clock_is_refused() {
 /// Where the vDSO cannot tell it either, libc asks the kernel, as this library does.
 #[test]
 fn without_any_clock_it_says_so() {
+    if emulated("a library that is built here cannot be preloaded") {
+        return;
+    }
     let folder = Folder::new();
     let refusal = "int clock_gettime(int clock, void *time) { (void)clock; (void)time; return -1; }";
     fs::write(folder.file("refusal.c"), refusal).expect("it can be written");

@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-const BUILT: &str = env!("CARGO_BIN_EXE_timermeter");
+/// The file itself, to be copied.
+pub const BUILT: &str = env!("CARGO_BIN_EXE_timermeter");
 
 /// What starts the program: its file, or a script beside it where an emulator carries out these tests, as the kernel cannot start what was
 /// built for another processor. A command, a shell and an agent's line take either.
@@ -12,6 +13,12 @@ pub fn program() -> &'static str {
         let runner = timers::os::runner();
         if runner.is_empty() { BUILT.to_owned() } else { script(&runner) }
     })
+}
+
+/// The words that start this copy of the program.
+#[allow(dead_code, reason = "not each program of tests has copies")]
+pub fn started(copy: &std::path::Path) -> Vec<std::ffi::OsString> {
+    timers::os::runner().into_iter().chain([copy.into()]).collect()
 }
 
 #[cfg(unix)]

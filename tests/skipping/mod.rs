@@ -29,3 +29,16 @@ pub fn skipped(lacking: impl AsRef<str>, remedy: &str) {
     // In one piece, as others write too. Where nobody hears it, the test still passes.
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
+
+/// Whether an emulator of a processor carries out these tests, which does something else than the system that this one is about: says
+/// which test is skipped, and what that is.
+#[track_caller]
+#[must_use]
+#[allow(dead_code, reason = "not each program of tests is about what an emulator changes")]
+pub fn emulated(limit: &str) -> bool {
+    let emulator = timers::os::emulator();
+    if let Some(emulator) = &emulator {
+        skipped(format!("under {emulator} {limit}"), "run it on a processor of this kind");
+    }
+    emulator.is_some()
+}
