@@ -44,8 +44,8 @@ fn nothing_is_left_behind() {
     // Under a name of its own, so that its agents are told from those of other tests.
     let (programs, name) = (Folder::new(), "interrupted");
     let program = programs.file(name);
-    fs::hard_link(super::program::BUILT, &program).expect("a link to the program");
-    let words = super::program::started(&program);
+    fs::hard_link(crate::program::BUILT, &program).expect("a link to the program");
+    let words = crate::program::started(&program);
     let mut probe = Command::new(&words[0]);
     probe.args(&words[1..]).args(["probe", "--thorough", "--output", &folder.arg("report.json")]);
     let mut probe = probe.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
