@@ -31,14 +31,18 @@ pub enum Kind {
     Two,
     /// Two costs, each of which varies.
     Blurred,
+    /// Two costs, hardly more often the lower one.
+    Lower,
+    /// Two costs, hardly more often the higher one.
+    Higher,
     /// Neither: interpolated.
     Free,
 }
 
 /// How many kinds of laws there are.
-const KINDS: usize = 5;
-/// Their parameters: place, normal blur, tail; one of the latter; two places and a weight; all of these.
-const PARAMETERS: [f64; KINDS] = [3.0, 2.0, 2.0, 3.0, 5.0];
+const KINDS: usize = 7;
+/// Their parameters: place, normal blur, tail; one of the latter; two places and a weight; all of these; two places.
+const PARAMETERS: [f64; KINDS] = [3.0, 2.0, 2.0, 3.0, 5.0, 2.0, 2.0];
 /// What a parameter costs where laws are asked whether they do as well: by so much more than chance it has to lower the misfit
 /// (Akaike).
 const CHANCE: f64 = 2.0;
@@ -92,7 +96,8 @@ impl Fits {
             }
             let [normal, tail] = data.extremes();
             let [two, blurred] = data.two();
-            [data.one(), normal, tail, two, blurred].map(|fit| data.told(fit))
+            let [lower, higher] = data.even();
+            [data.one(), normal, tail, two, blurred, lower, higher].map(|fit| data.told(fit))
         });
         Some(Self { step, cells: Rc::new(cells), laws })
     }
@@ -120,9 +125,10 @@ impl Fits {
         if misfits[best as usize] > explained {
             return Agreed { kind: Kind::Free, as_well: Vec::new() };
         }
-        let others = [Kind::One, Kind::Normal, Kind::Tail, Kind::Two, Kind::Blurred]
-            .into_iter()
-            .filter(|kind| *kind != best);
+        let others =
+            [Kind::One, Kind::Normal, Kind::Tail, Kind::Two, Kind::Blurred, Kind::Lower, Kind::Higher]
+                .into_iter()
+                .filter(|kind| *kind != best);
         // No law is quite true: what many processes hold against one is not evidence for another.
         let as_good = AS_GOOD * (processes / MOST_EVIDENCE).max(1.0);
         let as_well = others.filter(|kind| score(*kind, CHANCE) < score(best, CHANCE) + as_good);

@@ -30,6 +30,9 @@ const PEAK: f64 = 0.01;
 /// Where nothing tells the skewness: costs come on top of a floor, so they are skewed to the right, give or take.
 const USUAL_SKEWNESS: (f64, f64) = (1.0, 0.7);
 
+/// How far from one half the weight of two costs is that are as good as equally frequent.
+const HARDLY: f64 = 0.01;
+
 /// A law, and how badly it fits: a sum of squared errors, each over its variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Fit {
@@ -111,6 +114,15 @@ impl<'a> Data<'a> {
         let starts = [sharp.law, half].into_iter();
         let blurred = starts.map(|start| self.search(start, [0.05, 0.05, 0.03, 0.05, 0.05, 0.05]));
         [sharp, best(blurred).unwrap_or(sharp)]
+    }
+
+    /// Two costs that do not vary, as good as equally frequent: the median is one or the other. Within a step of each other what is seen
+    /// of two costs hardly tells which of them is the more frequent one.
+    pub(super) fn even(&self) -> [Fit; 2] {
+        let (mean, variance, _) = self.seen();
+        let even =
+            self.search(Law::two(mean, variance.sqrt().max(0.05), 0.0), [0.1, 0.1, 0.0, 0.0, 0.0, 0.0]);
+        [0.5 - HARDLY, 0.5 + HARDLY].map(|weight| self.fit(Law { weight, ..even.law }))
     }
 
     /// Mean, variance and skewness of what lies in the window, without what steps add on average; the variance that batches
