@@ -255,14 +255,22 @@ fn within(late: &Lateness, within_ns: f64) -> f64 {
 
 /// What a share is at least, at 95 %: the lower end of Clopper and Pearson's interval, one-sided (Biometrika 26, 1934).
 fn at_least(share: f64, waits: u64) -> f64 {
-    /// More prove no more that matters, and the search for the quantile does not end with any number.
+    /// More prove no more that matters.
     const MOST: u64 = 10_000_000;
+    /// Halvings of an interval of shares: to a billionth. The library's own search for the quantile does not end for some numbers.
+    const HALVINGS: u32 = 30;
     let waits = waits.min(MOST);
     let kept = (share * waits as f64).round().min(waits as f64);
     if kept < 1.0 {
         return 0.0;
     }
-    Beta::new(kept, waits as f64 - kept + 1.0).map_or(0.0, |beta| beta.inverse_cdf(0.05))
+    let Ok(beta) = Beta::new(kept, waits as f64 - kept + 1.0) else { return 0.0 };
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(low, high);
+        if beta.cdf(middle) < 0.05 { low = middle } else { high = middle }
+    }
+    low
 }
 
 /// Waits that prove a share at 95 %, where as many miss as may by chance: with none 3 over the rest would do.

@@ -46,3 +46,19 @@ fn what_makes_no_sense_is_refused() {
         assert!(Punctuality::new(every, within, share, overhead).is_err());
     }
 }
+
+#[test]
+fn what_waits_prove_is_found_for_any_number_of_them() {
+    for waits in (0..=60).chain([997, 4_096, 99_999, 1_000_003, 10_000_000, u64::MAX]) {
+        let mut before = 0.0;
+        for missed in [1.0, 0.5, 1e-2, 1e-4, 1e-6, 0.0] {
+            let share = 1.0 - missed;
+            let least = super::at_least(share, waits);
+            assert!((before..=1.0).contains(&least) && least <= share, "{share} of {waits}: {least}");
+            before = least;
+        }
+    }
+    // With none missed it is the n-th root of 5 %.
+    assert!((super::at_least(1.0, 100) - 0.05_f64.powf(0.01)).abs() < 1e-8);
+    assert!((super::at_least(1.0, 10_000_000) - 0.05_f64.powf(1e-7)).abs() < 1e-8);
+}
