@@ -53,12 +53,12 @@ fn what_waits_prove_is_found_for_any_number_of_them() {
         let mut before = 0.0;
         for missed in [1.0, 0.5, 1e-2, 1e-4, 1e-6, 0.0] {
             let share = 1.0 - missed;
-            let least = super::at_least(share, waits);
+            let least = at_least(share, waits);
             assert!((before..=1.0).contains(&least) && least <= share, "{share} of {waits}: {least}");
             before = least;
         }
     }
     // With none missed it is the n-th root of 5 %.
-    assert!((super::at_least(1.0, 100) - 0.05_f64.powf(0.01)).abs() < 1e-8);
-    assert!((super::at_least(1.0, 10_000_000) - 0.05_f64.powf(1e-7)).abs() < 1e-8);
+    assert!((at_least(1.0, 100) - 0.05_f64.powf(0.01)).abs() < 1e-8);
+    assert!((at_least(1.0, 10_000_000) - 0.05_f64.powf(1e-7)).abs() < 1e-8);
 }
