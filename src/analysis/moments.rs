@@ -4,7 +4,7 @@
 use std::f64::consts::{PI, TAU};
 
 use crate::analysis::cells::{rare_among, without_rare};
-use crate::analysis::statistics::mean;
+use crate::analysis::statistics::{bisected, mean};
 use crate::trace::{Batches, Reference, Run};
 
 /// Variance and skewness of an invocation, each with its standard error.
@@ -131,12 +131,7 @@ fn without_steps(variance: f64, mean: f64) -> f64 {
         };
         own + 1.0 / 6.0 - (1..=4).map(|order| term(f64::from(order))).sum::<f64>()
     };
-    let (mut low, mut high) = (0.0, variance.max(0.0) + 0.2);
-    for _ in 0..50 {
-        let middle = f64::midpoint(low, high);
-        if seen(middle) < variance { low = middle } else { high = middle }
-    }
-    low
+    bisected((0.0, variance.max(0.0) + 0.2), 50, |own| seen(own) < variance).0
 }
 
 #[cfg(test)]

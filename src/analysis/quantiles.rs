@@ -7,7 +7,7 @@ use statrs::function::beta::beta_reg;
 use statrs::function::gamma::checked_gamma_ur;
 
 use super::interval::{CONFIDENCE, over_processes};
-use super::statistics::{mean, median, quantile, sorted, standard_deviation};
+use super::statistics::{bisected, mean, median, quantile, sorted, standard_deviation};
 use crate::model::{Estimate, Known};
 
 /// The chance, where processes are alike, that they differ by so much that they are not taken for that.
@@ -99,13 +99,10 @@ fn pooled(processes: &[Vec<f64>], probability: f64, together: f64) -> Option<Est
 
 /// The order statistic, as a share of all, that lies below the quantile with this chance.
 fn fraction(count: f64, probability: f64, chance: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..50 {
-        let middle = f64::midpoint(low, high);
-        let (a, b) = ((count + 1.0) * middle, (count + 1.0) * (1.0 - middle));
-        // The later an order statistic, the less likely it lies below.
-        if beta_reg(a, b, probability) > chance { low = middle } else { high = middle }
-    }
+    // The later an order statistic, the less likely it lies below.
+    let (low, high) = bisected((0.0, 1.0), 50, |share| {
+        beta_reg((count + 1.0) * share, (count + 1.0) * (1.0 - share), probability) > chance
+    });
     f64::midpoint(low, high)
 }
 

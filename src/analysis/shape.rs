@@ -16,7 +16,7 @@ use self::fit::{Data, Fit};
 use self::law::Law;
 use crate::analysis::cells::{Cells, Cluster, core_moments};
 use crate::analysis::moments::Moments;
-use crate::analysis::statistics::mean;
+use crate::analysis::statistics::{bisected, mean};
 
 /// What the distribution of single invocations is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +39,10 @@ pub enum Kind {
     Free,
 }
 
-/// How many kinds of laws there are.
+/// The kinds that have a law, in the order of the fits.
+const LAWS: [Kind; KINDS] =
+    [Kind::One, Kind::Normal, Kind::Tail, Kind::Two, Kind::Blurred, Kind::Lower, Kind::Higher];
+/// How many of them there are.
 const KINDS: usize = 7;
 /// Their parameters: place, normal blur, tail; one of the latter; two places and a weight; all of these; two places.
 const PARAMETERS: [f64; KINDS] = [3.0, 2.0, 2.0, 3.0, 5.0, 2.0, 2.0];
@@ -125,10 +128,7 @@ impl Fits {
         if misfits[best as usize] > explained {
             return Agreed { kind: Kind::Free, as_well: Vec::new() };
         }
-        let others =
-            [Kind::One, Kind::Normal, Kind::Tail, Kind::Two, Kind::Blurred, Kind::Lower, Kind::Higher]
-                .into_iter()
-                .filter(|kind| *kind != best);
+        let others = LAWS.into_iter().filter(|kind| *kind != best);
         // No law is quite true: what many processes hold against one is not evidence for another.
         let as_good = AS_GOOD * (processes / MOST_EVIDENCE).max(1.0);
         let as_well = others.filter(|kind| score(*kind, CHANCE) < score(best, CHANCE) + as_good);
@@ -190,11 +190,8 @@ impl Shape {
     pub fn quantile(&self, probability: f64) -> f64 {
         let levels = &self.cells.levels;
         // A sample lies within a step of its cost.
-        let (mut low, mut high) = (levels[0] - 1.0, levels[levels.len() - 1] + 1.0);
-        for _ in 0..64 {
-            let middle = f64::midpoint(low, high);
-            if self.share_below(middle) < probability { low = middle } else { high = middle }
-        }
+        let all = (levels[0] - 1.0, levels[levels.len() - 1] + 1.0);
+        let (_, high) = bisected(all, 64, |level| self.share_below(level) < probability);
         high * self.step
     }
 
@@ -256,12 +253,8 @@ impl Shape {
         // Too few to count: the density around the median, from as far as its nearest samples lie (Loftsgaarden and Quesenberry,
         // Ann. Math. Stat. 36, 1965), times the reach.
         let around = |reach: f64| self.share_below(median + reach) - self.share_below(median - reach);
-        let (mut low, mut high) =
-            (reach, self.cells.levels[samples as usize - 1] - self.cells.levels[0] + 2.0);
-        for _ in 0..50 {
-            let middle = f64::midpoint(low, high);
-            if around(middle) * samples < nearest { low = middle } else { high = middle }
-        }
+        let all = (reach, self.cells.levels[samples as usize - 1] - self.cells.levels[0] + 2.0);
+        let (_, high) = bisected(all, 50, |reach| around(reach) * samples < nearest);
         ((nearest - 1.0) / samples * reach / high).clamp(f64::EPSILON, 1.0)
     }
 

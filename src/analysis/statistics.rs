@@ -87,6 +87,20 @@ fn upper(confidence: f64) -> f64 {
     0.5 + confidence.clamp(0.0, 1.0 - 1e-9) / 2.0
 }
 
+/// The interval between `low` and `high`, halved so many times, around the point up to which `is_below` holds.
+#[must_use]
+pub fn bisected(
+    (mut low, mut high): (f64, f64),
+    halvings: u32,
+    is_below: impl Fn(f64) -> bool,
+) -> (f64, f64) {
+    for _ in 0..halvings {
+        let middle = f64::midpoint(low, high);
+        if is_below(middle) { low = middle } else { high = middle }
+    }
+    (low, high)
+}
+
 /// The standard deviation as an estimate from a sample; `None` with fewer than two values.
 #[must_use]
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {

@@ -113,7 +113,9 @@ fn in_short(waiter: &Waiter) -> String {
 }
 
 fn candidate(out: &mut String, title: &str, waiter: &Waiter, style: Style) {
-    *out += &format!("{title} {} — {}\n\n", named(waiter), clipped(&waiter.label, 80));
+    let picked = format!("{title} {} — {}", named(waiter), clipped(&waiter.label, 80));
+    hang(out, "", "  ", &picked, style.columns());
+    out.push('\n');
     let known = |ns: Option<f64>| ns.map_or_else(|| "unknown: too few waits".into(), |ns| time(Some(ns)));
     let slack = waiter.slack_ns.map_or_else(|| "none".into(), |ns| short_time(ns as f64));
     let lines = [

@@ -6,6 +6,7 @@ use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
 
 pub use self::sentence::in_a_sentence;
+use crate::analysis::statistics::bisected;
 use crate::model::{Granularity, Lateness, LatenessHistogram, Means, Report, WaitFigures, WaitRow};
 use crate::text::numbers::{short_time, significant, time};
 
@@ -265,12 +266,7 @@ fn at_least(share: f64, waits: u64) -> f64 {
         return 0.0;
     }
     let Ok(beta) = Beta::new(kept, waits as f64 - kept + 1.0) else { return 0.0 };
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..HALVINGS {
-        let middle = f64::midpoint(low, high);
-        if beta.cdf(middle) < 0.05 { low = middle } else { high = middle }
-    }
-    low
+    bisected((0.0, 1.0), HALVINGS, |share| beta.cdf(share) < 0.05).0
 }
 
 /// Waits that prove a share at 95 %, where as many miss as may by chance: with none 3 over the rest would do.

@@ -246,10 +246,9 @@ impl Connection {
 
 /// What a line says under `key`, if anything. Most hold nothing but many numbers, which need not be read once more to see that.
 fn told<T: DeserializeOwned>(line: &[u8], key: &str) -> Option<T> {
-    let text = str::from_utf8(line).ok()?;
     // With escapes a key can be written in many ways.
-    let may = text.contains(key) || text.contains('\\');
-    may.then(|| serde_json::from_str(text).ok()).flatten()
+    let may = str::from_utf8(line).is_ok_and(|text| text.contains(key) || text.contains('\\'));
+    may.then(|| from_bytes(line).ok()).flatten()
 }
 
 /// What is wrong with an introduction.

@@ -3,6 +3,8 @@
 use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 use timers::simulated::{Jitter, Model, Outliers, Processes, Surroundings, Updates};
 
+use crate::analysis::statistics::bisected;
+
 /// What is true of a simulated timer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
@@ -119,12 +121,8 @@ impl Costs<'_> {
     }
 
     fn quantile(&self, probability: f64) -> f64 {
-        let (mut low, mut high) = (0.0, self.factor * self.timer.base + 1e7);
-        for _ in 0..90 {
-            let middle = f64::midpoint(low, high);
-            if self.cumulative(middle) < probability { low = middle } else { high = middle }
-        }
-        high
+        let all = (0.0, self.factor * self.timer.base + 1e7);
+        bisected(all, 90, |cost| self.cumulative(cost) < probability).1
     }
 }
 

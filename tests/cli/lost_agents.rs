@@ -3,7 +3,7 @@
 use predicates::prelude::*;
 use serde_json::Value;
 
-use super::{json, row, timermeter};
+use super::{json, row, slowdown, timermeter};
 
 /// A good introduction with one timer.
 const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["intervals","batches","readings"]}"#;
@@ -32,9 +32,9 @@ fn shell(name: &str, script: &str) -> String {
     format!("{name}=sh -c '{script}'")
 }
 
-/// Seconds in which the native timer answers; an emulator takes longer.
-fn patient(seconds: u64) -> String {
-    (seconds * if timers::os::emulator().is_some() { 15 } else { 1 }).to_string()
+/// Seconds in which the native timer answers.
+fn patient(seconds: u32) -> String {
+    (seconds * slowdown()).to_string()
 }
 
 #[test]

@@ -34,13 +34,11 @@ use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use serde_json::Value;
 
-use crate::program::program;
+use crate::program::{program, slowdown};
 
-/// Far more than a loaded machine needs for a quick probe, far less than an agent that hangs would take. An emulator takes
-/// several times as long.
+/// Far more than a loaded machine needs for a quick probe, far less than an agent that hangs would take.
 fn patience() -> Duration {
-    let times = if timers::os::emulator().is_some() { 5 } else { 1 };
-    Duration::from_secs(120) * times
+    Duration::from_secs(120) * slowdown()
 }
 
 /// What a run of the program came to; it never panicked.

@@ -15,6 +15,12 @@ pub fn program() -> &'static str {
     })
 }
 
+/// How many times as long what takes time may take: an emulator of a processor is slower.
+#[allow(dead_code, reason = "not each program of tests waits for something")]
+pub fn slowdown() -> u32 {
+    if timers::os::emulator().is_some() { 15 } else { 1 }
+}
+
 /// The words that start this copy of the program.
 #[allow(dead_code, reason = "not each program of tests has copies")]
 pub fn started(copy: &std::path::Path) -> Vec<std::ffi::OsString> {

@@ -33,6 +33,9 @@ const USUAL_SKEWNESS: (f64, f64) = (1.0, 0.7);
 /// How far from one half the weight of two costs is that are as good as equally frequent.
 const HARDLY: f64 = 0.01;
 
+/// The least deviation from which a search for two costs begins, in steps: two in one place could not move apart.
+const LEAST_APART: f64 = 0.05;
+
 /// A law, and how badly it fits: a sum of squared errors, each over its variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Fit {
@@ -103,13 +106,13 @@ impl<'a> Data<'a> {
     pub(super) fn two(&self) -> [Fit; 2] {
         let (mean, variance, skewness) = self.seen();
         let skewness = self.moments.skewness.map_or(skewness, |(skewness, _)| skewness).clamp(-3.0, 3.0);
-        let by_moments = Law::two(mean, variance.sqrt().max(0.05), skewness);
+        let by_moments = Law::two(mean, variance.sqrt().max(LEAST_APART), skewness);
         let sharp = [Some(by_moments), self.two_peaks()];
         let sharp =
             sharp.into_iter().flatten().map(|start| self.search(start, [0.1, 0.1, 0.05, 0.0, 0.0, 0.0]));
         let sharp = best(sharp).unwrap_or_else(|| self.fit(by_moments));
         // Half of the variation within each of them.
-        let half = Law::two(mean, (variance / 2.0).sqrt().max(0.05), skewness);
+        let half = Law::two(mean, (variance / 2.0).sqrt().max(LEAST_APART), skewness);
         let half = Law { normal: (variance / 2.0).sqrt(), ..half };
         let starts = [sharp.law, half].into_iter();
         let blurred = starts.map(|start| self.search(start, [0.05, 0.05, 0.03, 0.05, 0.05, 0.05]));
@@ -120,8 +123,8 @@ impl<'a> Data<'a> {
     /// of two costs hardly tells which of them is the more frequent one.
     pub(super) fn even(&self) -> [Fit; 2] {
         let (mean, variance, _) = self.seen();
-        let even =
-            self.search(Law::two(mean, variance.sqrt().max(0.05), 0.0), [0.1, 0.1, 0.0, 0.0, 0.0, 0.0]);
+        let even = self
+            .search(Law::two(mean, variance.sqrt().max(LEAST_APART), 0.0), [0.1, 0.1, 0.0, 0.0, 0.0, 0.0]);
         [0.5 - HARDLY, 0.5 + HARDLY].map(|weight| self.fit(Law { weight, ..even.law }))
     }
 
