@@ -85,20 +85,31 @@ fn reorders_or_hides(c: char) -> bool {
         | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Folds `text` at blanks to lines of at most `width` characters; a longer word keeps its line.
+/// What stays in the line of its figure.
+const UNITS: [&str; 8] = ["%", "ns", "µs", "ms", "s", "min", "GHz", "ppm"];
+
+/// Folds `text` at blanks to lines of at most `width` characters; a longer word keeps its line, and a unit that of its figure.
 #[must_use]
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
+    let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
+    while let Some(word) = words.next() {
+        let is_unit = |next: &&str| UNITS.contains(&next.trim_end_matches(is_mark));
+        let unit = words.next_if(|next| word.ends_with(|c: char| c.is_ascii_digit()) && is_unit(next));
+        let word = unit.map_or(word.to_owned(), |unit| format!("{word} {unit}"));
         match lines.last_mut() {
             Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(&word);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.push(word),
         }
     }
     lines
+}
+
+fn is_mark(c: char) -> bool {
+    ",.;:)".contains(c)
 }
 
 /// Appends `text` to `out`, folded to `width`: the first line after `first`, the others after `next`.
@@ -152,6 +163,7 @@ mod tests {
     fn folding() {
         assert_eq!(wrap("aa bb  cc dd", 5), ["aa bb", "cc dd"]);
         assert_eq!(wrap("toolong a", 3), ["toolong", "a"]);
+        assert_eq!(wrap("up to ±9.5 %; more", 11), ["up to", "±9.5 %;", "more"], "a figure keeps its unit");
         assert_eq!(fold_name("monotonic-coarse-syscall", 20), "monotonic-coarse-\nsyscall");
         assert_eq!(fold_name("abcdefgh", 3), "abc\ndef\ngh");
         assert_eq!(fold_name("short", 10), "short");
