@@ -1,6 +1,7 @@
 //! `selftest`: probes simulated timers of known truth and prints declared against found.
 
 mod fleet;
+mod shown;
 mod waits;
 
 use std::collections::BTreeMap;
@@ -17,16 +18,11 @@ use crate::prober::sampling::Plan;
 use crate::selftest::figure::FigureSummary;
 use crate::selftest::score::{ALIKE, FIGURES, Score, Scores, Summary, kind};
 use crate::selftest::{Case, Found, Verdict, population};
-use crate::table::{Cell, Column, Format, Table};
-use crate::text::{hang, numbers};
 
 /// Simulated timers, unless specified otherwise.
 const COUNT: u32 = 200;
 /// Timers that are judged before what was found of them is forgotten.
 const CHUNK: usize = 128;
-/// Timers that are shown one by one when their figures are wrong.
-const MOST_SHOWN: usize = 12;
-
 /// A timer whose figures are wrong: declared and found.
 #[derive(Clone, Debug, Serialize)]
 struct Miss {
@@ -100,7 +96,7 @@ pub fn run(args: &SelftestArgs, output: &mut dyn Write) -> Result<(), CommandErr
         ShortFormat::Json => {
             writeln!(output, "{}", super::pretty(&outcome)?)?;
         }
-        ShortFormat::Table => print(&outcome, output)?,
+        ShortFormat::Table => shown::print(&outcome, output)?,
     }
     output.flush()?;
     if outcome.passed { Ok(()) } else { Err(CommandError::Failed(failure(&outcome.failures))) }
@@ -209,90 +205,6 @@ fn miss(case: &Case, verdict: &Verdict) -> Miss {
     }
 }
 
-fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> {
-    writeln!(output, "simulated timers, seed {}, profile {}", outcome.seed, outcome.profile)?;
-    for judged in &outcome.references {
-        writeln!(output, "\nreference: {}", judged.reference)?;
-        let mut table = table(&["", "timers", "accuracy", "cost", "spread", "Quality", "misses"]);
-        let groups = judged.groups.iter().map(|(group, summary)| (group.as_str(), summary));
-        for (group, summary) in groups.chain([("all", &judged.all)]) {
-            let figures = [summary.accuracy, summary.cost, summary.spread, summary.quality];
-            let misses = format!("{:.1} ({:.1}) %", 100.0 * summary.misses, 100.0 * summary.unavoidable);
-            let mut row = vec![Cell::from(group), summary.timers.to_string().into()];
-            row.extend(figures.map(|figure| cell(figure).into()));
-            row.push(misses.into());
-            table.push(row);
-        }
-        write!(output, "{}", table.render(Format::Table))?;
-    }
-    let mut legend = String::new();
-    for line in LEGEND.lines() {
-        hang(&mut legend, "", "  ", line, super::terminal_style().columns());
-    }
-    write!(output, "\n{legend}")?;
-    writeln!(
-        output,
-        "numbers given to timers without a step: {} of {}",
-        outcome.numbers_for_irregular, outcome.irregular
-    )?;
-    if !outcome.misses.is_empty() {
-        writeln!(output, "\nwrong (declared → found)")?;
-        write!(output, "{}", misses(&outcome.misses))?;
-    }
-    Ok(())
-}
-
-const LEGEND: &str = "right % · covered % · median half-width (± median error) of the interval, in % of accuracy and cost, in points of \
-spread and Quality\nmisses: truth outside the interval, and off by more than 1 % of cost or 0.1 points of Quality \
-(how often exact 95 % intervals of these widths would miss so)";
-
-/// Right, covered, half-width and error of a figure.
-fn cell(figure: FigureSummary) -> String {
-    let percent = |share: Option<f64>| {
-        share.map_or_else(|| numbers::NOTHING.to_owned(), |share| format!("{:.0}", 100.0 * share))
-    };
-    format!("{} {} {}", percent(figure.right), percent(figure.covered), sizes(figure))
-}
-
-/// Half-width and error of a figure, in percent.
-fn sizes(figure: FigureSummary) -> String {
-    let small = |size: Option<f64>| {
-        size.map_or_else(
-            || numbers::NOTHING.to_owned(),
-            |size| numbers::significant((100.0 * size * 1e4).round() / 1e4, 2),
-        )
-    };
-    format!("{} (±{})", small(figure.half_width), small(figure.error))
-}
-
 fn failure(failures: &[String]) -> String {
     format!("the estimators are not as good as they have to be: {}", failures.join("; "))
-}
-
-fn misses(misses: &[Miss]) -> String {
-    let mut table = table(&["kind", "reference", "accuracy", "cost", "spread", "Quality %"]);
-    let time = |pair: [Option<f64>; 2]| format!("{} → {}", numbers::time(pair[0]), numbers::time(pair[1]));
-    let share = |pair: [Option<f64>; 2]| format!("{} → {}", numbers::share(pair[0]), numbers::share(pair[1]));
-    let percent =
-        |pair: [Option<f64>; 2]| format!("{} → {}", numbers::percent(pair[0]), numbers::percent(pair[1]));
-    for miss in misses.iter().take(MOST_SHOWN) {
-        table.push(vec![
-            miss.timer.as_str().into(),
-            miss.reference.as_str().into(),
-            time(miss.accuracy_ns).into(),
-            time(miss.cost_ns).into(),
-            share(miss.spread).into(),
-            percent(miss.quality).into(),
-        ]);
-    }
-    let mut text = table.render(Format::Table);
-    if misses.len() > MOST_SHOWN {
-        text += &format!("… and {} more\n", misses.len() - MOST_SHOWN);
-    }
-    text
-}
-
-fn table(headings: &[&'static str]) -> Table<'static> {
-    let column = |(at, heading): (usize, &&'static str)| Column { right: at > 0, ..Column::left(heading) };
-    Table::new(headings.iter().enumerate().map(column).collect())
 }

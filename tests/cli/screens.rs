@@ -9,7 +9,7 @@ fn screens_are_no_wider_than_the_terminal() {
     const OLD: &str = "tests/data/xeon-2026-11-21.json";
     const NEW: &str = "tests/data/epyc-2026-11-21.json";
     const WAITS: &str = "tests/fuzz/corpus/report/waits.json";
-    let screens: [&[&str]; 17] = [
+    let screens: [&[&str]; 19] = [
         &["list"],
         &["platform"],
         &["check"],
@@ -27,6 +27,8 @@ fn screens_are_no_wider_than_the_terminal() {
         &["compare", WAITS, WAITS, "--all"],
         &["table", WAITS],
         &["table", WAITS, "--kind", "periods", "--all"],
+        &["selftest", "--count", "4", "--quick"],
+        &["selftest", "--waits", "--count", "4", "--quick"],
     ];
     for (columns, screen) in [80, 120].into_iter().flat_map(|columns| screens.map(|screen| (columns, screen)))
     {

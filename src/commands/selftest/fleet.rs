@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use super::super::progress::Progress;
 use super::super::{CommandError, pretty, terminal_style};
-use super::{CHANCE, table};
+use super::CHANCE;
+use super::shown::table;
 use crate::cli::{SelftestArgs, ShortFormat};
 use crate::selftest::fleet::Fleet;
 use crate::selftest::fleet::outliers::OutlierScore;

@@ -7,8 +7,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 use timers::Answer;
 
-use super::super::{CommandError, pretty, progress::Progress};
-use super::{CHANCE, COUNT, failure, sizes, table};
+use super::super::{CommandError, pretty, progress::Progress, terminal_style};
+use super::shown::{sizes, table};
+use super::{CHANCE, COUNT, failure};
 use crate::cli::{SelftestArgs, ShortFormat};
 use crate::model::Estimate;
 use crate::prober::waits::plan::WaitPlan;
@@ -16,6 +17,7 @@ use crate::selftest::figure::FigureSummary;
 use crate::selftest::waits::population;
 use crate::selftest::waits::score::{Counts, Judged, Score};
 use crate::table::{Cell, Format};
+use crate::text::hang;
 
 #[derive(Serialize)]
 struct Outcome {
@@ -171,12 +173,14 @@ fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> 
         ]);
     }
     write!(output, "{}", figures.render(Format::Table))?;
-    writeln!(
-        output,
-        "\nhalf-width and error: medians, in % of the figure; of proportional error and rate error in ppm"
-    )?;
+    let mut legend = String::new();
+    hang(&mut legend, "", "  ", LEGEND, terminal_style().columns());
+    write!(output, "\n{legend}")?;
     Ok(())
 }
+
+const LEGEND: &str =
+    "half-width and error: medians, in % of the figure; of proportional error and rate error in ppm";
 
 /// A figure in ppm, so that what is shown in percent is ppm.
 fn in_percent(figure: FigureSummary) -> FigureSummary {

@@ -1,0 +1,136 @@
+//! What came of simulated timers, for people.
+
+use std::io::Write;
+
+use super::super::{CommandError, terminal_style};
+use super::{Judged, Miss, Outcome};
+use crate::selftest::figure::FigureSummary;
+use crate::selftest::score::{FIGURES, Summary};
+use crate::table::{Cell, Column, Style, Table};
+use crate::text::{hang, numbers};
+
+/// Timers that are shown one by one when their figures are wrong.
+const MOST_SHOWN: usize = 12;
+
+pub(super) fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> {
+    writeln!(output, "simulated timers, seed {}, profile {}", outcome.seed, outcome.profile)?;
+    let style = terminal_style();
+    for judged in &outcome.references {
+        writeln!(output, "\nreference: {}", judged.reference)?;
+        let whole = side_by_side(judged);
+        let fits = style.width.is_none() || whole.fits(style);
+        let set = if fits { whole.on_terminal(style, |_| "") } else { one_below_the_other(judged, style) };
+        write!(output, "{set}")?;
+    }
+    let mut legend = String::new();
+    for line in LEGEND.lines() {
+        hang(&mut legend, "", "  ", line, style.columns());
+    }
+    write!(output, "\n{legend}")?;
+    writeln!(
+        output,
+        "numbers given to timers without a step: {} of {}",
+        outcome.numbers_for_irregular, outcome.irregular
+    )?;
+    if !outcome.misses.is_empty() {
+        writeln!(output, "\nwrong (declared → found)")?;
+        write!(output, "{}", misses(&outcome.misses, style))?;
+    }
+    Ok(())
+}
+
+/// All groups, the last of which holds all timers.
+fn groups(judged: &Judged) -> impl Iterator<Item = (&str, &Summary)> {
+    judged.groups.iter().map(|(group, summary)| (group.as_str(), summary)).chain([("all", &judged.all)])
+}
+
+fn figures(summary: &Summary) -> [FigureSummary; 4] {
+    [summary.accuracy, summary.cost, summary.spread, summary.quality]
+}
+
+fn misses_of(summary: &Summary) -> String {
+    format!("{:.1} ({:.1}) %", 100.0 * summary.misses, 100.0 * summary.unavoidable)
+}
+
+/// A column a figure.
+fn side_by_side(judged: &Judged) -> Table<'static> {
+    let mut table = table(&["", "timers", "accuracy", "cost", "spread", "Quality", "misses"]);
+    for (group, summary) in groups(judged) {
+        let mut row = vec![Cell::from(group.to_owned()), summary.timers.to_string().into()];
+        row.extend(figures(summary).map(|figure| cell(figure).into()));
+        row.push(misses_of(summary).into());
+        table.push(row);
+    }
+    table
+}
+
+/// A table a figure, for a narrow terminal.
+fn one_below_the_other(judged: &Judged, style: Style) -> String {
+    let of_figure = |(at, name): (usize, &&'static str)| {
+        let mut table = table(&[name, "right covered width (error)"]);
+        for (group, summary) in groups(judged) {
+            table.push(vec![group.to_owned().into(), cell(figures(summary)[at]).into()]);
+        }
+        table.on_terminal(style, |_| "") + "\n"
+    };
+    let mut misses = table(&["", "timers", "misses"]);
+    for (group, summary) in groups(judged) {
+        misses.push(vec![
+            group.to_owned().into(),
+            summary.timers.to_string().into(),
+            misses_of(summary).into(),
+        ]);
+    }
+    FIGURES.iter().enumerate().map(of_figure).collect::<String>() + &misses.on_terminal(style, |_| "")
+}
+
+const LEGEND: &str = "right % · covered % · median half-width (± median error) of the interval, in % of accuracy and cost, in points of \
+spread and Quality\nmisses: truth outside the interval, and off by more than 1 % of cost or 0.1 points of Quality \
+(how often exact 95 % intervals of these widths would miss so)";
+
+/// Right, covered, half-width and error of a figure.
+fn cell(figure: FigureSummary) -> String {
+    let percent = |share: Option<f64>| {
+        share.map_or_else(|| numbers::NOTHING.to_owned(), |share| format!("{:.0}", 100.0 * share))
+    };
+    format!("{} {} {}", percent(figure.right), percent(figure.covered), sizes(figure))
+}
+
+/// Half-width and error of a figure, in percent.
+pub(super) fn sizes(figure: FigureSummary) -> String {
+    let small = |size: Option<f64>| {
+        size.map_or_else(
+            || numbers::NOTHING.to_owned(),
+            |size| numbers::significant((100.0 * size * 1e4).round() / 1e4, 2),
+        )
+    };
+    format!("{} (±{})", small(figure.half_width), small(figure.error))
+}
+
+fn misses(misses: &[Miss], style: Style) -> String {
+    let mut table = table(&["timer", "accuracy", "cost", "spread", "Quality %"]);
+    table.columns[0].folds = true;
+    let time = |pair: [Option<f64>; 2]| format!("{} → {}", numbers::time(pair[0]), numbers::time(pair[1]));
+    let share = |pair: [Option<f64>; 2]| format!("{} → {}", numbers::share(pair[0]), numbers::share(pair[1]));
+    let percent =
+        |pair: [Option<f64>; 2]| format!("{} → {}", numbers::percent(pair[0]), numbers::percent(pair[1]));
+    for miss in misses.iter().take(MOST_SHOWN) {
+        table.push(vec![
+            format!("{}, {}", miss.timer, miss.reference).into(),
+            time(miss.accuracy_ns).into(),
+            time(miss.cost_ns).into(),
+            share(miss.spread).into(),
+            percent(miss.quality).into(),
+        ]);
+    }
+    let mut text = table.on_terminal(style, |_| "");
+    if misses.len() > MOST_SHOWN {
+        text += &format!("… and {} more\n", misses.len() - MOST_SHOWN);
+    }
+    text
+}
+
+pub(super) fn table(headings: &[&'static str]) -> Table<'static> {
+    let column = |(at, heading): (usize, &&'static str)| Column { right: at > 0, ..Column::left(heading) };
+    Table::new(headings.iter().enumerate().map(column).collect())
+}
