@@ -24,6 +24,7 @@ const DONE_BUT: u8 = 3;
 
 fn main() -> ExitCode {
     timers::os::machine::regain_counter();
+    timers::os::limits::share_reserves();
     let Cli { color, command } = limits::on_roomy_stack(Cli::parse);
     colour(color);
     match command {

@@ -37,7 +37,6 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 /// Usage errors before anything is measured; failures of the machine.
 pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError> {
     // A campaign keeps three small threads a timer.
-    timers::os::limits::share_reserves();
     let cpu = choose_cpu(args.cpu)?;
     let settings = Settings {
         plan: plan(args),

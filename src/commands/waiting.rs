@@ -37,7 +37,6 @@ impl<T> Campaign<T> {
     /// # Errors
     /// Usage errors before anything is measured; failures of the machine.
     pub fn begin(args: &WaitingArgs, op: &str) -> Result<Self, CommandError> {
-        timers::os::limits::share_reserves();
         let cpus = cpus(args.cpu)?;
         let plan = match (args.quick, args.thorough) {
             (true, _) => WaitPlan::QUICK,

@@ -32,13 +32,15 @@ pub fn shortage(error: &io::Error) -> Option<Shortage> {
     }
 }
 
-/// Has all threads share one reserve of the allocator from here on. glibc reserves 64 MB of address space for nearly each thread
-/// that allocates ([mallopt(3)](https://man7.org/linux/man-pages/man3/mallopt.3.html), `M_ARENA_MAX`), which is missing for
-/// threads where it is limited (`ulimit -v`); elsewhere this does nothing.
+/// Where address space is limited (`ulimit -v`), has all threads that begin after this share one reserve of the allocator. glibc
+/// reserves 64 MB of address space for nearly each thread that allocates
+/// ([mallopt(3)](https://man7.org/linux/man-pages/man3/mallopt.3.html), `M_ARENA_MAX`), which is missing for others then.
 pub fn share_reserves() {
     #[cfg(target_env = "gnu")]
-    // SAFETY: two plain numbers; the function takes its own lock.
-    unsafe {
-        libc::mallopt(libc::M_ARENA_MAX, 1);
+    if getrlimit(Resource::As).current.is_some() {
+        // SAFETY: two plain numbers; the function takes its own lock.
+        unsafe {
+            libc::mallopt(libc::M_ARENA_MAX, 1);
+        }
     }
 }
