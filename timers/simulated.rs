@@ -56,7 +56,8 @@ pub struct World {
 /// A core whose frequency changes every few milliseconds.
 struct Core {
     wander: f64,
-    /// Logarithm of its frequency over the nominal one.
+    /// Logarithm of the frequency around which it wanders over the nominal one, and of its frequency over that.
+    level: f64,
     speed: f64,
     next_change: f64,
 }
@@ -67,8 +68,10 @@ impl Core {
     /// How much of a frequency is left in the next one.
     const MEMORY: f64 = 0.8;
 
-    fn new(wander: f64, now: f64, random: &mut StdRng) -> Self {
-        Self { wander, speed: wander * normal(random), next_change: now + exponential(Self::DWELL, random) }
+    fn new(surroundings: &Surroundings, now: f64, random: &mut StdRng) -> Self {
+        let Surroundings { wander, level, .. } = *surroundings;
+        let speed = wander * normal(random);
+        Self { wander, level, speed, next_change: now + exponential(Self::DWELL, random) }
     }
 
     fn at(&mut self, now: f64, random: &mut StdRng) -> f64 {
@@ -77,7 +80,7 @@ impl Core {
             self.speed = Self::MEMORY * self.speed + news;
             self.next_change += exponential(Self::DWELL, random);
         }
-        self.speed.exp()
+        (self.level + self.speed).exp()
     }
 }
 
@@ -120,7 +123,7 @@ impl World {
                 }
             }
         };
-        let core = Core::new(surroundings.wander, now, &mut random);
+        let core = Core::new(surroundings, now, &mut random);
         let interruptions = surroundings.interruptions;
         let next_interruption =
             interruptions.map_or(f64::INFINITY, |which| now + exponential(which.every, &mut random));

@@ -132,6 +132,8 @@ pub struct Surroundings {
     pub interruptions: Option<Interruptions>,
     /// Standard deviation of the logarithm of the core's frequency, which changes every few milliseconds; 0 for a fixed one.
     pub wander: f64,
+    /// Logarithm of the frequency around which it wanders in this run over the nominal one.
+    pub level: f64,
     /// Nanoseconds of one turn of a loop around its call. An empty loop is slower in some processes, as where its code came to
     /// lie; loops that wait for a read are not.
     pub turn: f64,
