@@ -21,6 +21,7 @@ pub mod measure;
 pub mod method;
 pub mod model;
 pub mod page;
+pub mod parallel;
 pub mod platform;
 pub mod prober;
 pub mod quality;

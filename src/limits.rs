@@ -1,6 +1,5 @@
 //! What the system allows this process, where it is less than what is needed: said in its terms. And how many timers are taken.
 
-use std::sync::{Mutex, Once};
 use std::{io, thread};
 
 use timers::os::Shortage;
@@ -69,37 +68,4 @@ pub fn on_roomy_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         (_, Some(work)) => work(),
         (Some(Ok(None)) | None, None) => unreachable!("work is taken by who does it only"),
     }
-}
-
-/// Has work be shared by as many threads as there are CPUs; where the system does not allow them, this thread does it alone.
-/// To be called by the thread that will share its work, before it does.
-pub fn share_work() {
-    static SHARED: Once = Once::new();
-    SHARED.call_once(|| {
-        let wanted = thread::available_parallelism().map_or(1, usize::from);
-        // It can be asked for once only. One more than needed, as those that were tried go with some delay.
-        let builder = rayon::ThreadPoolBuilder::new();
-        let builder = if can_start(wanted + 1) {
-            builder.num_threads(wanted)
-        } else {
-            builder.num_threads(1).use_current_thread()
-        };
-        // Somebody who uses this as a library has made his own.
-        let _ = builder.build_global();
-    });
-}
-
-/// Whether so many threads can run at once.
-fn can_start(threads: usize) -> bool {
-    /// Bytes for a stack that nothing is put on.
-    const SMALL: usize = 64 << 10;
-    let gate = Mutex::new(());
-    let closed = gate.lock();
-    thread::scope(|scope| {
-        let wait = || drop(gate.lock());
-        let start = |_| thread::Builder::new().stack_size(SMALL).spawn_scoped(scope, wait).is_ok();
-        let all = (0..threads).all(start);
-        drop(closed);
-        all
-    })
 }

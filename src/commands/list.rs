@@ -85,7 +85,7 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
     match args.format {
         ShortFormat::Json => writeln!(output, "{}", super::pretty(&listed)?)?,
         ShortFormat::Table => {
-            output.write_all(table(&listed).on_terminal(terminal_style(), |_| "").as_bytes())?
+            output.write_all(table(&listed).on_terminal(terminal_style(), &|_| "").as_bytes())?
         }
     }
     Ok(!lost)

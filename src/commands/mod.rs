@@ -45,6 +45,7 @@ use crate::model::Report;
 use crate::report::terminal::{self, Detail};
 use crate::report::{Format, OutputFile, ReadError};
 use crate::table::Style;
+use crate::text::json::{Layout, written};
 use crate::text::{hang, plain};
 
 /// Longer than it takes to end all children.
@@ -154,7 +155,7 @@ fn usable(cpu: u32) -> Result<(), CommandError> {
 
 /// Indented JSON.
 fn pretty(value: &impl serde::Serialize) -> Result<String, CommandError> {
-    serde_json::to_string_pretty(value).map_err(|error| CommandError::Failed(error.to_string()))
+    written(value, Layout::Indented).map_err(failed)
 }
 
 fn failed(error: impl std::fmt::Display) -> CommandError {

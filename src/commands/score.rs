@@ -12,6 +12,7 @@ use crate::quantity::Quantity;
 use crate::report::Format;
 use crate::report::openmetrics::Metrics;
 use crate::table::{Column, Table};
+use crate::text::json::{Layout, written};
 use crate::text::numbers;
 
 /// What was given, in cycles, and what follows from it.
@@ -93,7 +94,7 @@ fn render(score: &Score, format: Format) -> String {
             let lines = shown(score).into_iter().map(|(name, value)| format!("{name:<9} {value}\n"));
             lines.collect()
         }
-        Format::Json => serde_json::to_string_pretty(score).expect("all keys are strings") + "\n",
+        Format::Json => written(score, Layout::Indented).expect("all keys are strings") + "\n",
         Format::Csv => csv(score),
         Format::OpenMetrics => metrics(score),
         Format::Markdown => {

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use indexmap::IndexMap;
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::CommandError;
 use super::progress::Progress;
 use crate::cli::{SelftestArgs, ShortFormat};
+use crate::parallel;
 use crate::prober::sampling::Plan;
 use crate::selftest::figure::FigureSummary;
 use crate::selftest::score::{ALIKE, FIGURES, Score, Scores, Summary, kind};
@@ -113,7 +113,7 @@ fn judge(seed: u64, count: usize, plan: &Plan) -> Result<Outcome, CommandError> 
                 progress.step();
             })
         };
-        chunk.par_iter().map(judged).collect::<Result<_, _>>().map_err(fault)
+        parallel::mapped(chunk, judged).into_iter().collect::<Result<_, _>>().map_err(fault)
     };
     let mut by_reference = IndexMap::<String, (Scores, Score)>::new();
     let mut misses = Vec::new();

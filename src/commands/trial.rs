@@ -14,6 +14,7 @@ use crate::method::budget::DRIFT;
 use crate::method::{ClockFigures, Requirement, by_rule};
 use crate::model::{Nanos, Report};
 use crate::prober::children::{self, StartError};
+use crate::text::json::{Layout, write, written};
 
 /// What starting a process, and the samples under way when the limit passes, may take beyond it.
 const GRACE: Duration = Duration::from_secs(10);
@@ -93,7 +94,7 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
 /// When the process cannot be started or its answer cannot be read. What befalls the trial is in the reply.
 pub fn run(request: &Request) -> Result<Reply, CommandError> {
     let failed = |why: String| CommandError::Failed(format!("the process that measures: {why}"));
-    let text = serde_json::to_string(request).map_err(|error| failed(error.to_string()))?;
+    let text = written(request, Layout::Compact).map_err(|error| failed(error.to_string()))?;
     let (program, words) = children::this_program().map_err(|error| failed(error.to_string()))?;
     let mut command = Command::new(program);
     command.args(words).args(["measure-worker", &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -154,7 +155,6 @@ pub fn serve(request: &str, output: &mut dyn std::io::Write) -> Result<(), Comma
         }
     });
     let reply = answer(&request);
-    let text = serde_json::to_string(&reply).map_err(|error| CommandError::Failed(error.to_string()))?;
-    output.write_all(text.as_bytes())?;
+    write(&reply, Layout::Compact, output).map_err(failed)?;
     Ok(output.flush()?)
 }

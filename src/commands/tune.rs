@@ -15,6 +15,7 @@ use crate::report::WholeFile;
 use crate::suitability::tuning::{Change, plan};
 use crate::suitability::{Finding, Severity, judge};
 use crate::table::Style;
+use crate::text::json::{Layout, written};
 use crate::text::{from_bytes, hang, plain};
 
 /// The schema of the document, and of what is written down.
@@ -194,7 +195,7 @@ fn write(record: &Path, known: &Record) -> Result<(), String> {
     let folder = record.parent().unwrap_or(Path::new(""));
     fs::create_dir_all(folder).map_err(|error| format!("'{}': {error}", folder.display()))?;
     let known = Record { schema: SCHEMA.into(), cpu: known.cpu, settings: known.settings.clone() };
-    let text = serde_json::to_string_pretty(&known).map_err(|error| error.to_string())?;
+    let text = written(&known, Layout::Indented).map_err(|error| error.to_string())?;
     let file = WholeFile::prepare(record).map_err(|error| error.to_string())?;
     file.commit(text.as_bytes()).map_err(|error| error.to_string())
 }

@@ -35,7 +35,7 @@ pub fn render(comparison: &Comparison, all: bool, style: Style) -> String {
     let shown = shown(comparison, all);
     if !shown.is_empty() {
         out.push('\n');
-        out += &figures(&shown).on_terminal(style, |row| codes(shown[row].verdict));
+        out += &figures(&shown).on_terminal(style, &|row| codes(shown[row].verdict));
     }
     if !comparison.answers.is_empty() {
         out += "\ntrust\n";

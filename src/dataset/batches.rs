@@ -5,13 +5,11 @@ use std::collections::HashMap;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use super::sheet::{Choice, Sheet};
 use super::stream::{Documents, Text};
 use crate::input::{self, LONGEST_REPORT};
-use crate::limits;
 use crate::model::BriefReport;
+use crate::parallel;
 use crate::report::{Collection, ReadError, files, host, parse, slug};
 
 /// Reports of a batch at most ...
@@ -49,12 +47,11 @@ pub fn each_batch<E: Send>(
     choice: &Choice,
     mut work: impl FnMut(Batch) -> Result<(), E> + Send,
 ) -> Result<(), E> {
-    limits::share_work();
     let mut found = paths.iter().flat_map(|path| all_at(path, streams));
     let mut ready = next(&mut found).map(|found| read(found, choice));
     while let Some(batch) = ready {
         let coming = next(&mut found);
-        let (done, batch) = rayon::join(|| work(batch), || coming.map(|found| read(found, choice)));
+        let (done, batch) = parallel::both(|| work(batch), || coming.map(|found| read(found, choice)));
         done?;
         ready = batch;
     }
@@ -126,9 +123,7 @@ fn read(found: Vec<Found>, choice: &Choice) -> Batch {
     });
     batch.sheets.extend(files.reports.into_iter().map(|kept| kept.content));
     batch.refused.extend(files.refused);
-    let documents: Vec<Result<Sheet, ReadError>> =
-        texts.into_par_iter().map(|(number, text)| of_document(number, &text, choice)).collect();
-    for document in documents {
+    for document in parallel::mapped(&texts, |(number, text)| of_document(*number, text, choice)) {
         match document {
             Ok(sheet) => batch.sheets.push(sheet),
             Err(error) => batch.refused.push(error),

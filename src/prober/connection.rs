@@ -18,6 +18,7 @@ use super::lines::printable;
 use super::process::{Command, Output, Process, in_words};
 use super::protocol::{Hello, Refusal, Request, VERSION};
 use crate::text::from_bytes;
+use crate::text::json::{Layout, written};
 
 /// How often an agent that is silent is looked after.
 const SLICE: Duration = Duration::from_millis(250);
@@ -170,10 +171,9 @@ impl Connection {
             };
             return Err(self.lose(format!("wrote what nobody asked for, before `{op}`: `{excerpt}`")));
         }
-        let mut line = serde_json::to_vec(request)
+        let line = written(request, Layout::Compact)
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
-        line.push(b'\n');
-        self.process.send(line, request.longest_answer());
+        self.process.send((line + "\n").into_bytes(), request.longest_answer());
         let deadline = Deadline::after(self.left);
         let received = self.receive(request, deadline);
         self.left = deadline.remaining().unwrap_or_default();

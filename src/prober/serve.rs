@@ -13,6 +13,7 @@ use super::protocol::{
     Intervals, Missing, OPS, Periods, Readings, Refusal, Reply, Request, Runtime, VERSION, Waits,
 };
 use crate::text::from_bytes;
+use crate::text::json::{Layout, write};
 
 /// No request needs to be as long as this.
 const LONGEST_REQUEST: u64 = 16 << 20;
@@ -47,7 +48,7 @@ pub fn serve(
             }
             Line::End => return Ok(()),
         };
-        serde_json::to_writer(&mut *output, &reply)?;
+        write(&reply, Layout::Compact, output)?;
         output.write_all(b"\n")?;
         output.flush()?;
     }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::gauge::Gauge;
 use super::{Recording, SCHEMA};
 use crate::input::LONGEST_TRACE;
+use crate::text::json::{Layout, write};
 use crate::text::{clipped, json_error};
 
 pub(crate) use packing::is_packed;
@@ -79,7 +80,7 @@ impl Recording {
     /// When memory runs out.
     pub fn pack(&self) -> io::Result<Vec<u8>> {
         let mut packer = packing::packer();
-        serde_json::to_writer(&mut packer, self)?;
+        write(self, Layout::Compact, &mut packer)?;
         packer.finish()
     }
 

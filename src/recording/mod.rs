@@ -8,13 +8,13 @@ mod row;
 mod waits;
 mod warnings;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::profile::{Profile, profile};
 use crate::model::{
     self, Estimate, Platform, Properties, Provenance, Report, Settings, Status, TimerRow, Tool,
 };
+use crate::parallel;
 use crate::platform::frequency::{CyclesFrom, NominalUnknown, Parts, summarise};
 use crate::scoring::scatter;
 use crate::text::by_text;
@@ -113,9 +113,8 @@ impl Recording {
 
 impl Recording {
     fn rows(&self, frequency: Option<Estimate>) -> Vec<TimerRow> {
-        crate::limits::share_work();
         let (mut rows, profiles): (Vec<TimerRow>, Vec<Option<Profile>>) =
-            self.timers.par_iter().map(|observed| observed.row(frequency)).unzip();
+            parallel::mapped(&self.timers, |observed| observed.row(frequency)).into_iter().unzip();
         for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {
             let (Ok(stored), Some(profile)) = (&observed.outcome, profile) else { continue };
             if let (Some(points), Some(frequency)) = (self.settings.precision_points, frequency) {

@@ -5,10 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::prelude::*;
-
 use super::read::{Document, ReadError, parse, text_of};
 use crate::model::Report;
+use crate::parallel;
+
+/// Parts that files are read in, for any number of CPUs, and files of a part.
+const PARTS: usize = 256;
+const MOST_IN_PART: usize = 32;
 
 /// What was read, and what was not.
 #[derive(Debug, Default)]
@@ -46,22 +49,21 @@ impl<T: Send> Collection<T> {
         paths: &[P],
         keep: impl Fn(&Path, &str) -> Result<T, ReadError> + Sync,
     ) -> Self {
-        crate::limits::share_work();
         let files: Vec<Result<PathBuf, ReadError>> =
             paths.iter().flat_map(|path| files(path.as_ref())).collect();
-        let read: Vec<Result<Kept<T>, ReadError>> = files
-            .into_par_iter()
-            .map_with(Vec::new(), |buffer, path| {
-                let path = path?;
-                let content = keep(&path, text_of(&path, buffer)?)?;
-                Ok(Kept { path, content })
-            })
-            .collect();
-        let mut collection = Self { reports: Vec::with_capacity(read.len()), refused: Vec::new() };
-        for each in read {
-            match each {
-                Ok(kept) => collection.reports.push(kept),
-                Err(error) => collection.refused.push(error),
+        // Some files share a buffer: one for each would be asked of the system anew.
+        let some: Vec<_> = files.chunks(files.len().div_ceil(PARTS).clamp(1, MOST_IN_PART)).collect();
+        let read = parallel::mapped(&some, |files| {
+            let mut buffer = Vec::new();
+            let mut content = |path: &PathBuf| keep(path, text_of(path, &mut buffer)?);
+            files.iter().map(|path| path.as_ref().ok().map(&mut content)).collect::<Vec<_>>()
+        });
+        let mut collection = Self { reports: Vec::with_capacity(files.len()), refused: Vec::new() };
+        for (path, content) in files.into_iter().zip(read.into_iter().flatten()) {
+            match (path, content) {
+                (Ok(path), Some(Ok(content))) => collection.reports.push(Kept { path, content }),
+                (Err(error), _) | (_, Some(Err(error))) => collection.refused.push(error),
+                (Ok(_), None) => unreachable!("what has a path is read"),
             }
         }
         collection
@@ -111,7 +113,7 @@ fn gathered(folder: &Path) -> Vec<Result<PathBuf, ReadError>> {
     };
     entries.retain(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
     entries.sort_by_key(DirEntry::file_name);
-    let of = |entry: DirEntry| {
+    let of = |entry: &DirEntry| {
         let path = entry.path();
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             return gathered(&path);
@@ -119,7 +121,7 @@ fn gathered(folder: &Path) -> Vec<Result<PathBuf, ReadError>> {
         let named = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
         if named && !path.is_dir() { vec![Ok(path)] } else { Vec::new() }
     };
-    entries.into_par_iter().flat_map_iter(of).collect()
+    parallel::mapped(&entries, of).into_iter().flatten().collect()
 }
 
 #[cfg(test)]

@@ -1,81 +1,20 @@
 //! The report as JSON (schema `timermeter.report.v1`).
 
-use std::io::{self, Write};
-
-use serde::Serialize;
-use serde_json::ser::Formatter;
-
 use crate::model::{
     CostHistogram, Distribution, Granularity, Known, Lateness, PeriodFigures, Report, WaitFigures,
 };
+use crate::text::json::{Layout, written};
 
 /// The document, indented, with a newline at its end. Figures that are not finite become null.
 #[must_use]
 pub fn render(report: &Report) -> String {
-    let mut text = serde_json::to_string_pretty(&finite(report.clone())).expect("all keys are strings");
-    text.push('\n');
-    text
+    written(&finite(report.clone()), Layout::Indented).expect("all keys are strings") + "\n"
 }
 
 /// The document as it is kept: a line a timer and a member of the report, nearly a third smaller than the indented one.
 #[must_use]
 pub fn dense(report: &Report) -> String {
-    let mut text = Vec::new();
-    let mut writer = serde_json::Serializer::with_formatter(&mut text, Lines::default());
-    finite(report.clone()).serialize(&mut writer).expect("all keys are strings");
-    text.push(b'\n');
-    String::from_utf8(text).expect("JSON is UTF-8")
-}
-
-/// Breaks lines before the members of the document, and before the elements of its arrays.
-#[derive(Default)]
-struct Lines {
-    depth: u32,
-}
-
-impl Lines {
-    fn open<W: ?Sized + Write>(&mut self, bracket: &[u8], writer: &mut W) -> io::Result<()> {
-        self.depth += 1;
-        writer.write_all(bracket)
-    }
-
-    fn close<W: ?Sized + Write>(&mut self, bracket: &[u8], writer: &mut W) -> io::Result<()> {
-        self.depth -= 1;
-        writer.write_all(bracket)
-    }
-
-    fn next<W: ?Sized + Write>(&self, first: bool, broken: bool, writer: &mut W) -> io::Result<()> {
-        if !first {
-            writer.write_all(b",")?;
-        }
-        if broken { writer.write_all(b"\n") } else { Ok(()) }
-    }
-}
-
-impl Formatter for Lines {
-    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.open(b"{", writer)
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.close(b"}", writer)
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.next(first, self.depth == 1, writer)
-    }
-
-    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.open(b"[", writer)
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.close(b"]", writer)
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.next(first, self.depth == 2, writer)
-    }
+    written(&finite(report.clone()), Layout::Lines).expect("all keys are strings") + "\n"
 }
 
 /// JSON has no NaN and no infinity: what may be null is written so. What always has numbers is none without them.

@@ -77,7 +77,7 @@ fn grid(report: &Report, notes: &Notes, style: Style) -> String {
     if table.rows.is_empty() {
         return "No timer could be characterised.\n".to_owned();
     }
-    table.on_terminal(style, |_| "")
+    table.on_terminal(style, &|_| "")
 }
 
 fn explain(out: &mut String, report: &Report, status: Status, title: &str, style: Style) {

@@ -45,7 +45,7 @@ fn a_narrow_terminal_folds_what_may_be_folded() {
     let style = |width| Style { width: Some(width), colour: false };
     assert!(small().fits(style(80)) && !small().fits(style(40)));
     assert_eq!(
-        small().on_terminal(style(40), |_| ""),
+        small().on_terminal(style(40), &|_| ""),
         "name               cost why
 monotonic-     4.000 ms the kernel
 coarse-syscall          counts ticks |
@@ -53,8 +53,8 @@ coarse-syscall          counts ticks |
 a                     – –
 "
     );
-    let wide =
-        small().on_terminal(Style { width: Some(200), colour: true }, |row| if row == 1 { "31" } else { "" });
+    let wide = small()
+        .on_terminal(Style { width: Some(200), colour: true }, &|row| if row == 1 { "31" } else { "" });
     assert!(wide.starts_with("\u{1b}[1mname ") && wide.contains("\n\u{1b}[31ma  "), "{wide}");
     assert!(
         wide.contains("\nmonotonic-coarse-syscall   4.000 ms   the kernel counts ticks | slowly\n"),

@@ -4,9 +4,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use rayon::prelude::*;
-
 use super::{Cell, Column, Table};
+use crate::parallel;
 use crate::text::{clipped, fold_name, wrap};
 
 /// Lines that are kept together.
@@ -59,10 +58,9 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
     let setting = Setting { widths: widths(table, &chunks), gap: GAP, columns: &table.columns };
     output.write_all(setting.lines(&head(table)).concat().as_bytes())?;
     for some in chunks.chunks(AT_ONCE) {
-        let set: Vec<String> = some
-            .par_iter()
-            .map(|chunk| chunk.lines().flat_map(|line| setting.lines(line)).collect())
-            .collect();
+        let set = parallel::mapped(some, |chunk| {
+            chunk.lines().flat_map(|line| setting.lines(line)).collect::<String>()
+        });
         set.iter().try_for_each(|lines| output.write_all(lines.as_bytes()))?;
     }
     Ok(())
@@ -71,7 +69,7 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
 impl Table<'_> {
     /// The table for a terminal: as wide as that, its headings bold. `codes` says how each row is painted.
     #[must_use]
-    pub fn on_terminal(&self, style: Style, codes: impl Fn(usize) -> &'static str) -> String {
+    pub fn on_terminal(&self, style: Style, codes: &dyn Fn(usize) -> &'static str) -> String {
         let room = style.width.map_or(usize::MAX, |_| style.columns());
         let chunks = chunks(self);
         let mut widths = widths(self, &chunks);
@@ -112,7 +110,8 @@ fn head(table: &Table<'_>) -> String {
 
 /// Lines that are not set yet. A string for many: a hundred thousand of their own would take more memory than what is in them.
 fn chunks(table: &Table<'_>) -> Vec<String> {
-    table.rows.par_chunks(CHUNK).map(|rows| chunk(table, rows)).collect()
+    let some: Vec<_> = table.rows.chunks(CHUNK).collect();
+    parallel::mapped(&some, |rows| chunk(table, rows))
 }
 
 /// No cell breaks a line, as text loses its control characters.
@@ -136,20 +135,21 @@ fn chunk(table: &Table<'_>, rows: &[Cow<'_, [Cell]>]) -> String {
 
 /// What the widest cell of each column takes.
 fn widths(table: &Table<'_>, chunks: &[String]) -> Vec<usize> {
-    let of = |line: &str| line.split(PART).map(|cell| cell.chars().count()).collect::<Vec<_>>();
-    let narrowest = of(&head(table));
-    let wider = |mut widths: Vec<usize>, cells: &mut dyn Iterator<Item = usize>| {
+    let wider = |widths: &mut [usize], cells: &mut dyn Iterator<Item = usize>| {
         widths.iter_mut().zip(cells).for_each(|(width, cell)| *width = (*width).max(cell));
+    };
+    let of = |text: &str| {
+        let mut widths = vec![0; table.columns.len()];
+        for line in text.lines() {
+            wider(&mut widths, &mut line.split(PART).map(|cell| cell.chars().count()));
+        }
         widths
     };
-    chunks
-        .par_iter()
-        .flat_map_iter(|chunk| chunk.lines())
-        .fold(
-            || narrowest.clone(),
-            |widths, line| wider(widths, &mut line.split(PART).map(|cell| cell.chars().count())),
-        )
-        .reduce(|| narrowest.clone(), |a, b| wider(a, &mut b.into_iter()))
+    let mut widest = of(&head(table));
+    parallel::mapped(chunks, |chunk| of(chunk))
+        .into_iter()
+        .for_each(|widths| wider(&mut widest, &mut widths.into_iter()));
+    widest
 }
 
 fn total(widths: &[usize], gap: usize) -> usize {

@@ -144,7 +144,7 @@ impl Tabulation {
         for (heading, column) in table.columns.iter_mut().zip(&self.choice.columns) {
             heading.folds = *column == Column::Timer || column.is_of_report();
         }
-        table.on_terminal(style, |_| "")
+        table.on_terminal(style, &|_| "")
     }
 
     fn stacked(&self) -> Table<'_> {

@@ -1,7 +1,7 @@
 //! How text is written, for whoever writes some: numbers with a unit that fits, text from elsewhere made harmless, text folded
 //! to a width, and characters that a format would take for its own.
 
-mod json;
+pub mod json;
 mod lists;
 pub mod numbers;
 mod plain;

@@ -191,7 +191,7 @@ impl Shown<'_> {
         Ok(match format {
             MeasureFormat::Table => {
                 let table = self.table(style);
-                self.head(style) + "\n" + &table.on_terminal(style, |_| "") + &self.remarks(style)
+                self.head(style) + "\n" + &table.on_terminal(style, &|_| "") + &self.remarks(style)
             }
             MeasureFormat::Json => crate::commands::pretty(&self.document())? + "\n",
             MeasureFormat::Csv => self.csv(),

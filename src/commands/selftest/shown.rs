@@ -19,7 +19,7 @@ pub(super) fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), Com
         writeln!(output, "\nreference: {}", judged.reference)?;
         let whole = side_by_side(judged);
         let fits = style.width.is_none() || whole.fits(style);
-        let set = if fits { whole.on_terminal(style, |_| "") } else { one_below_the_other(judged, style) };
+        let set = if fits { whole.on_terminal(style, &|_| "") } else { one_below_the_other(judged, style) };
         write!(output, "{set}")?;
     }
     let mut legend = String::new();
@@ -71,7 +71,7 @@ fn one_below_the_other(judged: &Judged, style: Style) -> String {
         for (group, summary) in groups(judged) {
             table.push(vec![group.to_owned().into(), cell(figures(summary)[at]).into()]);
         }
-        table.on_terminal(style, |_| "") + "\n"
+        table.on_terminal(style, &|_| "") + "\n"
     };
     let mut misses = table(&["", "timers", "misses"]);
     for (group, summary) in groups(judged) {
@@ -81,7 +81,7 @@ fn one_below_the_other(judged: &Judged, style: Style) -> String {
             misses_of(summary).into(),
         ]);
     }
-    FIGURES.iter().enumerate().map(of_figure).collect::<String>() + &misses.on_terminal(style, |_| "")
+    FIGURES.iter().enumerate().map(of_figure).collect::<String>() + &misses.on_terminal(style, &|_| "")
 }
 
 const LEGEND: &str = "right % · covered % · median half-width (± median error) of the interval, in % of accuracy and cost, in points of \
@@ -123,7 +123,7 @@ fn misses(misses: &[Miss], style: Style) -> String {
             percent(miss.quality).into(),
         ]);
     }
-    let mut text = table.on_terminal(style, |_| "");
+    let mut text = table.on_terminal(style, &|_| "");
     if misses.len() > MOST_SHOWN {
         text += &format!("… and {} more\n", misses.len() - MOST_SHOWN);
     }

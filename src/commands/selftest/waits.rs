@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use rayon::prelude::*;
 use serde::Serialize;
 use timers::Answer;
 
@@ -12,6 +11,7 @@ use super::shown::{sizes, table};
 use super::{CHANCE, COUNT, failure};
 use crate::cli::{SelftestArgs, ShortFormat};
 use crate::model::Estimate;
+use crate::parallel;
 use crate::prober::waits::plan::WaitPlan;
 use crate::selftest::figure::FigureSummary;
 use crate::selftest::waits::population;
@@ -93,13 +93,15 @@ fn judge(seed: u64, count: usize, plan: &WaitPlan) -> Answer<Score> {
         progress.step();
         judged
     };
-    let waits = waits.par_iter().map(|case| Ok(seen(Judged::wait(case, &case.figures(plan)?))));
-    let ticks = ticks.par_iter().map(|case| {
+    let waits = parallel::mapped(&waits, |case| Ok(seen(Judged::wait(case, &case.figures(plan)?))));
+    let ticks = parallel::mapped(&ticks, |case| {
         let (figures, missed) = case.figures(plan)?;
         Judged::ticks(case, &figures, missed).map(&seen)
     });
     let mut score = Score::default();
-    waits.chain(ticks).collect::<Answer<Vec<_>>>()?.iter().for_each(|judged| score.add(judged));
+    for judged in waits.into_iter().chain(ticks) {
+        score.add(&judged?);
+    }
     Ok(score)
 }
 

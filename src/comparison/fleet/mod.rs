@@ -10,11 +10,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Answer, Comparison, OneSided, SMALLEST, SMALLEST_QUALITY, Verdict};
 use crate::model::Report;
+use crate::parallel;
 use crate::report::ReadError;
 use crate::text::counted;
 
@@ -98,10 +98,9 @@ impl FleetComparison {
     fn of(fleets: &Fleets) -> Self {
         let mut timers: Vec<usize> = (0..fleets.timers.len()).collect();
         timers.sort_unstable_by_key(|timer| &fleets.timers[*timer]);
-        let each: Vec<_> = timers
-            .into_par_iter()
-            .map(|timer| (figures::of_timer(fleets, timer), facts::of_timer(fleets, timer)))
-            .collect();
+        let each = parallel::mapped(&timers, |&timer| {
+            (figures::of_timer(fleets, timer), facts::of_timer(fleets, timer))
+        });
         let (platform, loud) = facts::platforms(fleets);
         let (mut figures, mut answers, mut one_sided) = (Vec::new(), Vec::new(), Vec::new());
         let mut apart = BTreeMap::<usize, Vec<Unlike>>::new();

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexSet;
-use rayon::prelude::*;
 
 use super::super::{Change, Figure, Quantity, is_of_single_process, platform};
 use crate::model::{Answers, BriefReport, Frequency, Outcome, Platform, Report, Settings, Status, TimerRow};
+use crate::parallel;
 use crate::report::{Collection, Kept, ReadError};
+use crate::text::json::{Layout, written};
 
 /// The figures that are compared.
 pub(super) const FIGURES: [Quantity; 4] =
@@ -96,12 +97,13 @@ impl Fleets {
     /// Nodes whose reports are made one by one: of the node with that number, the old one and the new one.
     pub fn made(nodes: usize, made: impl Fn(usize) -> (String, [Report; 2]) + Sync) -> Self {
         let known = Known::default();
-        let both = (0..nodes).into_par_iter().map(|at| {
+        let all: Vec<usize> = (0..nodes).collect();
+        let both = parallel::mapped(&all, |&at| {
             let (name, reports) = made(at);
             let [old, new] = reports.map(|report| (PathBuf::from(&name), kept(report, &known)));
             (old, new)
         });
-        let (old, new): (Folder, Folder) = both.unzip();
+        let (old, new): (Folder, Folder) = both.into_iter().unzip();
         Self::of(old, new, known)
     }
 
@@ -164,7 +166,7 @@ fn machine<F, V, H, P>(report: Report<F, V, H, P>, known: &Known) -> Arc<BriefRe
     let settings = Settings { seed: 0, ..report.settings };
     let all = (&platform, &frequency, &settings, &report.tool, &report.provenance);
     // Text is the one form in which all of these can be looked up. Where it cannot be made nothing is shared.
-    let key = serde_json::to_string(&all).unwrap_or_default();
+    let key = written(&all, Layout::Compact).unwrap_or_default();
     let mut machines = locked(&known.machines);
     if let Some(machine) = machines.get(&key).filter(|_| !key.is_empty()) {
         return Arc::clone(machine);

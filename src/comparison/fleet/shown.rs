@@ -26,7 +26,7 @@ pub fn render_table(comparison: &FleetComparison, all: bool, style: Style) -> St
     let shown = shown(comparison, all);
     if !shown.is_empty() {
         out.push('\n');
-        out += &figures(&shown, all).on_terminal(style, |row| codes(shown[row].compared.verdict));
+        out += &figures(&shown, all).on_terminal(style, &|row| codes(shown[row].compared.verdict));
         line(&mut out, legend(), "");
     }
     let heading = |out: &mut String, text: &str, lines: usize| {

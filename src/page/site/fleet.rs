@@ -5,8 +5,6 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use super::{FleetSummary, Made, Pages, SiteError, in_words, refuse_none, report_page};
 use crate::fleet::groups::groups;
 use crate::fleet::node::{Names, Node};
@@ -14,6 +12,7 @@ use crate::fleet::outliers::outliers;
 use crate::model::{BriefReport, Report};
 use crate::page::fleet::{Fleet, FleetView, GroupPage, MOST_GROUPS, in_a_line, matrices};
 use crate::page::{Entry, Figures, OF_NODES, Page};
+use crate::parallel;
 use crate::report::waits::usual_lateness;
 use crate::report::{Collection, ReadError};
 use crate::text::{clipped, counted};
@@ -137,7 +136,7 @@ fn group_pages(fleet: &Fleet, site: &Path) -> Result<(), SiteError> {
     let folder = site.join("groups");
     fs::create_dir(&folder).map_err(|source| SiteError::Write { path: folder, source })?;
     let groups: Vec<_> = fleet.groups.iter().take(MOST_GROUPS).enumerate().collect();
-    groups.into_par_iter().try_for_each(|(at, group)| {
+    let written = parallel::mapped(&groups, |&(at, group)| {
         let is_member = |node: usize| group.members.binary_search(&node).is_ok();
         let page = Page {
             home: Some("../index.html".to_owned()),
@@ -147,5 +146,6 @@ fn group_pages(fleet: &Fleet, site: &Path) -> Result<(), SiteError> {
             ..Page::new(format!("Group {}", at + 1), in_a_line(&group.machine))
         };
         super::write(&page, site, &format!("groups/{}.html", at + 1))
-    })
+    });
+    written.into_iter().collect()
 }

@@ -1,10 +1,10 @@
 //! Sampling that goes where the uncertainty is: after the rounds, further processes are started for those timers whose Quality the
 //! processes agree on least, until each is known well enough or the time is used.
 
-use rayon::prelude::*;
 use timers::{Deadline, Fault};
 
 use super::subject::Subject;
+use crate::parallel;
 use crate::prober::sampling::Plan;
 use crate::scoring::Sketch;
 use crate::trace::{Stored, Trace};
@@ -67,8 +67,7 @@ pub(super) fn narrow(
         .map(|subject| (subject.outcome.as_ref().ok(), subject.tick().map(|(ns, _)| ns)))
         .collect();
     // Nothing is measured meanwhile.
-    let mut known: Vec<Option<Known>> =
-        stored.par_iter().map(|(stored, tick)| Known::of((*stored)?, *tick, hertz)).collect();
+    let mut known = parallel::mapped(&stored, |(stored, tick)| Known::of((*stored)?, *tick, hertz));
     let mut asked = 0;
     while over.remaining().is_some() {
         let wide = wide(subjects, &known, plan);

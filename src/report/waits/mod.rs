@@ -52,7 +52,7 @@ impl Section {
         let mut out = String::from("\n");
         hang(&mut out, "", "", &self.caption, style.columns());
         let fitting = self.tables.iter().find(|table| table.fits(style)).or(self.tables.last());
-        out.extend(fitting.map(|table| table.on_terminal(style, |_| "")));
+        out.extend(fitting.map(|table| table.on_terminal(style, &|_| "")));
         out
     }
 

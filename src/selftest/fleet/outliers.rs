@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::share::Share;
@@ -10,6 +9,7 @@ use super::{Fleet, Node};
 use crate::fleet::groups::groups;
 use crate::fleet::node::{Names, Node as Kept};
 use crate::fleet::outliers::{Kind, Outlier, outliers};
+use crate::parallel;
 
 /// What was found of fleets in the midst of an upgrade.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -36,7 +36,7 @@ impl OutlierScore {
         let names = Names::default();
         let nodes: Vec<Node> = (0..fleet.len()).map(|at| fleet.node(at)).collect();
         let keep = |node: &Node| Kept::of(&node.name, &fleet.report(node, fleet.midway(node)), &[], &names);
-        let mut kept: Vec<Kept> = nodes.par_iter().map(keep).collect();
+        let mut kept: Vec<Kept> = parallel::mapped(&nodes, keep);
         let names = names.settle(&mut kept);
         let found = outliers(&kept, &groups(&kept), &names);
         self.unjudged.are += found.unjudged as u64;

@@ -4,14 +4,15 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::super::super::progress::Progress;
 use super::super::super::{CommandError, failed};
+use crate::parallel;
 use crate::report::json;
 use crate::scratch::{Remains, ScratchFolder};
 use crate::selftest::fleet::{Fleet, Moment, Node, REGRESSION};
+use crate::text::json::{Layout, write as write_json};
 
 /// What is true of the fleet.
 #[derive(Serialize)]
@@ -62,19 +63,18 @@ fn write(fleet: &Fleet, folder: &Path) -> io::Result<()> {
     }
     let progress = Progress::of(fleet.len(), false);
     progress.at("nodes");
-    let nodes: Vec<Told> = (0..fleet.len())
-        .into_par_iter()
-        .map(|index| {
-            let node = fleet.node(index);
-            for moment in [Moment::Before, Moment::After] {
-                write_report(fleet, &node, moment, folder)?;
-            }
-            let midway = fleet.midway(&node);
-            link(&file(folder, moment_name(midway), &node), &file(folder, "midway", &node))?;
-            progress.step();
-            Ok(Told { node, midway: moment_name(midway) })
-        })
-        .collect::<io::Result<_>>()?;
+    let all: Vec<usize> = (0..fleet.len()).collect();
+    let nodes = parallel::mapped(&all, |&index| {
+        let node = fleet.node(index);
+        for moment in [Moment::Before, Moment::After] {
+            write_report(fleet, &node, moment, folder)?;
+        }
+        let midway = fleet.midway(&node);
+        link(&file(folder, moment_name(midway), &node), &file(folder, "midway", &node))?;
+        progress.step();
+        Ok(Told { node, midway: moment_name(midway) })
+    });
+    let nodes: Vec<Told> = nodes.into_iter().collect::<io::Result<_>>()?;
     let of_kernel = |wanted: bool| {
         let timers = fleet.timers().iter().filter(move |timer| timer.is_of_kernel() == wanted);
         timers.map(|timer| timer.id).collect()
@@ -87,7 +87,7 @@ fn write(fleet: &Fleet, folder: &Path) -> io::Result<()> {
         nodes,
     };
     let mut file = BufWriter::new(File::create_new(folder.join("truth.json"))?);
-    serde_json::to_writer_pretty(&mut file, &truth)?;
+    write_json(&truth, Layout::Indented, &mut file)?;
     file.flush()
 }
 
