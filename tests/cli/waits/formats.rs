@@ -6,7 +6,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::super::folder::Folder;
-use super::super::{json, patience, printed, program, slowdown, timermeter};
+use super::super::{json, patience, printed, program, timermeter};
 use super::{cell, lengths, list, records, row, sound};
 
 #[test]
@@ -80,9 +80,8 @@ fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
     let all: Vec<u64> =
         counted.iter().zip(numbers(beyond)).map(|(counted, beyond)| counted + beyond).collect();
     assert_eq!(totals, all, "{drawn}");
-    // An emulator is so slow that fewer waits fit the time.
-    let least = if slowdown() > 1 { 0 } else { 20 };
-    assert!(all.iter().all(|count| *count > least), "{drawn}");
+    // How many fit the time depends on who else is busy.
+    assert!(all.iter().all(|count| *count > 0), "{drawn}");
 
     // The report follows from the trace, bit for bit.
     let again = json(&timermeter(&["analyse", &trace, "--format", "json"]).success());
