@@ -1,7 +1,8 @@
 //! The clock that is taken for durations where nobody names one, and what a report comes down to in a sentence.
 
 use super::{ClockFigures, Counts};
-use crate::model::{Answers, Report};
+use crate::model::{Answers, Hertz, Nanos, Report};
+use crate::quality::quality;
 use crate::text::numbers::time;
 use crate::text::{clipped, plain};
 
@@ -36,11 +37,24 @@ pub fn by_rule(report: &Report) -> Result<ClockFigures, NoneByRule> {
 
 /// The native clocks of a report that durations can be measured with, the highest Quality first.
 fn best_first(report: &Report) -> Vec<ClockFigures> {
-    let native = report.timers.iter().filter(|row| row.runtime == "native" && row.quality.is_some());
-    let mut clocks: Vec<ClockFigures> =
+    let native = report.timers.iter().filter(|row| row.runtime == "native");
+    let clocks: Vec<ClockFigures> =
         native.filter_map(|row| ClockFigures::of(row, &report.platform).ok()).collect();
-    clocks.sort_by(|a, b| b.quality.unwrap_or(0.0).total_cmp(&a.quality.unwrap_or(0.0)));
-    clocks
+    let in_cycles = clocks.iter().any(|clock| clock.quality.is_some_and(|quality| quality > 0.0));
+    let ranked = |clock: ClockFigures| Some((rank(&clock, in_cycles)?, clock));
+    let mut ranked: Vec<(f64, ClockFigures)> = clocks.into_iter().filter_map(ranked).collect();
+    ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    ranked.into_iter().map(|(_, clock)| clock).collect()
+}
+
+/// What a clock is ranked by: its Quality, and where no cycles are known what that would be at a gigahertz. The order is nearly the same
+/// at any frequency, as only what takes less than a cycle counts for one.
+fn rank(clock: &ClockFigures, in_cycles: bool) -> Option<f64> {
+    if in_cycles || clock.quality.is_some() {
+        return clock.quality;
+    }
+    let cycles = |ns: f64| Nanos(ns).cycles(Hertz(1e9));
+    quality(cycles(clock.step_ns), cycles(clock.cost_ns), clock.spread?)
 }
 
 /// Why a clock is not taken without being asked for.
@@ -101,6 +115,9 @@ mod tests {
         let best = by_rule(&report).unwrap();
         assert!(sentence.starts_with(&format!("For durations: {} (", best.id)), "{sentence}");
         assert!(sentence.contains("; portable: ") || PORTABLE.contains(&best.id.as_str()), "{sentence}");
+        // Without cycles there is no Quality, and the same clock.
+        report.timers.iter_mut().for_each(|row| row.quality = row.quality.filter(|quality| *quality == 0.0));
+        assert_eq!(by_rule(&report).unwrap().id, best.id);
         report.timers.retain(|row| row.id == best.id);
         assert_eq!(in_a_sentence(&report), None, "nothing to choose");
         report.timers.clear();
