@@ -7,9 +7,14 @@ use rayon::prelude::*;
 
 /// What `of` makes of each item, in their order.
 pub fn mapped<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let made: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
-    each(items.len(), &|at| {
-        let one = of(&items[at]);
+    numbered(items.len(), |at| of(&items[at]))
+}
+
+/// What `of` makes of each number below `count`, in their order.
+pub fn numbered<R: Send>(count: usize, of: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let made: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    each(count, &|at| {
+        let one = of(at);
         *made[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(one);
     });
     made.into_iter().filter_map(|one| one.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
@@ -21,8 +26,11 @@ pub fn both<A: Send, B: Send>(one: impl FnOnce() -> A + Send, other: impl FnOnce
     rayon::join(one, other)
 }
 
-/// One loop for all: a parallel iterator of its own would be compiled for each of them.
+/// One loop for all: a parallel iterator of its own would be compiled for each of them. What cannot be shared needs no threads.
 fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    if count < 2 {
+        return (0..count).for_each(work);
+    }
     share_work();
     (0..count).into_par_iter().for_each(work);
 }

@@ -23,6 +23,7 @@ use crate::selftest::{Case, Found, Verdict, population};
 const COUNT: u32 = 200;
 /// Timers that are judged before what was found of them is forgotten.
 const CHUNK: usize = 128;
+
 /// A timer whose figures are wrong: declared and found.
 #[derive(Clone, Debug, Serialize)]
 struct Miss {

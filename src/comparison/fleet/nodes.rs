@@ -97,8 +97,7 @@ impl Fleets {
     /// Nodes whose reports are made one by one: of the node with that number, the old one and the new one.
     pub fn made(nodes: usize, made: impl Fn(usize) -> (String, [Report; 2]) + Sync) -> Self {
         let known = Known::default();
-        let all: Vec<usize> = (0..nodes).collect();
-        let both = parallel::mapped(&all, |&at| {
+        let both = parallel::numbered(nodes, |at| {
             let (name, reports) = made(at);
             let [old, new] = reports.map(|report| (PathBuf::from(&name), kept(report, &known)));
             (old, new)

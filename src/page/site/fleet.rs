@@ -135,8 +135,8 @@ fn index(fleet: &Fleet, refused: &[ReadError], site: &Path) -> Result<(), SiteEr
 fn group_pages(fleet: &Fleet, site: &Path) -> Result<(), SiteError> {
     let folder = site.join("groups");
     fs::create_dir(&folder).map_err(|source| SiteError::Write { path: folder, source })?;
-    let groups: Vec<_> = fleet.groups.iter().take(MOST_GROUPS).enumerate().collect();
-    let written = parallel::mapped(&groups, |&(at, group)| {
+    let written = parallel::numbered(fleet.groups.len().min(MOST_GROUPS), |at| {
+        let group = &fleet.groups[at];
         let is_member = |node: usize| group.members.binary_search(&node).is_ok();
         let page = Page {
             home: Some("../index.html".to_owned()),

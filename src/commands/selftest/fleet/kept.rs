@@ -63,8 +63,7 @@ fn write(fleet: &Fleet, folder: &Path) -> io::Result<()> {
     }
     let progress = Progress::of(fleet.len(), false);
     progress.at("nodes");
-    let all: Vec<usize> = (0..fleet.len()).collect();
-    let nodes = parallel::mapped(&all, |&index| {
+    let nodes = parallel::numbered(fleet.len(), |index| {
         let node = fleet.node(index);
         for moment in [Moment::Before, Moment::After] {
             write_report(fleet, &node, moment, folder)?;
