@@ -217,12 +217,9 @@ fn discrete_plan(clock: &ClockFigures, goal: &Goal, duration_ns: f64) -> Result<
     }
 }
 
-/// Lets roughly that many nanoseconds pass, so that samples do not keep in step with the clock.
+/// Lets that many nanoseconds pass, or a little more or less, so that samples do not keep in step with the clock.
 pub(super) fn pass(ns: f64) {
-    let mut left = ns as u64;
-    while left > 0 {
-        left = std::hint::black_box(left) - 1;
-    }
+    std::hint::black_box(timers::links(1, ns as u64));
 }
 
 /// A micro trial (Caliper): every sample aims at the same length with as many calls as should fill it, varied at random by a
