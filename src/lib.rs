@@ -6,7 +6,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod analysis;
 pub mod cli;
 pub mod commands;
 pub mod common_time;
@@ -19,16 +18,14 @@ pub mod input;
 pub mod limits;
 pub mod measure;
 pub mod method;
-pub mod model;
+pub mod native;
 pub mod page;
 pub mod parallel;
 pub mod platform;
 pub mod prober;
-pub mod quality;
 pub mod quantity;
 pub mod recording;
 pub mod report;
-pub mod scoring;
 pub mod scratch;
 pub mod selection;
 pub mod selftest;
@@ -36,8 +33,9 @@ pub mod suitability;
 pub mod table;
 pub mod tabulation;
 pub mod text;
-pub mod trace;
 pub mod trust;
+
+pub use estimators::{analysis, model, quality, scoring, trace};
 
 /// The examples of docs/library.md, which are compiled with the tests.
 #[cfg(doctest)]

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use timermeter::model::{Outcome, Report};
 use timermeter::page::site::{self, Pages, Site, SiteError, Wanted};
 use timermeter::report::json::dense;
+use timermeter::report::read;
 
 use crate::browser::in_browser;
 
@@ -60,7 +61,7 @@ fn oddity(report: &mut Report, name: &str) {
 
 /// A kept run, without its bulk and without a fault of trust, so that nothing stands out by itself.
 fn sound() -> Report {
-    let mut report = Report::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(KEPT)).expect("a kept run");
+    let mut report = read::<Report>(&Path::new(env!("CARGO_MANIFEST_DIR")).join(KEPT)).expect("a kept run");
     for row in &mut report.timers {
         row.figures = None;
         let Some(verdicts) = &mut row.verdicts else { continue };

@@ -28,6 +28,7 @@ mod published;
 mod runtimes;
 mod sample;
 mod skipping;
+mod steps;
 mod suitability;
 mod tables;
 mod waits;

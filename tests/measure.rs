@@ -7,6 +7,7 @@ use std::time::Duration;
 use timermeter::measure::{Clock, Goal, Stopwatch, TrialError, WithSetUp};
 use timermeter::method::ClockFigures;
 use timermeter::method::Facts;
+use timermeter::native;
 
 /// A clock in virtual time: it moves in steps and costs a little.
 #[derive(Clone)]
@@ -36,7 +37,9 @@ impl Virtual {
             cost_p99_ns: Some(1.1 * self.cost_ns),
             spread: Some(1.0),
             quality: None,
-            facts: Facts::of(&timers::find("monotonic").expect("it is known").info.properties.into()),
+            facts: Facts::of(&native::properties(
+                timers::find("monotonic").expect("it is known").info.properties,
+            )),
         };
         Stopwatch::new(self.clone(), figures)
     }

@@ -6,8 +6,8 @@ use std::path::Path;
 use timermeter::model::Report;
 use timermeter::page::render;
 use timermeter::page::site::{self, Wanted};
-use timermeter::report::Format;
 use timermeter::report::plot::Plot;
+use timermeter::report::{Format, read};
 use timermeter::table::Style;
 
 use crate::browser::in_browser;
@@ -108,7 +108,7 @@ fn a_site_has_an_index_and_a_page_for_each_report() {
         let home = place.join(page).parent().unwrap().join(home.split('"').next().unwrap());
         assert_eq!(home.canonicalize().unwrap(), place.join("index.html").canonicalize().unwrap());
         let data = place.join(page).with_extension("json");
-        assert!(Report::read(&data).is_ok(), "the data lies beside it");
+        assert!(read::<Report>(&data).is_ok(), "the data lies beside it");
     }
     // It may be made again; the page of a report that is gone is gone, and what others put there stays.
     fs::remove_file(reports.join("a b&c.json")).unwrap();

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use clap::ValueEnum;
 use timermeter::model::{Outcome, Report};
-use timermeter::report::Format as Written;
+use timermeter::report::{Format as Written, read};
 use timermeter::table::{Format, Style};
 use timermeter::tabulation::{Choice, Column, Kind, Layout, Tabulation};
 
@@ -222,7 +222,7 @@ fn latex_stays_within_what_tex_can_set() {
 #[test]
 fn trust_and_the_reason_of_a_quality_of_nothing_have_columns() {
     let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json");
-    let mut report = Report::read(kept.as_ref()).unwrap();
+    let mut report = read::<Report>(kept.as_ref()).unwrap();
     let row = &mut report.timers[0];
     let verdicts = row.verdicts.as_mut().expect("a run of this program has verdicts");
     (verdicts.monotonic.outcome, verdicts.monotonic.finding) = (Outcome::Fail, "it went back | once".into());

@@ -5,6 +5,7 @@ use std::io::Write;
 use super::{CommandError, failed, prepare, show, write};
 use crate::cli::AnalyseArgs;
 use crate::recording::Recording;
+use crate::report::impossible;
 
 /// Runs the command.
 ///
@@ -13,7 +14,7 @@ use crate::recording::Recording;
 pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     let files = prepare(&args.outputs)?;
     let report = Recording::read(&args.trace).map_err(failed)?.report().map_err(failed)?;
-    if let Some(what) = report.impossible() {
+    if let Some(what) = impossible(&report) {
         let trace = args.trace.display();
         return Err(CommandError::Failed(format!(
             "'{trace}' is a damaged trace: the report that follows from it {what}"

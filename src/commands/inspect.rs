@@ -16,7 +16,7 @@ use crate::report::plot::Plot;
 use crate::report::plot::svg::standalone;
 use crate::report::terminal::{listed, machine};
 use crate::report::waits::{facts_of_period, facts_of_waits, named};
-use crate::report::{Fact, WholeFile};
+use crate::report::{self, Fact, WholeFile};
 use crate::selection::select;
 use crate::table::Style;
 use crate::text::{clipped, hang};
@@ -101,7 +101,7 @@ fn read(path: &Path) -> Result<Report, CommandError> {
         let begins = input::open(path).and_then(|mut file| file.read_exact(&mut first));
         return match begins {
             Ok(()) if is_packed(&first) => Recording::read(path).map_err(failed)?.report().map_err(failed),
-            _ => Report::read(path).map_err(failed),
+            _ => report::read(path).map_err(failed),
         };
     }
     // It can be read once only.
@@ -111,7 +111,7 @@ fn read(path: &Path) -> Result<Report, CommandError> {
     if is_packed(&bytes) {
         return Recording::unpack(&bytes, name).map_err(failed)?.report().map_err(failed);
     }
-    Report::parse(&String::from_utf8_lossy(&bytes), name).map_err(failed)
+    report::parse(&String::from_utf8_lossy(&bytes), name).map_err(failed)
 }
 
 fn probe_now(args: &InspectArgs) -> Result<Report, CommandError> {

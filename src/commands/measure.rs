@@ -17,6 +17,7 @@ use crate::measure::worker::{Instrument, Reply, Request};
 use crate::method::Facts;
 use crate::method::{ClockFigures, Counts};
 use crate::model::Report;
+use crate::native;
 use crate::report::machine::name;
 use crate::report::terminal::listed;
 use crate::report::{WholeFile, is_standard};
@@ -163,7 +164,7 @@ fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
             Ok(_) => format!("--clock {shown}: name one timer, not a pattern"),
         });
     };
-    match Facts::of(&entry.info.properties.into()).counts {
+    match Facts::of(&native::properties(entry.info.properties)).counts {
         None => refused(format!(
             "--clock {shown} does not count time (cycles change their length with the frequency of the core)"
         )),

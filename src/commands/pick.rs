@@ -10,6 +10,7 @@ use crate::method::plan::Method;
 use crate::method::runtime::host;
 use crate::method::{Choice, Requirement, choose};
 use crate::model::Report;
+use crate::report::read;
 use crate::report::terminal::listed;
 use crate::table::Style;
 use crate::text::numbers::{percent, significant, time};
@@ -25,7 +26,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
     }
     let requirement = requirement(args)?;
     let report = match &args.from {
-        Some(path) => Report::read(path).map_err(|error| CommandError::Failed(error.to_string()))?,
+        Some(path) => read::<Report>(path).map_err(|error| CommandError::Failed(error.to_string()))?,
         None => probed(args)?,
     };
     let choice = choose(&report, &requirement).map_err(|error| CommandError::Failed(error.to_string()))?;

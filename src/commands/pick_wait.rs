@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use crate::cli::{Lengths, PickArgs, RuntimeArgs, RuntimeName, ShortFormat, WaitArgs, WaitingArgs};
 use crate::method::waiting::{Punctuality, WaitChoice, Waiter, choose, waits_to_prove};
 use crate::model::Report;
+use crate::report::read;
 use crate::report::terminal::listed;
 use crate::table::Style;
 use crate::text::numbers::{short_time, significant, time};
@@ -23,7 +24,7 @@ pub fn run(args: &PickArgs, every_ns: f64, output: &mut dyn Write) -> Result<boo
     let asked = Punctuality::new(every_ns, within, args.share, args.overhead)
         .map_err(|error| CommandError::Usage(error.to_string()))?;
     let report = match &args.from {
-        Some(path) => Report::read(path).map_err(failed)?,
+        Some(path) => read::<Report>(path).map_err(failed)?,
         None => {
             let measured = to_be_measured(args, every_ns as u64, asked.share)?;
             wait::record(&measured)?.0.report().map_err(failed)?

@@ -14,6 +14,7 @@ use crate::method::budget::DRIFT;
 use crate::method::{ClockFigures, Requirement, by_rule};
 use crate::model::{Nanos, Report};
 use crate::prober::children::{self, StartError};
+use crate::report::read;
 use crate::text::json::{Layout, write, written};
 
 /// What starting a process, and the samples under way when the limit passes, may take beyond it.
@@ -27,7 +28,7 @@ const LONGEST_ANSWER: u64 = 64 << 20;
 /// When neither is to be had.
 pub fn report(from: Option<&Path>, timers: &[String]) -> Result<Report, CommandError> {
     match from {
-        Some(path) => Report::read(path).map_err(|error| CommandError::Failed(error.to_string())),
+        Some(path) => read::<Report>(path).map_err(|error| CommandError::Failed(error.to_string())),
         None => first_look(timers, NO_AGENTS, None),
     }
 }

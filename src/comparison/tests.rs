@@ -43,7 +43,7 @@ fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
 }
 
 fn report(timers: Vec<TimerRow>) -> Report {
-    Report { timers, ..Report::parse(EMPTY, "empty").unwrap() }
+    Report { timers, ..crate::report::parse::<Report>(EMPTY, "empty").unwrap() }
 }
 
 fn compared(old: &Report, new: &Report) -> Result<Comparison, NothingInCommon> {

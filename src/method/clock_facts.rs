@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::need::{Counts, Need};
 use crate::model::{Counted, Family, Outcome, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts};
+use crate::native;
 
 /// What is known of a clock; `None` where nothing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,7 +150,10 @@ pub(super) fn is_cpu_counter(row: &TimerRow) -> bool {
 /// its id. Of one that an agent hosts nothing is known then.
 fn declared(row: &TimerRow) -> Properties {
     let own = || timers::find(&row.id).filter(|_| row.runtime == "native");
-    row.properties.clone().or_else(|| own().map(|entry| entry.info.properties.into())).unwrap_or_default()
+    row.properties
+        .clone()
+        .or_else(|| own().map(|entry| native::properties(entry.info.properties)))
+        .unwrap_or_default()
 }
 
 /// Whether the counter has one rate in all states of the machine. Those of other architectures do.

@@ -142,6 +142,7 @@ fn refusal(row: &TimerRow) -> Option<String> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::native;
 
     /// A clock with a step and a cost, of which all else is well known.
     pub(in crate::method) fn clock(id: &str, step_ns: f64, cost_ns: f64) -> ClockFigures {
@@ -155,7 +156,8 @@ pub(super) mod tests {
             cost_p99_ns: Some(1.5 * cost_ns),
             spread: Some(1.0),
             quality: Some(0.4),
-            facts: timers::find(id).map_or(Facts::UNKNOWN, |entry| Facts::of(&entry.info.properties.into())),
+            facts: timers::find(id)
+                .map_or(Facts::UNKNOWN, |entry| Facts::of(&native::properties(entry.info.properties))),
         }
     }
 

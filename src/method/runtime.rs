@@ -108,7 +108,7 @@ mod tests {
 
     fn report(rows: &[(&str, &str)]) -> Report {
         let text = include_str!("../../reports/icpe2011-samsb/2011-03-14/report.json");
-        let mut report = Report::parse(text, "the report").expect("it reads");
+        let mut report = crate::report::parse::<Report>(text, "the report").expect("it reads");
         if !rows.is_empty() {
             let row = |&(id, runtime): &(&str, &str)| TimerRow::unmeasured(id, id, runtime, Status::Ok);
             report.timers = rows.iter().map(row).collect();

@@ -21,6 +21,8 @@ use crate::text::by_text;
 use crate::trace::{Stored, Trace};
 use crate::trust::{self, Case, SyscallVariant, Yardsticks};
 
+use row::{disqualify, fill, hold_against};
+
 pub use file::RecordingError;
 pub(crate) use file::is_packed;
 pub use waits::{NotUsable, ObservedPeriods, ObservedWaits};
@@ -118,11 +120,11 @@ impl Recording {
         for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {
             let (Ok(stored), Some(profile)) = (&observed.outcome, profile) else { continue };
             if let (Some(points), Some(frequency)) = (self.settings.precision_points, frequency) {
-                row.hold_against(points / 100.0, scatter(profile, frequency.value));
+                hold_against(row, points / 100.0, scatter(profile, frequency.value));
             }
             let syscall_variant = self.syscall_variant(observed, &profiles);
             let trace = stored.open();
-            row.disqualify(trust::judge(&observed.case(&trace, profile, &self.yardsticks, syscall_variant)));
+            disqualify(row, trust::judge(&observed.case(&trace, profile, &self.yardsticks, syscall_variant)));
         }
         rows
     }
@@ -142,7 +144,7 @@ impl Observed {
     pub fn judged(&self, frequency: Option<Estimate>, yardsticks: &Yardsticks) -> TimerRow {
         let (mut row, profile) = self.row(frequency);
         if let (Ok(stored), Some(profile)) = (&self.outcome, &profile) {
-            row.disqualify(trust::judge(&self.case(&stored.open(), profile, yardsticks, None)));
+            disqualify(&mut row, trust::judge(&self.case(&stored.open(), profile, yardsticks, None)));
         }
         row
     }
@@ -167,7 +169,7 @@ impl Observed {
             Ok(stored) => {
                 let trace = stored.open();
                 let profile = profile(&trace);
-                row.fill(&trace, &profile, frequency);
+                fill(&mut row, &trace, &profile, frequency);
                 (row, Some(profile))
             }
             Err(reason) => {

@@ -12,107 +12,103 @@ use crate::trace::Trace;
 
 use super::warnings::{imprecise, warning, warnings};
 
-impl TimerRow {
-    /// Fills the row from what was observed and what follows from it. `frequency`, in hertz, turns time into cycles; without it
-    /// there are no cycles and no Quality.
-    pub fn fill(&mut self, trace: &Trace, profile: &Profile, frequency: Option<Estimate>) {
-        self.ns_per_tick = profile.ns_per_tick;
-        let hertz = frequency.map(|frequency| Hertz(frequency.value));
-        self.accuracy = accuracy(profile, hertz);
-        self.cost = cost(trace, profile, hertz);
-        let spread = profile.spread;
-        self.spread = spread.map(|spread| spread.value);
-        let bounded = spread.filter(Estimate::is_bounded);
-        (self.spread_low, self.spread_high) =
-            (bounded.map(|spread| spread.low), bounded.map(|spread| spread.high));
-        self.distribution.clone_from(&profile.distribution);
-        self.observations = Some(observations(trace, profile));
-        self.figures = Some(figures(trace, profile.step()));
-        self.judge(profile);
-        if let (Status::Ok, Some(frequency)) = (self.status, frequency) {
-            self.score(profile, frequency);
-        }
-        self.warnings = warnings(trace, profile, hertz);
+/// Fills the row from what was observed and what follows from it. `frequency`, in hertz, turns time into cycles; without it
+/// there are no cycles and no Quality.
+pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Option<Estimate>) {
+    row.ns_per_tick = profile.ns_per_tick;
+    let hertz = frequency.map(|frequency| Hertz(frequency.value));
+    row.accuracy = accuracy(profile, hertz);
+    row.cost = cost(trace, profile, hertz);
+    let spread = profile.spread;
+    row.spread = spread.map(|spread| spread.value);
+    let bounded = spread.filter(Estimate::is_bounded);
+    (row.spread_low, row.spread_high) = (bounded.map(|spread| spread.low), bounded.map(|spread| spread.high));
+    row.distribution.clone_from(&profile.distribution);
+    row.observations = Some(observations(trace, profile));
+    row.figures = Some(figures(trace, profile.step()));
+    judge(row, profile);
+    if let (Status::Ok, Some(frequency)) = (row.status, frequency) {
+        score(row, profile, frequency);
     }
+    row.warnings = warnings(trace, profile, hertz);
+}
 
-    /// Says so where Quality is not known as well as was asked for, and why.
-    pub fn hold_against(&mut self, precision: f64, scatter: Option<f64>) {
-        let (Some(quality), Some(low), Some(high)) = (self.quality, self.quality_low, self.quality_high)
-        else {
-            return;
-        };
-        let half = (quality - low).max(high - quality);
-        let processes = self.observations.as_ref().map_or(0, |seen| seen.processes);
-        if half > precision {
-            self.warnings.extend(imprecise(half, precision, processes, scatter));
-        }
+/// Says so where Quality is not known as well as was asked for, and why.
+pub fn hold_against(row: &mut TimerRow, precision: f64, scatter: Option<f64>) {
+    let (Some(quality), Some(low), Some(high)) = (row.quality, row.quality_low, row.quality_high) else {
+        return;
+    };
+    let half = (quality - low).max(high - quality);
+    let processes = row.observations.as_ref().map_or(0, |seen| seen.processes);
+    if half > precision {
+        row.warnings.extend(imprecise(half, precision, processes, scatter));
     }
+}
 
-    /// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0, whatever its figures
-    /// are: that value is kept for those (ICPE 2011, section 3).
-    pub fn disqualify(&mut self, verdicts: Verdicts) {
-        let disqualified: Vec<Warning> = verdicts
-            .disqualifying()
-            .filter_map(|(name, finding)| {
-                let message = format!("{finding}, so its Quality is 0");
-                warning(&format!("not-{name}"), message, "take no durations with it")
-            })
-            .collect();
-        if !disqualified.is_empty() {
-            (self.quality, self.quality_low, self.quality_high) = (Some(0.0), Some(0.0), Some(0.0));
-        }
-        self.warnings.splice(0..0, disqualified);
-        let failed = |outcome: Outcome| outcome == Outcome::Fail;
-        if failed(verdicts.counts.outcome) {
-            let advice = "choose a clock that counts what you want to know";
-            self.warnings.extend(warning("counts-something-else", verdicts.counts.finding.clone(), advice));
-        }
-        if failed(verdicts.read_path.outcome) {
-            let advice = match verdicts.counts.claimed {
-                Some(Counted::ThreadCycles) => {
-                    "have the hypervisor pass the counters of the CPU through to the guest"
-                }
-                _ => "see which clock source is in use, and why: `timermeter check`",
-            };
-            self.warnings.extend(warning("read-path", verdicts.read_path.finding.clone(), advice));
-        }
-        self.verdicts = Some(verdicts);
+/// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0, whatever its figures
+/// are: that value is kept for those (ICPE 2011, section 3).
+pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
+    let disqualified: Vec<Warning> = verdicts
+        .disqualifying()
+        .filter_map(|(name, finding)| {
+            let message = format!("{finding}, so its Quality is 0");
+            warning(&format!("not-{name}"), message, "take no durations with it")
+        })
+        .collect();
+    if !disqualified.is_empty() {
+        (row.quality, row.quality_low, row.quality_high) = (Some(0.0), Some(0.0), Some(0.0));
     }
-
-    fn judge(&mut self, profile: &Profile) {
-        let (status, reason, remedy) = match &profile.resolution {
-            Resolution::Resolved { .. } if profile.ns_per_tick.is_none() => {
-                (Status::Unresolved, Some("the length of its tick could not be found".into()), None)
+    row.warnings.splice(0..0, disqualified);
+    let failed = |outcome: Outcome| outcome == Outcome::Fail;
+    if failed(verdicts.counts.outcome) {
+        let advice = "choose a clock that counts what you want to know";
+        row.warnings.extend(warning("counts-something-else", verdicts.counts.finding.clone(), advice));
+    }
+    if failed(verdicts.read_path.outcome) {
+        let advice = match verdicts.counts.claimed {
+            Some(Counted::ThreadCycles) => {
+                "have the hypervisor pass the counters of the CPU through to the guest"
             }
-            Resolution::Resolved { .. } if profile.cost.is_none() || profile.spread.is_none() => {
-                let why = profile.no_cost.map_or_else(String::new, |why| format!(": {why}"));
-                (Status::Unresolved, Some(format!("its invocation cost could not be determined{why}")), None)
-            }
-            Resolution::Resolved { .. } => (Status::Ok, None, None),
-            Resolution::AtMost { reason, .. } => (
-                Status::Unresolved,
-                Some(format!("no step could be determined: {reason}")),
-                Some("try --thorough; a clock that moves irregularly has no step to be found"),
-            ),
-            Resolution::Unmoved => (
-                Status::Unresolved,
-                Some("it did not move while it was watched".into()),
-                Some("try --thorough, which watches longer"),
-            ),
+            _ => "see which clock source is in use, and why: `timermeter check`",
         };
-        self.status = status;
-        self.reason = reason;
-        self.remedy = remedy.map(Into::into);
+        row.warnings.extend(warning("read-path", verdicts.read_path.finding.clone(), advice));
     }
+    row.verdicts = Some(verdicts);
+}
 
-    /// Quality and its interval.
-    fn score(&mut self, profile: &Profile, frequency: Estimate) {
-        let scored = scored(profile, frequency);
-        self.quality = scored.map(|quality| quality.value);
-        let bounded = scored.filter(Estimate::is_bounded);
-        (self.quality_low, self.quality_high) =
-            (bounded.map(|quality| quality.low), bounded.map(|quality| quality.high));
-    }
+fn judge(row: &mut TimerRow, profile: &Profile) {
+    let (status, reason, remedy) = match &profile.resolution {
+        Resolution::Resolved { .. } if profile.ns_per_tick.is_none() => {
+            (Status::Unresolved, Some("the length of its tick could not be found".into()), None)
+        }
+        Resolution::Resolved { .. } if profile.cost.is_none() || profile.spread.is_none() => {
+            let why = profile.no_cost.map_or_else(String::new, |why| format!(": {why}"));
+            (Status::Unresolved, Some(format!("its invocation cost could not be determined{why}")), None)
+        }
+        Resolution::Resolved { .. } => (Status::Ok, None, None),
+        Resolution::AtMost { reason, .. } => (
+            Status::Unresolved,
+            Some(format!("no step could be determined: {reason}")),
+            Some("try --thorough; a clock that moves irregularly has no step to be found"),
+        ),
+        Resolution::Unmoved => (
+            Status::Unresolved,
+            Some("it did not move while it was watched".into()),
+            Some("try --thorough, which watches longer"),
+        ),
+    };
+    row.status = status;
+    row.reason = reason;
+    row.remedy = remedy.map(Into::into);
+}
+
+/// Quality and its interval.
+fn score(row: &mut TimerRow, profile: &Profile, frequency: Estimate) {
+    let scored = scored(profile, frequency);
+    row.quality = scored.map(|quality| quality.value);
+    let bounded = scored.filter(Estimate::is_bounded);
+    (row.quality_low, row.quality_high) =
+        (bounded.map(|quality| quality.low), bounded.map(|quality| quality.high));
 }
 
 fn accuracy(profile: &Profile, frequency: Option<Hertz>) -> Option<Accuracy> {

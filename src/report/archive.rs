@@ -140,12 +140,13 @@ mod tests {
 
     use super::Archive;
     use crate::model::Report;
+    use crate::report::parse;
     use crate::report::read::tests::SMALL;
 
     #[test]
     fn nodes_that_begin_at_once_keep_their_runs_and_one_that_fails_takes_nobodys_folder_away() {
         const NODES: usize = 12;
-        let report = Report::parse(SMALL, "r.json").unwrap();
+        let report = parse::<Report>(SMALL, "r.json").unwrap();
         for _ in 0..20 {
             let folder = tempfile::tempdir().unwrap();
             let (base, together) = (folder.path().join("run"), Barrier::new(NODES));

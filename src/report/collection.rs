@@ -78,7 +78,7 @@ impl Collection<Report> {
         let collection = Collection::read_texts(paths, |path, text| {
             let length = text.len() as u64;
             let fits = bytes.fetch_add(length, Ordering::Relaxed).saturating_add(length) <= most;
-            let parse = || Report::parse(text, &path.display().to_string());
+            let parse = || parse::<Report>(text, &path.display().to_string());
             fits.then(parse).transpose()
         });
         let reports = collection

@@ -6,35 +6,33 @@ use crate::text::numbers::{significant, time};
 /// More costs than this are not listed one by one.
 const LISTED: usize = 6;
 
-impl Distribution {
-    /// One cost, several or none; the tail; and what lies between processes. `median_ns` is the cost that invocations without
-    /// a single cost lie around.
-    #[must_use]
-    pub fn in_words(&self, median_ns: Option<f64>) -> String {
-        let varied = varied(self.within_ns);
-        let costs = match self.modes.as_slice() {
-            [] => {
-                let around = median_ns.map_or_else(String::new, |ns| format!(" around {}", time(Some(ns))));
-                format!("no single cost: they lie{around}, {varied}")
-            }
-            [mode] => format!("one, {}, {varied}", written(mode)),
-            modes => format!(
-                "{}, {}; {varied} around the one that holds the median",
-                number(modes.len()),
-                listed(modes)
-            ),
-        };
-        let tail = if self.tail_share > 0.0 {
-            format!("{} far above, as interrupted calls are", percent(self.tail_share))
-        } else {
-            "none far above".to_owned()
-        };
-        let between = match self.between_ns {
-            Some(ns) => format!("processes differ by {} (SD)", deviation(ns)),
-            None => "one process, so nothing is known of others".to_owned(),
-        };
-        [costs, tail, between].join("; ")
-    }
+/// One cost, several or none; the tail; and what lies between processes. `median_ns` is the cost that invocations without
+/// a single cost lie around.
+#[must_use]
+pub fn in_words(distribution: &Distribution, median_ns: Option<f64>) -> String {
+    let varied = varied(distribution.within_ns);
+    let costs = match distribution.modes.as_slice() {
+        [] => {
+            let around = median_ns.map_or_else(String::new, |ns| format!(" around {}", time(Some(ns))));
+            format!("no single cost: they lie{around}, {varied}")
+        }
+        [mode] => format!("one, {}, {varied}", written(mode)),
+        modes => format!(
+            "{}, {}; {varied} around the one that holds the median",
+            number(modes.len()),
+            listed(modes)
+        ),
+    };
+    let tail = if distribution.tail_share > 0.0 {
+        format!("{} far above, as interrupted calls are", percent(distribution.tail_share))
+    } else {
+        "none far above".to_owned()
+    };
+    let between = match distribution.between_ns {
+        Some(ns) => format!("processes differ by {} (SD)", deviation(ns)),
+        None => "one process, so nothing is known of others".to_owned(),
+    };
+    [costs, tail, between].join("; ")
 }
 
 /// How much a cost varies within a process.
@@ -85,7 +83,7 @@ fn percent(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::percent;
+    use super::{in_words, percent};
     use crate::model::{Distribution, Mode};
 
     fn of(modes: &[(f64, f64)], within_ns: f64, between_ns: Option<f64>, tail_share: f64) -> Distribution {
@@ -95,7 +93,7 @@ mod tests {
 
     #[test]
     fn one_cost_several_and_none_are_told_apart() {
-        let told = |costs: Distribution| costs.in_words(Some(30.0));
+        let told = |costs: Distribution| in_words(&costs, Some(30.0));
         assert_eq!(
             told(of(&[(22.5, 0.999)], 0.4, Some(0.3), 0.001)),
             "one, 22.50 ns (99.9 %), SD 0.40 ns; 0.1 % far above, as interrupted calls are; processes differ by 0.30 ns (SD)"
@@ -124,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_list_has_an_end() {
-        let told = of(&[(1.0, 0.001); 1000], 0.1, None, 0.0).in_words(None);
+        let told = in_words(&of(&[(1.0, 0.001); 1000], 0.1, None, 0.0), None);
         assert!(told.starts_with("1000, ") && told.contains(" and 994 more;") && told.len() < 400, "{told}");
     }
 

@@ -1,5 +1,6 @@
 //! One timer in a few lines of text, each a name and a value. Shared by the terminal and the page.
 
+use super::costs::in_words;
 use super::fact::Fact;
 use crate::model::{Accuracy, AccuracyKind, Answers, Cost, Observations, TimerRow, Verdicts};
 use crate::text::numbers::{accuracy, count, percent, plus_minus, rate, share, significant, time};
@@ -18,7 +19,7 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
     fact("cost", row.cost.as_ref().map(cost));
     fact("in a row", row.cost.as_ref().and_then(in_a_row));
     let median = row.cost.as_ref().and_then(|cost| cost.median_ns);
-    fact("single costs", row.distribution.as_ref().map(|costs| costs.in_words(median)));
+    fact("single costs", row.distribution.as_ref().map(|costs| in_words(costs, median)));
     fact("as seen", row.cost.as_ref().and_then(singles));
     fact("spread", row.spread.map(|_| spread(row)));
     fact("tick", row.ns_per_tick.map(|ns| format!("{} ({})", time(Some(ns)), rate(Some(1e9 / ns)))));

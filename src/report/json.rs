@@ -77,6 +77,7 @@ fn only_finite<const N: usize>(figures: [&mut Option<Known>; N]) {
 mod tests {
     use super::{dense, render};
     use crate::model::Report;
+    use crate::report::parse;
     use crate::report::read::tests::SMALL;
 
     #[test]
@@ -84,9 +85,9 @@ mod tests {
         let row =
             |id: &str| format!(r#"{{"id":"{id}","label":"","runtime":"x","status":"ok","warnings":[]}}"#);
         let text = SMALL.replace("\"timers\":[]", &format!("\"timers\":[{},{}]", row("a"), row("b")));
-        let report = Report::parse(&text, "r.json").unwrap();
+        let report = parse::<Report>(&text, "r.json").unwrap();
         let (kept, indented) = (dense(&report), render(&report));
-        assert_eq!(Report::parse(&kept, "kept").unwrap(), report);
+        assert_eq!(parse::<Report>(&kept, "kept").unwrap(), report);
         assert!(kept.len() < indented.len() * 3 / 4, "{kept}");
         assert_eq!(kept.lines().filter(|line| line.starts_with("{\"id\":")).count(), 2, "{kept}");
     }

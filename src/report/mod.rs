@@ -36,7 +36,7 @@ pub use fact::Fact;
 pub use format::{Format, UnknownEnding};
 pub use host::host;
 pub use output::{OutputError, OutputFile, WholeFile, is_standard};
-pub use range::Impossible;
+pub use range::{Impossible, impossible};
 pub use rank::ranks;
 pub use read::{Document, ReadError, parse, read};
 #[cfg(feature = "schema")]

@@ -7,6 +7,8 @@ use std::collections::HashSet;
 use crate::model::{Accuracy, Cost, Distribution, Report, TimerRow};
 use crate::text::clipped;
 
+use waits::impossible_waits;
+
 /// What cannot be in a report, with its place.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Impossible {
@@ -54,39 +56,37 @@ const LENGTH: Range = Range { least: 0.0, most: 1e18, more: false, name: "0 to 1
 const STEP: Range = Range { more: true, name: "more than 0, up to 1e18", ..LENGTH };
 const RATE: Range = Range { least: 0.0, most: 1e12, more: true, name: "more than 0, up to 1e12" };
 
-impl<F, V, H, P> Report<F, V, H, P> {
-    /// The first thing in it that cannot be.
-    #[must_use]
-    pub fn impossible(&self) -> Option<Impossible> {
-        let frequency = &self.frequency;
-        let rates = [
-            ("nominal_hz", frequency.nominal_hz),
-            ("tsc_hz", frequency.tsc_hz),
-            ("effective_hz", frequency.effective_hz),
-            ("effective_hz_low", frequency.effective_hz_low),
-            ("effective_hz_high", frequency.effective_hz_high),
-            ("cycles_hz", frequency.cycles_hz),
-            ("cycles_hz_low", frequency.cycles_hz_low),
-            ("cycles_hz_high", frequency.cycles_hz_high),
-        ];
-        let wrong = rates.into_iter().find_map(|(name, rate)| outside(name, rate, RATE));
-        if let Some((name, value, range)) = wrong {
-            return Some(Impossible::Figure { place: format!("frequency.{name}"), value, range });
-        }
-        let mut seen = HashSet::new();
-        let timers = self.timers.iter().enumerate().find_map(|(at, row)| {
-            if !seen.insert(row.id.as_str()) {
-                return Some(Impossible::DuplicateId(clipped(&row.id, 80)));
-            }
-            let place = |name: &str| format!("timers[{at}] ('{}'): {name}", clipped(&row.id, 80));
-            if let Some((name, value, range)) = row.outside() {
-                return Some(Impossible::Figure { place: place(name), value, range });
-            }
-            let (name, low, high) = row.crossed()?;
-            Some(Impossible::Interval { place: place(name), low, high })
-        });
-        timers.or_else(|| self.impossible_waits())
+/// The first thing in a report that cannot be.
+#[must_use]
+pub fn impossible<F, V, H, P>(report: &Report<F, V, H, P>) -> Option<Impossible> {
+    let frequency = &report.frequency;
+    let rates = [
+        ("nominal_hz", frequency.nominal_hz),
+        ("tsc_hz", frequency.tsc_hz),
+        ("effective_hz", frequency.effective_hz),
+        ("effective_hz_low", frequency.effective_hz_low),
+        ("effective_hz_high", frequency.effective_hz_high),
+        ("cycles_hz", frequency.cycles_hz),
+        ("cycles_hz_low", frequency.cycles_hz_low),
+        ("cycles_hz_high", frequency.cycles_hz_high),
+    ];
+    let wrong = rates.into_iter().find_map(|(name, rate)| outside(name, rate, RATE));
+    if let Some((name, value, range)) = wrong {
+        return Some(Impossible::Figure { place: format!("frequency.{name}"), value, range });
     }
+    let mut seen = HashSet::new();
+    let timers = report.timers.iter().enumerate().find_map(|(at, row)| {
+        if !seen.insert(row.id.as_str()) {
+            return Some(Impossible::DuplicateId(clipped(&row.id, 80)));
+        }
+        let place = |name: &str| format!("timers[{at}] ('{}'): {name}", clipped(&row.id, 80));
+        if let Some((name, value, range)) = outside_of(row) {
+            return Some(Impossible::Figure { place: place(name), value, range });
+        }
+        let (name, low, high) = crossed(row)?;
+        Some(Impossible::Interval { place: place(name), low, high })
+    });
+    timers.or_else(|| impossible_waits(report))
 }
 
 type Outside = (&'static str, f64, &'static str);
@@ -112,47 +112,45 @@ fn of_distribution(costs: &Distribution) -> impl Iterator<Item = (&'static str, 
     whole.into_iter().chain(modes)
 }
 
-impl<F, V> TimerRow<F, V> {
-    fn outside(&self) -> Option<Outside> {
-        let step = |part: fn(&Accuracy) -> Option<f64>| self.accuracy.as_ref().and_then(part);
-        let cost = |part: fn(&Cost) -> Option<f64>| self.cost.as_ref().and_then(part);
-        [
-            ("ns_per_tick", self.ns_per_tick, STEP),
-            ("spread", self.spread, SHARE),
-            ("spread_low", self.spread_low, SHARE),
-            ("spread_high", self.spread_high, SHARE),
-            ("quality", self.quality, SHARE),
-            ("quality_low", self.quality_low, SHARE),
-            ("quality_high", self.quality_high, SHARE),
-            ("printed_quality", self.printed_quality, SHARE),
-            ("accuracy.ns", step(|step| step.ns), STEP),
-            ("accuracy.low_ns", step(|step| step.low_ns), LENGTH),
-            ("accuracy.high_ns", step(|step| step.high_ns), STEP),
-            ("accuracy.ticks", step(|step| Some(step.ticks)), STEP),
-            ("accuracy.cycles", step(|step| step.cycles), STEP),
-            ("cost.median_ns", cost(|cost| cost.median_ns), LENGTH),
-            ("cost.low_ns", cost(|cost| cost.low_ns), LENGTH),
-            ("cost.high_ns", cost(|cost| cost.high_ns), LENGTH),
-            ("cost.median_cycles", cost(|cost| cost.median_cycles), LENGTH),
-            ("cost.amortised_ns", cost(|cost| cost.amortised_ns), LENGTH),
-            ("cost.single_median_ns", cost(|cost| cost.single_median_ns), LENGTH),
-            ("cost.p99_ns", cost(|cost| cost.p99_ns), LENGTH),
-        ]
-        .into_iter()
-        .chain(self.distribution.iter().flat_map(of_distribution))
-        .find_map(|(name, figure, range)| outside(name, figure, range))
-    }
+fn outside_of<F, V>(row: &TimerRow<F, V>) -> Option<Outside> {
+    let step = |part: fn(&Accuracy) -> Option<f64>| row.accuracy.as_ref().and_then(part);
+    let cost = |part: fn(&Cost) -> Option<f64>| row.cost.as_ref().and_then(part);
+    [
+        ("ns_per_tick", row.ns_per_tick, STEP),
+        ("spread", row.spread, SHARE),
+        ("spread_low", row.spread_low, SHARE),
+        ("spread_high", row.spread_high, SHARE),
+        ("quality", row.quality, SHARE),
+        ("quality_low", row.quality_low, SHARE),
+        ("quality_high", row.quality_high, SHARE),
+        ("printed_quality", row.printed_quality, SHARE),
+        ("accuracy.ns", step(|step| step.ns), STEP),
+        ("accuracy.low_ns", step(|step| step.low_ns), LENGTH),
+        ("accuracy.high_ns", step(|step| step.high_ns), STEP),
+        ("accuracy.ticks", step(|step| Some(step.ticks)), STEP),
+        ("accuracy.cycles", step(|step| step.cycles), STEP),
+        ("cost.median_ns", cost(|cost| cost.median_ns), LENGTH),
+        ("cost.low_ns", cost(|cost| cost.low_ns), LENGTH),
+        ("cost.high_ns", cost(|cost| cost.high_ns), LENGTH),
+        ("cost.median_cycles", cost(|cost| cost.median_cycles), LENGTH),
+        ("cost.amortised_ns", cost(|cost| cost.amortised_ns), LENGTH),
+        ("cost.single_median_ns", cost(|cost| cost.single_median_ns), LENGTH),
+        ("cost.p99_ns", cost(|cost| cost.p99_ns), LENGTH),
+    ]
+    .into_iter()
+    .chain(row.distribution.iter().flat_map(of_distribution))
+    .find_map(|(name, figure, range)| outside(name, figure, range))
+}
 
-    /// An interval that ends before it begins.
-    fn crossed(&self) -> Option<(&'static str, f64, f64)> {
-        let (accuracy, cost) = (self.accuracy.as_ref(), self.cost.as_ref());
-        let intervals = [
-            ("quality", self.quality_low, self.quality_high),
-            ("spread", self.spread_low, self.spread_high),
-            ("accuracy", accuracy.and_then(|a| a.low_ns), accuracy.and_then(|a| a.high_ns)),
-            ("cost", cost.and_then(|cost| cost.low_ns), cost.and_then(|cost| cost.high_ns)),
-        ];
-        let both = intervals.into_iter().filter_map(|(name, low, high)| Some((name, low?, high?)));
-        both.into_iter().find(|(_, low, high)| low > high)
-    }
+/// An interval that ends before it begins.
+fn crossed<F, V>(row: &TimerRow<F, V>) -> Option<(&'static str, f64, f64)> {
+    let (accuracy, cost) = (row.accuracy.as_ref(), row.cost.as_ref());
+    let intervals = [
+        ("quality", row.quality_low, row.quality_high),
+        ("spread", row.spread_low, row.spread_high),
+        ("accuracy", accuracy.and_then(|a| a.low_ns), accuracy.and_then(|a| a.high_ns)),
+        ("cost", cost.and_then(|cost| cost.low_ns), cost.and_then(|cost| cost.high_ns)),
+    ];
+    let both = intervals.into_iter().filter_map(|(name, low, high)| Some((name, low?, high?)));
+    both.into_iter().find(|(_, low, high)| low > high)
 }

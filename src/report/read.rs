@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::range::Impossible;
+use super::range::{Impossible, impossible};
 use super::size::{has_too_many_timers, has_too_many_values};
 use crate::input::LONGEST_REPORT;
 use crate::model::{Report, SCHEMA};
@@ -108,29 +108,12 @@ where
     }
 
     fn impossible(&self) -> Option<Impossible> {
-        self.impossible()
+        impossible(self)
     }
 }
 
-impl Report {
-    /// Reads the report in the file `path`.
-    ///
-    /// # Errors
-    /// When the file cannot be read or does not hold a report of this version.
-    pub fn read(path: &Path) -> Result<Self, ReadError> {
-        read(path)
-    }
-
-    /// Reads a report from `text`; `name` says in errors where it came from.
-    ///
-    /// # Errors
-    /// When it is not a report of this version.
-    pub fn parse(text: &str, name: &str) -> Result<Self, ReadError> {
-        parse(text, name)
-    }
-}
-
-/// As [`Report::read`]; what figures are drawn from is passed over where a [`BriefReport`](crate::model::BriefReport) is asked for.
+/// Reads the report in the file `path`; what figures are drawn from is passed over where a [`BriefReport`](crate::model::BriefReport)
+/// is asked for.
 ///
 /// # Errors
 /// When the file cannot be read or does not hold a report of this version.
@@ -138,7 +121,7 @@ pub fn read<R: Document>(path: &Path) -> Result<R, ReadError> {
     parse(text_of(path, &mut Vec::new())?, &path.display().to_string())
 }
 
-/// As [`Report::parse`], of either kind.
+/// Reads a report of either kind from `text`; `name` says in errors where it came from.
 ///
 /// # Errors
 /// When it is not a report of this version.
@@ -213,7 +196,7 @@ fn unmarked(text: &str) -> &str {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::{ReadError, Report, parse};
+    use super::{ReadError, Report, parse, read};
     use crate::model::BriefReport;
 
     fn brief(text: &str) -> Result<BriefReport, ReadError> {
@@ -229,12 +212,12 @@ pub(super) mod tests {
         "warnings":[],"timers":[]}"#;
 
     fn error(text: &str) -> ReadError {
-        Report::parse(text, "r.json").expect_err("it should be refused")
+        parse::<Report>(text, "r.json").expect_err("it should be refused")
     }
 
     #[test]
     fn a_small_report_is_read() {
-        let report = Report::parse(SMALL, "r.json").unwrap();
+        let report = parse::<Report>(SMALL, "r.json").unwrap();
         assert_eq!(report.settings.profile, "quick");
         assert_eq!(report.frequency.effective_hz, None);
     }
@@ -305,7 +288,7 @@ pub(super) mod tests {
                 r#""distribution":{{"modes":[{modes}],"within_ns":1,"between_ns":null,"tail_share":{tail}}}"#
             ))
         };
-        assert!(Report::parse(&distribution(r#"{"ns":9,"share":1}"#, "0"), "r.json").is_ok());
+        assert!(parse::<Report>(&distribution(r#"{"ns":9,"share":1}"#, "0"), "r.json").is_ok());
         for (text, words) in [
             (distribution(r#"{"ns":-9,"share":1}"#, "0"), "distribution.modes.ns is -9.0"),
             (distribution(r#"{"ns":9,"share":2}"#, "0"), "distribution.modes.share is 2.0"),
@@ -318,7 +301,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_mark_before_utf_8_is_passed_over_and_utf_16_is_named() {
-        assert!(Report::parse(&format!("\u{feff}{SMALL}"), "r.json").is_ok());
+        assert!(parse::<Report>(&format!("\u{feff}{SMALL}"), "r.json").is_ok());
         assert!(brief(&format!("\u{feff}{SMALL}")).is_ok());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
@@ -328,14 +311,14 @@ pub(super) mod tests {
         let big: Vec<u8> = SMALL.encode_utf16().flat_map(u16::to_be_bytes).collect();
         for bytes in [little(&[0xfeff]), little(&[]), big] {
             std::fs::write(&path, bytes).unwrap();
-            let told = Report::read(&path).unwrap_err().to_string();
+            let told = read::<Report>(&path).unwrap_err().to_string();
             assert!(told.contains("r.json' is UTF-16") && told.contains("iconv"), "{told}");
         }
     }
 
     #[test]
     fn a_missing_file_is_named() {
-        let error = Report::read(std::path::Path::new("/no/such/report.json")).unwrap_err();
+        let error = read::<Report>(std::path::Path::new("/no/such/report.json")).unwrap_err();
         assert!(error.to_string().contains("/no/such/report.json"), "{error}");
     }
 }

@@ -131,8 +131,11 @@ fn path(
     trace.declared = declared;
     let mut profile = profile(&trace);
     profile.cost = Some(crate::model::Estimate { value: 30.0, low: 30.0, high: 30.0, samples: 1 });
-    let properties =
-        if declared { timers::Properties::MONOTONIC } else { timers::Properties::COUNTER }.into();
+    let properties = crate::native::properties(if declared {
+        timers::Properties::MONOTONIC
+    } else {
+        timers::Properties::COUNTER
+    });
     judge(&Case {
         id: "clock",
         properties: &properties,

@@ -40,26 +40,26 @@ pub fn build(root: &Path, listed: &[(String, String)]) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("constants");
     let copy = target.join("tree");
     let _ = fs::remove_dir_all(&copy);
-    for folder in ["src", "timers", "templates", "benches", "xtask", "docs"] {
+    for folder in ["src", "estimators", "timers", "templates", "benches", "xtask", "docs"] {
         copy_folder(&root.join(folder), &copy.join(folder));
     }
     for file in ["Cargo.toml", "Cargo.lock"] {
         fs::copy(root.join(file), copy.join(file)).expect("it can be copied");
     }
-    for path in files_below(&copy.join("src/analysis")) {
-        let file = path.strip_prefix(copy.join("src")).unwrap().to_str().unwrap().to_owned();
+    for path in files_below(&copy.join("estimators/analysis")) {
+        let file = path.strip_prefix(copy.join("estimators")).unwrap().to_str().unwrap().to_owned();
         let mut code = fs::read_to_string(&path).unwrap();
         for (name, _) in listed.iter().filter(|(name, of)| *of == file && is_varied(name, of)) {
             code = as_function(&code, name, &file);
         }
         fs::write(&path, code).unwrap();
     }
-    for path in files_below(&copy.join("src")) {
+    for path in ["src", "estimators"].into_iter().flat_map(|folder| files_below(&copy.join(folder))) {
         let code = fs::read_to_string(&path).unwrap();
-        let siblings = path.starts_with(copy.join("src/analysis"));
+        let siblings = path.starts_with(copy.join("estimators/analysis"));
         fs::write(&path, imported(&code, listed, siblings)).unwrap();
     }
-    let lib = copy.join("src/lib.rs");
+    let lib = copy.join("estimators/lib.rs");
     let code = fs::read_to_string(&lib).unwrap();
     fs::write(&lib, format!("{code}\n#[allow(missing_docs)]\npub mod varied {{{VARIED}}}\n")).unwrap();
     let mut cargo = Command::new(env!("CARGO"));

@@ -1,10 +1,11 @@
 //! A clock and an operation in virtual time, and campaigns with them.
 
-use rand::rngs::StdRng;
+use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Binomial, Distribution, Exp1};
 use timermeter::method::Facts;
 use timermeter::method::{ClockFigures, Method, Plan};
+use timermeter::native;
 
 /// With so many intervals between two edges these fall into the loop independently of each other: the random waits, which
 /// vary by 0.29 of an interval, have added up to a whole one.
@@ -28,7 +29,7 @@ impl Truth {
     }
 
     /// What a prober would have found: the cost is off by up to 1 %, and said to be by up to 2 %.
-    pub fn figures(&self, random: &mut StdRng) -> ClockFigures {
+    pub fn figures(&self, random: &mut SmallRng) -> ClockFigures {
         let cost = self.median_cost();
         let within_a_step = 1.0 - (-(self.step_ns / self.jitter_ns + 2.0_f64.ln())).exp();
         ClockFigures {
@@ -41,7 +42,10 @@ impl Truth {
             cost_p99_ns: Some(self.base_ns + self.jitter_ns * 100.0_f64.ln()),
             spread: Some(within_a_step),
             quality: None,
-            facts: Facts { ordered: self.ordered, ..Facts::of(&timers::Properties::MONOTONIC.into()) },
+            facts: Facts {
+                ordered: self.ordered,
+                ..Facts::of(&native::properties(timers::Properties::MONOTONIC))
+            },
         }
     }
 }
@@ -60,12 +64,12 @@ pub struct World {
     pipeline_ns: [f64; 2],
     phase: f64,
     now: f64,
-    random: StdRng,
+    random: SmallRng,
 }
 
 impl World {
     pub fn new(clock: Truth, seed: u64) -> Self {
-        let mut random = StdRng::seed_from_u64(seed);
+        let mut random = SmallRng::seed_from_u64(seed);
         Self {
             clock,
             latch: random.random_range(0.1..0.9),
@@ -159,7 +163,7 @@ impl World {
         found / duration_ns - 1.0
     }
 
-    pub fn random(&mut self) -> &mut StdRng {
+    pub fn random(&mut self) -> &mut SmallRng {
         &mut self.random
     }
 
@@ -177,6 +181,6 @@ impl World {
     }
 }
 
-fn exponential(random: &mut StdRng) -> f64 {
+fn exponential(random: &mut SmallRng) -> f64 {
     Exp1.sample(random)
 }

@@ -28,7 +28,7 @@ use timermeter::quality::quality;
 use timermeter::recording::Recording;
 use timermeter::report::plot::Plot;
 use timermeter::report::waits::{facts_of_period, facts_of_waits};
-use timermeter::report::{Format, parse};
+use timermeter::report::{Format, impossible, parse};
 use timermeter::table::Style;
 use timermeter::text::plain;
 
@@ -95,7 +95,7 @@ fn show(report: &Report) {
         all.for_each(|waiter| assert!((0.0..=1.0).contains(&waiter.share) && waiter.share_at_least <= 1.0));
     }
     let json = Format::Json.render(report, PLAIN);
-    Report::parse(&json, "again").expect("what it writes it reads");
+    parse::<Report>(&json, "again").expect("what it writes it reads");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn reports() {
         // As every message passes the gate, it may be anything but a panic; yet what quotes the text is plain at once.
         let brief: Result<BriefReport, _> =
             parse(text, "r.json").map_err(|error| steers_nothing(&error.to_string()));
-        let report = match Report::parse(text, "r.json") {
+        let report = match parse::<Report>(text, "r.json") {
             Ok(report) => report,
             Err(error) => {
                 steers_nothing(&error.to_string());
@@ -134,7 +134,7 @@ fn traces() {
             Ok(recording) => {
                 // `analyse` refuses what cannot be.
                 match recording.report() {
-                    Ok(report) if report.impossible().is_none() => show(&report),
+                    Ok(report) if impossible(&report).is_none() => show(&report),
                     _ => {}
                 }
                 true

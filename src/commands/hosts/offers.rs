@@ -10,6 +10,7 @@ use super::runtimes::{self, Installed};
 use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::commands::{CommandError, failed};
 use crate::model::{Status, TimerRow};
+use crate::native;
 use crate::prober::campaign::{Host, Settings};
 use crate::prober::children;
 use crate::prober::process::Command;
@@ -107,7 +108,7 @@ fn native() -> Result<Offer, CommandError> {
             Err(why) => {
                 let mut row = TimerRow::unmeasured(info.id, info.label, "native", Status::Unavailable);
                 row.ns_per_tick = (entry.ns_per_tick)().or(info.ns_per_tick);
-                row.properties = Some(info.properties.into());
+                row.properties = Some(native::properties(info.properties));
                 row.reason = Some(why.reason);
                 row.remedy = why.remedy;
                 rows.push(row);

@@ -8,6 +8,7 @@ use super::offers::Offers;
 use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::commands::CommandError;
 use crate::model::{Means, Status, TimerRow};
+use crate::native;
 use crate::prober::campaign::{Host, Settings};
 use crate::prober::protocol::{HostedWaiter, Missing};
 use crate::recording::NotUsable;
@@ -93,7 +94,9 @@ impl MissingWaiter {
             id: host.id(&missing.id),
             label: missing.label.clone(),
             runtime: host.runtime.clone(),
-            means: timers::waits::find(&missing.id).map(|entry| entry.info.means.into()).unwrap_or_default(),
+            means: timers::waits::find(&missing.id)
+                .map(|entry| native::means(entry.info.means))
+                .unwrap_or_default(),
             ops: missing.ops.clone(),
             why: NotUsable {
                 status: Status::Unavailable,

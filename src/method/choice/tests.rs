@@ -4,7 +4,7 @@ use crate::model::{Counted, Nanos, Outcome};
 
 fn report() -> Report {
     let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
-    Report::parse(text, "the report").expect("it reads")
+    crate::report::parse::<Report>(text, "the report").expect("it reads")
 }
 
 fn requirement() -> Requirement {

@@ -4,7 +4,7 @@ use crate::model::Status;
 
 /// What the native timer of that id declares.
 fn native(id: &str) -> Facts {
-    Facts::of(&timers::find(id).expect("it is known").info.properties.into())
+    Facts::of(&native::properties(timers::find(id).expect("it is known").info.properties))
 }
 
 fn row(runtime: &str, properties: Option<Properties>) -> TimerRow {
@@ -77,7 +77,8 @@ fn only_an_invariant_tsc_agrees_between_cpus_and_keeps_its_rate() {
     let mut platform = Platform::default();
     platform.cpu.architecture = "x86_64".into();
     let facts = |platform: &Platform| {
-        let facts = Facts::of_row(&row("native", Some(timers::Properties::COUNTER.into())), platform);
+        let facts =
+            Facts::of_row(&row("native", Some(native::properties(timers::Properties::COUNTER))), platform);
         (facts.threads, facts.no_slew)
     };
     assert_eq!(facts(&platform), (None, None));

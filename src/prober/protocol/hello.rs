@@ -10,6 +10,7 @@ use timers::{Entry, Unavailable};
 
 use crate::limits::MOST_TIMERS;
 use crate::model::{Means, Properties};
+use crate::native;
 
 /// The answer to `hello`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -73,7 +74,7 @@ impl HostedTimer {
             label: entry.info.label.into(),
             ns_per_tick: (entry.ns_per_tick)(),
             reference: false,
-            properties: entry.info.properties.into(),
+            properties: native::properties(entry.info.properties),
             resolution_ns: (entry.declared_resolution)(),
             legend: None,
         }
@@ -111,7 +112,7 @@ impl HostedWaiter {
             id: entry.info.id.into(),
             label: entry.info.label.into(),
             ops: ops.into_iter().filter(|(_, has)| *has).map(|(op, _)| op.into()).collect(),
-            means: entry.info.means.into(),
+            means: native::means(entry.info.means),
             unit_ns: Some(entry.info.unit_ns as f64),
             slack: Some(entry.info.slack),
         }

@@ -37,7 +37,7 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
         legend: None,
         runtime: "native".into(),
         ns_per_tick: None,
-        properties: timers::Properties::COUNTER.into(),
+        properties: crate::native::properties(timers::Properties::COUNTER),
         outcome,
     };
     let chains = Chains {

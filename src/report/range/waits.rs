@@ -9,22 +9,20 @@ use crate::text::clipped;
 /// A time that may be below zero, as that of a wait which returned early and the ends of intervals, or a number of ppm.
 const EITHER: Range = Range { least: -1e18, name: "-1e18 to 1e18", ..LENGTH };
 
-impl<F, V, H, P> Report<F, V, H, P> {
-    /// The first thing in its timers that wait that cannot be.
-    pub(super) fn impossible_waits(&self) -> Option<Impossible> {
-        let mut seen = HashSet::new();
-        let waits = self.waits.iter().enumerate().find_map(|(at, row)| {
-            let check = Check::new("waits", at, &row.id);
-            check.unique(seen.insert((&row.id, &row.conditions, None))).or_else(|| row.impossible(&check))
-        });
-        waits.or_else(|| {
-            self.periods.iter().enumerate().find_map(|(at, row)| {
-                let check = Check::new("periods", at, &row.id);
-                let first = seen.insert((&row.id, &row.conditions, Some(row.period_ns)));
-                check.unique(first).or_else(|| row.impossible(&check))
-            })
+/// The first thing in its timers that wait that cannot be.
+pub(super) fn impossible_waits<F, V, H, P>(report: &Report<F, V, H, P>) -> Option<Impossible> {
+    let mut seen = HashSet::new();
+    let waits = report.waits.iter().enumerate().find_map(|(at, row)| {
+        let check = Check::new("waits", at, &row.id);
+        check.unique(seen.insert((&row.id, &row.conditions, None))).or_else(|| of_row(row, &check))
+    });
+    waits.or_else(|| {
+        report.periods.iter().enumerate().find_map(|(at, row)| {
+            let check = Check::new("periods", at, &row.id);
+            let first = seen.insert((&row.id, &row.conditions, Some(row.period_ns)));
+            check.unique(first).or_else(|| of_period(row, &check))
         })
-    }
+    })
 }
 
 /// Whether the figures of a row can be.
@@ -75,75 +73,65 @@ impl<'a> Check<'a> {
     }
 }
 
-impl<H, P> WaitRow<H, P> {
-    fn impossible(&self, check: &Check) -> Option<Impossible> {
-        let figures = self.figures.as_ref()?;
-        let lateness = |(at, late): (usize, &Lateness<H>)| {
-            late.impossible(&Check { part: Some(at), id: check.id, ..*check })
-        };
-        figures.impossible(check).or_else(|| figures.lateness.iter().enumerate().find_map(lateness))
-    }
+fn of_row<H, P>(row: &WaitRow<H, P>, check: &Check) -> Option<Impossible> {
+    let figures = row.figures.as_ref()?;
+    let lateness = |(at, late): (usize, &Lateness<H>)| {
+        of_lateness(late, &Check { part: Some(at), id: check.id, ..*check })
+    };
+    of_figures(figures, check).or_else(|| figures.lateness.iter().enumerate().find_map(lateness))
 }
 
-impl<H, P> WaitFigures<H, P> {
-    fn impossible(&self, check: &Check) -> Option<Impossible> {
-        let steps = self.steps.iter().find_map(|steps| {
-            check
-                .granularity("steps.rounding", steps.rounding)
-                .or_else(|| check.granularity("steps.grid", steps.grid))
-        });
+fn of_figures<H, P>(figures: &WaitFigures<H, P>, check: &Check) -> Option<Impossible> {
+    let steps = figures.steps.iter().find_map(|steps| {
+        check
+            .granularity("steps.rounding", steps.rounding)
+            .or_else(|| check.granularity("steps.grid", steps.grid))
+    });
+    let all = [
+        ("floor_ns", figures.floor_ns),
+        ("zero_ns", figures.zero_ns),
+        ("proportional_ppm", figures.proportional_ppm),
+        ("cpu_slope", figures.cpu_slope),
+        ("arm_cancel_ns", figures.arm_cancel_ns),
+    ];
+    steps.or_else(|| all.into_iter().find_map(|(name, known)| check.known(name, known, EITHER)))
+}
+
+fn of_lateness<H>(late: &Lateness<H>, check: &Check) -> Option<Impossible> {
+    let known = [
+        ("p50_ns", late.p50_ns),
+        ("p90_ns", late.p90_ns),
+        ("p99_ns", late.p99_ns),
+        ("p999_ns", late.p999_ns),
+        ("timers_part_ns", late.timers_part_ns),
+        ("cpu_ns", late.cpu_ns),
+    ];
+    let figures = [
+        ("request_ns", Some(late.request_ns as f64), LENGTH),
+        ("max_ns", Some(late.max_ns), EITHER),
+        ("early", Some(late.early), SHARE),
+        ("earliest_ns", Some(late.earliest_ns), LENGTH),
+        ("cpu_cycles", late.cpu_cycles, EITHER),
+        ("accuracy_ns", Some(late.accuracy_ns), LENGTH),
+        ("spread", late.spread, SHARE),
+        ("quality", late.quality, SHARE),
+    ];
+    let known = known.into_iter().find_map(|(name, known)| check.known(name, known, EITHER));
+    known.or_else(|| figures.into_iter().find_map(|(name, figure, range)| check.figure(name, figure, range)))
+}
+
+fn of_period(row: &PeriodRow, check: &Check) -> Option<Impossible> {
+    let period = check.figure("period_ns", Some(row.period_ns as f64), STEP);
+    period.or_else(|| {
+        let figures = row.figures.as_ref()?;
         let all = [
-            ("floor_ns", self.floor_ns),
-            ("zero_ns", self.zero_ns),
-            ("proportional_ppm", self.proportional_ppm),
-            ("cpu_slope", self.cpu_slope),
-            ("arm_cancel_ns", self.arm_cancel_ns),
+            ("rate_error_ppm", figures.rate_error_ppm),
+            ("jitter_p50_ns", figures.jitter_p50_ns),
+            ("jitter_p99_ns", figures.jitter_p99_ns),
+            ("lateness_p50_ns", figures.lateness_p50_ns),
+            ("lateness_p99_ns", figures.lateness_p99_ns),
         ];
-        steps.or_else(|| all.into_iter().find_map(|(name, known)| check.known(name, known, EITHER)))
-    }
-}
-
-impl<H> Lateness<H> {
-    fn impossible(&self, check: &Check) -> Option<Impossible> {
-        let known = [
-            ("p50_ns", self.p50_ns),
-            ("p90_ns", self.p90_ns),
-            ("p99_ns", self.p99_ns),
-            ("p999_ns", self.p999_ns),
-            ("timers_part_ns", self.timers_part_ns),
-            ("cpu_ns", self.cpu_ns),
-        ];
-        let figures = [
-            ("request_ns", Some(self.request_ns as f64), LENGTH),
-            ("max_ns", Some(self.max_ns), EITHER),
-            ("early", Some(self.early), SHARE),
-            ("earliest_ns", Some(self.earliest_ns), LENGTH),
-            ("cpu_cycles", self.cpu_cycles, EITHER),
-            ("accuracy_ns", Some(self.accuracy_ns), LENGTH),
-            ("spread", self.spread, SHARE),
-            ("quality", self.quality, SHARE),
-        ];
-        let known = known.into_iter().find_map(|(name, known)| check.known(name, known, EITHER));
-        known.or_else(|| {
-            figures.into_iter().find_map(|(name, figure, range)| check.figure(name, figure, range))
-        })
-    }
-}
-
-impl PeriodRow {
-    fn impossible(&self, check: &Check) -> Option<Impossible> {
-        let period = check.figure("period_ns", Some(self.period_ns as f64), STEP);
-        period.or_else(|| {
-            let figures = self.figures.as_ref()?;
-            let all = [
-                ("rate_error_ppm", figures.rate_error_ppm),
-                ("jitter_p50_ns", figures.jitter_p50_ns),
-                ("jitter_p99_ns", figures.jitter_p99_ns),
-                ("lateness_p50_ns", figures.lateness_p50_ns),
-                ("lateness_p99_ns", figures.lateness_p99_ns),
-            ];
-            let known = all.into_iter().find_map(|(name, known)| check.known(name, known, EITHER));
-            known.or_else(|| check.figure("max_ns", figures.max_ns, EITHER))
-        })
-    }
+        let known = all.into_iter().find_map(|(name, known)| check.known(name, known, EITHER));
+        known.or_else(|| check.figure("max_ns", figures.max_ns, EITHER))
+    })
 }

@@ -90,7 +90,7 @@ pub fn simulated() -> Vec<Simulated> {
         Some(Simulated {
             id,
             label: info.label,
-            properties: info.properties.into(),
+            properties: crate::native::properties(info.properties),
             cost,
             spread,
             source,

@@ -96,7 +96,8 @@ fn cycles_follow_the_core_and_are_not_held_against_time() {
         };
         let syscall_variant =
             syscall_variant.map(|cost_ns| SyscallVariant { id: "perf-task-clock", cost_ns });
-        let properties = timers::find(id).map_or(Properties::default(), |entry| entry.info.properties.into());
+        let properties = timers::find(id)
+            .map_or(Properties::default(), |entry| crate::native::properties(entry.info.properties));
         judge(&Case {
             id,
             properties: &properties,

@@ -1,14 +1,14 @@
-//! Clocks of known steps, probed in virtual time.
+//! What is told of the step of simulated clocks that are probed as real ones are.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timers::simulated::{Jitter, Model, Surroundings, Updates};
 
-use crate::analysis::profile::profile;
-use crate::analysis::resolution::Resolution;
-use crate::prober::sampling::Plan;
-use crate::selftest::Case;
-use crate::trace::Trace;
+use timermeter::analysis::profile::profile;
+use timermeter::analysis::resolution::Resolution;
+use timermeter::prober::sampling::Plan;
+use timermeter::selftest::Case;
+use timermeter::trace::Trace;
 
 fn probed(timer: Model, seed: u64) -> Trace {
     let reference = Model::regular("fine", 0.385, 0.385, 12.0);

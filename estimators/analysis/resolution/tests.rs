@@ -1,5 +1,3 @@
-mod simulated;
-
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 

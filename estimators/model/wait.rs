@@ -21,16 +21,6 @@ pub enum Means {
     Hybrid,
 }
 
-impl From<timers::waits::Means> for Means {
-    fn from(means: timers::waits::Means) -> Self {
-        match means {
-            timers::waits::Means::Blocks => Self::Blocks,
-            timers::waits::Means::Spins => Self::Spins,
-            timers::waits::Means::Hybrid => Self::Hybrid,
-        }
-    }
-}
-
 /// What else the machine did meanwhile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,7 +1,6 @@
 //! Raw observations: integers, saved as they were read. All analysis begins here and needs nothing else.
 
 mod evidence;
-mod native;
 mod stored;
 mod waits;
 

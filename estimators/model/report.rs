@@ -85,9 +85,9 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// This build.
+    /// This build; all crates of it share a version.
     #[must_use]
     pub fn this() -> Self {
-        Self { name: env!("CARGO_PKG_NAME").into(), version: env!("CARGO_PKG_VERSION").into() }
+        Self { name: "timermeter".into(), version: env!("CARGO_PKG_VERSION").into() }
     }
 }

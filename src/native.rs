@@ -1,0 +1,58 @@
+//! What the timers of this program declare, in the words of the protocol and of reports.
+
+use crate::model::{Counted, Family, Means, Properties, ReadsBy};
+
+/// What a timer counts.
+#[must_use]
+pub fn counted(counts: timers::Counts) -> Counted {
+    match counts {
+        timers::Counts::Wall => Counted::Wall,
+        timers::Counts::ProcessCpu => Counted::ProcessCpu,
+        timers::Counts::ThreadCpu => Counted::ThreadCpu,
+        timers::Counts::ThreadCycles => Counted::ThreadCycles,
+        timers::Counts::SomethingElse => Counted::SomethingElse,
+    }
+}
+
+/// What a timer is.
+#[must_use]
+pub fn properties(declared: timers::Properties) -> Properties {
+    Properties {
+        family: declared.family.map(family),
+        counts: declared.counts.map(counted),
+        settable: declared.settable,
+        slewed: declared.slewed,
+        runs_in_suspend: declared.runs_in_suspend,
+        needs_fence: declared.needs_fence,
+        reads_by: declared.reads_by.map(reads_by),
+        syscall_variant: declared.syscall_variant.map(Into::into),
+    }
+}
+
+/// What a thread does while it waits.
+#[must_use]
+pub fn means(means: timers::waits::Means) -> Means {
+    match means {
+        timers::waits::Means::Blocks => Means::Blocks,
+        timers::waits::Means::Spins => Means::Spins,
+        timers::waits::Means::Hybrid => Means::Hybrid,
+    }
+}
+
+fn family(family: timers::Family) -> Family {
+    match family {
+        timers::Family::CpuCounter => Family::CpuCounter,
+        timers::Family::SystemClock => Family::SystemClock,
+        timers::Family::CpuTime => Family::CpuTime,
+        timers::Family::PerfEvent => Family::PerfEvent,
+        timers::Family::DeviceClock => Family::DeviceClock,
+    }
+}
+
+fn reads_by(way: timers::ReadsBy) -> ReadsBy {
+    match way {
+        timers::ReadsBy::Instruction => ReadsBy::Instruction,
+        timers::ReadsBy::Vdso => ReadsBy::Vdso,
+        timers::ReadsBy::SystemCall => ReadsBy::SystemCall,
+    }
+}
