@@ -3,28 +3,49 @@
 
 #[cfg(target_os = "linux")]
 use std::io;
+#[cfg(target_os = "linux")]
+use std::thread;
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 
 use crate::Unavailable;
+
+/// How long a child may take for one instruction. It takes less than a millisecond; on a loaded machine it may wait for its turn. The
+/// child of a process with threads may never start under an emulator: qemu-user's own locks stay taken by threads it does not have.
+#[cfg(target_os = "linux")]
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often one that did not end is tried anew.
+#[cfg(target_os = "linux")]
+const ATTEMPTS: usize = 3;
 
 /// Whether an instruction can be executed by the calling thread.
 #[cfg(target_os = "linux")]
 pub(crate) fn attempt(label: &str, instruction: fn() -> u64) -> Result<(), Unavailable> {
-    let status = in_a_child(instruction)
+    let status = (0..ATTEMPTS)
+        .find_map(|_| in_a_child(instruction).transpose())
+        .transpose()
         .map_err(|error| Unavailable::because(format!("{label} cannot be tried: {error}")))?;
     let signal = match status {
-        0 => return Ok(()),
-        libc::SIGILL => "SIGILL".to_owned(),
-        libc::SIGSEGV => "SIGSEGV".to_owned(),
-        other => format!("status {other}"),
+        None => {
+            let seconds = PATIENCE.as_secs();
+            return Err(Unavailable::because(format!(
+                "{label} cannot be tried: {ATTEMPTS} processes that tried it did not end within {seconds} s"
+            )));
+        }
+        Some(0) => return Ok(()),
+        Some(libc::SIGILL) => "SIGILL".to_owned(),
+        Some(libc::SIGSEGV) => "SIGSEGV".to_owned(),
+        Some(other) => format!("status {other}"),
     };
     Err(Unavailable::because(format!(
         "{label} faults ({signal}): this processor does not have it, or the kernel does not permit it"
     )))
 }
 
-/// The signal that it met, 0 for none.
+/// The signal that it met, 0 for none; nothing if the child had to be ended.
 #[cfg(target_os = "linux")]
-fn in_a_child(instruction: fn() -> u64) -> io::Result<libc::c_int> {
+fn in_a_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>> {
     extern "C" fn refused(signal: libc::c_int) {
         // SAFETY: it never returns, and is safe in a signal handler.
         unsafe { libc::_exit(signal) }
@@ -44,16 +65,34 @@ fn in_a_child(instruction: fn() -> u64) -> io::Result<libc::c_int> {
         // SAFETY: as above.
         unsafe { libc::_exit(0) }
     }
-    let mut status = 0;
+    Ok(ended(child, PATIENCE)?.map(|status| {
+        if libc::WIFSIGNALED(status) { libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) }
+    }))
+}
+
+/// The status of a child of our own that ends within so long; otherwise it is killed.
+#[cfg(target_os = "linux")]
+fn ended(child: libc::pid_t, patience: Duration) -> io::Result<Option<libc::c_int>> {
+    const PAUSE: Duration = Duration::from_micros(100);
+    let mut looks = patience.as_micros() / PAUSE.as_micros();
+    let mut killed = false;
     loop {
+        let mut status = 0;
+        let flags = if killed { 0 } else { libc::WNOHANG };
         // SAFETY: the pointer is valid for an int; the child is our own.
-        match unsafe { libc::waitpid(child, &raw mut status, 0) } {
-            -1 if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted => {
-                return Err(io::Error::last_os_error());
+        match unsafe { libc::waitpid(child, &raw mut status, flags) } {
+            -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            -1 => return Err(io::Error::last_os_error()),
+            0 if looks > 0 => {
+                looks -= 1;
+                thread::sleep(PAUSE);
             }
-            -1 => {}
-            _ if libc::WIFSIGNALED(status) => return Ok(libc::WTERMSIG(status)),
-            _ => return Ok(libc::WEXITSTATUS(status)),
+            0 => {
+                // SAFETY: the child is our own and was not waited for, so that its number is still its own.
+                unsafe { libc::kill(child, libc::SIGKILL) };
+                killed = true;
+            }
+            _ => return Ok((!killed).then_some(status)),
         }
     }
 }
@@ -77,5 +116,21 @@ mod tests {
         assert_eq!(attempt("nothing", || 1), Ok(()));
         let why = attempt("a load", nothing_lies_there).expect_err("it faults");
         assert!(why.reason.contains("a load faults (SIGSEGV)"), "{why}");
+    }
+
+    #[test]
+    fn what_does_not_end_is_ended() {
+        // SAFETY: the child does nothing but wait for a signal.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            loop {
+                // SAFETY: as above.
+                unsafe { libc::pause() };
+            }
+        }
+        assert_eq!(ended(child, Duration::ZERO).expect("it is our own"), None);
+        // SAFETY: no pointer is read.
+        let again = unsafe { libc::waitpid(child, std::ptr::null_mut(), libc::WNOHANG) };
+        assert_eq!(again, -1, "it was waited for");
     }
 }
