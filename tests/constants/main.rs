@@ -5,6 +5,8 @@
 //! cargo test --test constants -- --ignored --nocapture
 //! ```
 
+#[path = "../skipping/mod.rs"]
+mod skipping;
 mod variable;
 
 use std::collections::BTreeMap;
@@ -148,10 +150,21 @@ fn moved(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>, kind: &s
     changes.max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
 }
 
+/// The long test below is run seldom; that it could be is seen every time.
+#[test]
+fn constants_can_be_varied() {
+    if skipping::emulated("no compiler runs") {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("constants-checked");
+    variable::check(&folder, root(), &listed());
+}
+
 #[test]
 #[ignore = "an hour: each constant of the analysis is halved and doubled"]
 fn how_far_figures_move_with_each_constant() {
-    let program = variable::build(root(), &listed());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("constants");
+    let program = variable::build(&folder, root(), &listed());
     let as_it_is = figures(&selftest(&program, "", "1").expect("it runs as it is"));
     let (mut table, mut unmoved) = (String::new(), BTreeMap::<String, Vec<String>>::new());
     for (name, file) in listed().into_iter().filter(|(name, file)| variable::is_varied(name, file)) {

@@ -35,12 +35,29 @@ pub fn is_varied(name: &str, file: &str) -> bool {
     file.starts_with("analysis/") && name != "PRIMES"
 }
 
-/// Builds the copy, and says where the program is.
-pub fn build(root: &Path, listed: &[(String, String)]) -> PathBuf {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("constants");
-    let copy = target.join("tree");
+/// Builds the program of the copy in `folder`, and says where it is.
+pub fn build(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
+    cargo(folder, &written(folder, root, listed), &["build", "--release", "--bin", "timermeter"]);
+    folder.join("target/release/timermeter")
+}
+
+/// Checks what is varied in the copy.
+pub fn check(folder: &Path, root: &Path, listed: &[(String, String)]) {
+    cargo(folder, &written(folder, root, listed), &["check", "--package", "timermeter-estimators"]);
+}
+
+fn cargo(folder: &Path, copy: &Path, arguments: &[&str]) {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(arguments).arg("--quiet").current_dir(copy).env("RUSTFLAGS", "--cap-lints allow");
+    let status = cargo.env("CARGO_TARGET_DIR", folder.join("target")).status().expect("cargo starts");
+    assert!(status.success(), "the copy cannot be compiled");
+}
+
+/// Writes the copy below `folder`.
+fn written(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
+    let copy = folder.join("tree");
     let _ = fs::remove_dir_all(&copy);
-    for folder in ["src", "estimators", "timers", "templates", "benches", "xtask", "docs"] {
+    for folder in ["src", "estimators", "timers", "templates", "benches", "tests", "xtask", "docs"] {
         copy_folder(&root.join(folder), &copy.join(folder));
     }
     for file in ["Cargo.toml", "Cargo.lock"] {
@@ -62,12 +79,7 @@ pub fn build(root: &Path, listed: &[(String, String)]) -> PathBuf {
     let lib = copy.join("estimators/lib.rs");
     let code = fs::read_to_string(&lib).unwrap();
     fs::write(&lib, format!("{code}\n#[allow(missing_docs)]\npub mod varied {{{VARIED}}}\n")).unwrap();
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--release", "--bin", "timermeter"]).current_dir(&copy);
-    let built =
-        cargo.env("CARGO_TARGET_DIR", target.join("target")).env("RUSTFLAGS", "--cap-lints allow").status();
-    assert!(built.expect("cargo starts").success(), "the copy cannot be built");
-    target.join("target/release/timermeter")
+    copy
 }
 
 fn copy_folder(from: &Path, to: &Path) {
@@ -104,11 +116,15 @@ fn as_function(code: &str, name: &str, file: &str) -> String {
     written + &calls(rest, name)
 }
 
-/// Reads of a constant as calls; not where it is imported.
+/// Reads of a constant as calls; not where it is imported, be it over several lines.
 fn calls(code: &str, name: &str) -> String {
-    let lines = code
-        .split_inclusive('\n')
-        .map(|line| if line.trim_start().starts_with("use ") { line.to_owned() } else { called(line, name) });
+    let mut imports = false;
+    let lines = code.split_inclusive('\n').map(|line| {
+        let begins = line.trim_start();
+        let imported = imports || begins.starts_with("use ") || begins.starts_with("pub use ");
+        imports = imported && !line.contains(';');
+        if imported { line.to_owned() } else { called(line, name) }
+    });
     lines.collect()
 }
 
