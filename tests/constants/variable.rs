@@ -76,6 +76,10 @@ fn written(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
         let siblings = path.starts_with(copy.join("estimators/analysis"));
         fs::write(&path, imported(&code, listed, siblings)).unwrap();
     }
+    for (name, file) in listed.iter().filter(|(name, file)| is_varied(name, file)) {
+        let code = fs::read_to_string(copy.join("estimators").join(file)).unwrap();
+        assert!(code.contains(&format!("factor(\"{file}:{name}\")")), "{name} of {file} cannot be varied");
+    }
     let lib = copy.join("estimators/lib.rs");
     let code = fs::read_to_string(&lib).unwrap();
     fs::write(&lib, format!("{code}\n#[allow(missing_docs)]\npub mod varied {{{VARIED}}}\n")).unwrap();
@@ -133,8 +137,11 @@ fn called(line: &str, name: &str) -> String {
     while let Some(at) = rest.find(name) {
         let word = |c: char| c.is_alphanumeric() || c == '_';
         let end = at + name.len();
-        let whole =
-            !rest[..at].ends_with(word) && !rest[end..].starts_with(word) && !rest[end..].starts_with('(');
+        // Not in what it is called by outside.
+        let whole = !rest[..at].ends_with(".rs:")
+            && !rest[..at].ends_with(word)
+            && !rest[end..].starts_with(word)
+            && !rest[end..].starts_with('(');
         written += &rest[..end];
         written += if whole { "()" } else { "" };
         rest = &rest[end..];
