@@ -1,7 +1,8 @@
 //! The report as a Markdown page (GitHub's tables).
 
 use super::machine::facts_of;
-use super::sections::{Notes, Page, reasons, timers};
+use super::notes::Notes;
+use super::sections::{Page, reasons, timers};
 use super::waits;
 use crate::model::{ProvenanceKind, Report, Status};
 use crate::table::{Format, escape_markdown as escape};

@@ -15,12 +15,14 @@ mod host;
 pub mod json;
 pub mod machine;
 pub mod markdown;
+mod notes;
 pub mod openmetrics;
 mod output;
 pub mod plot;
 mod range;
 mod rank;
 mod read;
+mod rows;
 #[cfg(feature = "schema")]
 mod schema;
 mod sections;

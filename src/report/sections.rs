@@ -1,68 +1,20 @@
-//! What the terminal and the Markdown page share: the table of timers, their ranks, and the numbered notes.
+//! What the terminal and the Markdown page share: the table of timers, their ranks, and why some have no figures.
 
 use std::borrow::Cow;
 
+use super::notes::Notes;
 use super::rank::ranks;
+use super::rows::{LONGEST, all_told, with_figures};
 use super::waits::named;
-use crate::model::{AccuracyKind, Answers, Report, Status, TimerRow, Verdicts, WaitConditions, Warning};
+use crate::model::{AccuracyKind, Answers, Report, Status, TimerRow, Verdicts, WaitConditions};
 use crate::table::{Cell, Column, Notation, Table};
 use crate::text::numbers::{NOTHING, percent, plus_minus};
 use crate::text::{clipped, plain};
-
-/// Longest text from elsewhere that is printed.
-const LONGEST: usize = 600;
-
-/// The rows that have figures: the `ok` ones in the order of the report, then the unresolved ones.
-fn rows(report: &Report) -> Vec<&TimerRow> {
-    with_status(report, Status::Ok).chain(with_status(report, Status::Unresolved)).collect()
-}
 
 /// A rank for people.
 #[must_use]
 pub fn written_rank(rank: Option<usize>) -> String {
     rank.map_or_else(|| NOTHING.to_owned(), |rank| rank.to_string())
-}
-
-fn with_status(report: &Report, status: Status) -> impl Iterator<Item = &TimerRow> {
-    report.timers.iter().filter(move |row| row.status == status)
-}
-
-/// What all rows of a report have, of timers that are read and of those that wait.
-struct Told<'a> {
-    id: &'a str,
-    /// Under what it waited, if it was asked to.
-    conditions: Option<&'a WaitConditions>,
-    status: Status,
-    reason: Option<&'a str>,
-    remedy: Option<&'a str>,
-    warnings: &'a [Warning],
-}
-
-/// A row as far as it tells why.
-macro_rules! told {
-    ($row:expr, $conditions:expr) => {
-        Told {
-            id: &$row.id,
-            conditions: $conditions,
-            status: $row.status,
-            reason: $row.reason.as_deref(),
-            remedy: $row.remedy.as_deref(),
-            warnings: &$row.warnings,
-        }
-    };
-}
-
-/// Those that have figures first, in the order in which they are shown.
-fn all_told(report: &Report) -> Vec<Told<'_>> {
-    let hidden = [Status::Failed, Status::Unavailable];
-    let timers = rows(report)
-        .into_iter()
-        .chain(hidden.into_iter().flat_map(|status| with_status(report, status)))
-        .map(|row| told!(row, None));
-    let asked = |conditions| Some(conditions).filter(|told: &&WaitConditions| !told.policy.is_empty());
-    let waits = report.waits.iter().map(|row| told!(row, asked(&row.conditions)));
-    let periods = report.periods.iter().map(|row| told!(row, asked(&row.conditions)));
-    timers.chain(waits).chain(periods).collect()
 }
 
 /// Where the table of timers stands.
@@ -95,7 +47,7 @@ pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
         Column { right: !wide, ..Column::written("trust") },
         Column::left(if wide { "notes" } else { "see" }),
     ];
-    let rows = rows(report);
+    let rows = with_figures(report);
     let half = |row: &TimerRow| plus_minus(row.quality, row.quality_low, row.quality_high);
     let interval_width = rows.iter().map(|row| half(row).chars().count()).max().unwrap_or(0);
     let cells = |(rank, row): (Option<usize>, &&TimerRow)| -> Vec<Cell> {
@@ -179,116 +131,4 @@ pub fn reasons(report: &Report, status: Status) -> Vec<Reason> {
         }
     }
     reasons
-}
-
-/// A numbered note: one cause and one advice, however many timers it concerns.
-pub struct Note {
-    /// Its code.
-    pub code: String,
-    /// What to do.
-    pub advice: String,
-    /// The causes as told, each with the timers that told it so.
-    pub causes: Vec<(String, Vec<String>)>,
-    /// Whether it concerns the whole run.
-    pub whole_run: bool,
-}
-
-/// All notes of a report; the number of a note is its place, from 1.
-pub struct Notes(pub Vec<Note>);
-
-impl Notes {
-    /// Those of the whole run first, then those of the rows in the order in which the rows are shown.
-    pub fn of(report: &Report) -> Self {
-        let mut notes = Self(Vec::new());
-        for warning in &report.warnings {
-            notes.add(warning, None);
-        }
-        for row in all_told(report) {
-            for warning in row.warnings {
-                notes.add(warning, Some(plain(row.id)));
-            }
-        }
-        notes
-    }
-
-    /// The numbers of the notes that concern this row, as in `1,3`.
-    pub fn marks(&self, warnings: &[Warning]) -> String {
-        let mut numbers: Vec<usize> = warnings.iter().filter_map(|warning| self.number(warning)).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
-    }
-
-    fn number(&self, warning: &Warning) -> Option<usize> {
-        let (code, advice) = key(warning);
-        self.0.iter().position(|note| note.code == code && note.advice == advice).map(|at| at + 1)
-    }
-
-    fn add(&mut self, warning: &Warning, id: Option<String>) {
-        let at = self.number(warning).unwrap_or_else(|| {
-            let (code, advice) = key(warning);
-            self.0.push(Note { code, advice, causes: Vec::new(), whole_run: false });
-            self.0.len()
-        });
-        let note = &mut self.0[at - 1];
-        note.whole_run |= id.is_none();
-        let message = clipped(&warning.message, LONGEST);
-        let cause = match note.causes.iter().position(|(told, _)| *told == message) {
-            Some(known) => &mut note.causes[known],
-            None => {
-                note.causes.push((message, Vec::new()));
-                note.causes.last_mut().expect("one was just pushed")
-            }
-        };
-        cause.1.extend(id.filter(|id| !cause.1.contains(id)));
-    }
-}
-
-fn key(warning: &Warning) -> (String, String) {
-    (plain(&warning.code), clipped(&warning.advice, LONGEST))
-}
-
-impl Note {
-    /// Whom it concerns.
-    pub fn concerns(&self) -> String {
-        let run = self.whole_run.then(|| "the whole run".to_owned());
-        let mut all: Vec<String> = run.into_iter().collect();
-        for id in self.causes.iter().flat_map(|(_, ids)| ids) {
-            if !all.contains(id) {
-                all.push(id.clone());
-            }
-        }
-        all.join(", ")
-    }
-
-    /// The same by number, with the first of many named.
-    pub fn concerns_in_short(&self) -> String {
-        if self.whole_run {
-            return "the whole run".to_owned();
-        }
-        let mut ids: Vec<&String> = Vec::new();
-        for id in self.causes.iter().flat_map(|(_, ids)| ids) {
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
-        match ids.as_slice() {
-            [first, second, _, ..] => format!("{} timers ({first}, {second}, …)", ids.len()),
-            few => few.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(", "),
-        }
-    }
-
-    /// The causes as sentences. They mostly differ in their figures only, so that one of many stands for all.
-    pub fn told(&self) -> Vec<String> {
-        match self.causes.as_slice() {
-            [(message, _)] => vec![message.clone()],
-            [one, two] => [one, two].map(|(message, ids)| prefixed(&ids.join(", "), message)).to_vec(),
-            [(message, ids), ..] => vec![format!("For instance {}", prefixed(&ids.join(", "), message))],
-            [] => Vec::new(),
-        }
-    }
-}
-
-fn prefixed(ids: &str, message: &str) -> String {
-    if ids.is_empty() { message.to_owned() } else { format!("{ids}: {message}") }
 }

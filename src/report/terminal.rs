@@ -4,7 +4,8 @@ use clap::ValueEnum;
 
 use super::fact::Fact;
 use super::machine::facts_of;
-use super::sections::{Notes, Page, reasons, timers};
+use super::notes::Notes;
+use super::sections::{Page, reasons, timers};
 use super::waits;
 use crate::model::{Report, Status};
 use crate::table::Style;

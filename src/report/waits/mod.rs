@@ -11,7 +11,7 @@ pub use csv::{periods as periods_csv, waits as waits_csv};
 pub use facts::{facts_of_period, facts_of_waits};
 pub use ranking::{Ranked, Ranking, Tail, usual_lateness};
 
-use super::sections::Notes;
+use super::notes::Notes;
 use crate::model::Report;
 use crate::table::{Format, Style, Table, escape_markdown};
 use crate::text::hang;

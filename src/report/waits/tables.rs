@@ -2,7 +2,7 @@
 
 use super::{Ranking, Section, in_short, named};
 use crate::model::{Granularity, Known, MissedPolicy, Report, WaitConditions, WaitFigures};
-use crate::report::sections::Notes;
+use crate::report::notes::Notes;
 use crate::table::{Cell, Column, Notation, Table};
 use crate::text::clipped;
 use crate::text::numbers::short_time;
