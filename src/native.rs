@@ -3,8 +3,7 @@
 use crate::model::{Counted, Family, Means, Properties, ReadsBy};
 
 /// What a timer counts.
-#[must_use]
-pub fn counted(counts: timers::Counts) -> Counted {
+fn counted(counts: timers::Counts) -> Counted {
     match counts {
         timers::Counts::Wall => Counted::Wall,
         timers::Counts::ProcessCpu => Counted::ProcessCpu,

@@ -106,7 +106,13 @@ fn imports() -> Arrows {
             let up = path.iter().take_while(|part| *part == "super").count();
             [&module[..module.len() - up.min(module.len())], &path[up..]].concat()
         });
-        whole.chain(above).filter_map(|path| target(&path, &code)).filter(|to| to != module).collect()
+        let estimators = beginning_with(text, "estimators::").into_iter().map(|path| path[1..].to_vec());
+        whole
+            .chain(above)
+            .chain(estimators)
+            .filter_map(|path| target(&path, &code))
+            .filter(|to| to != module)
+            .collect()
     };
     let not_root = |module: &&Module| !["lib", "main"].contains(&module[0].as_str());
     code.iter()

@@ -217,7 +217,7 @@ fn discrete_plan(clock: &ClockFigures, goal: &Goal, duration_ns: f64) -> Result<
     }
 }
 
-/// Lets that many nanoseconds pass, or a little more or less, so that samples do not keep in step with the clock.
+/// Lets roughly that many nanoseconds pass, so that samples do not keep in step with the clock.
 pub(super) fn pass(ns: f64) {
     std::hint::black_box(timers::links(1, ns as u64));
 }

@@ -100,7 +100,7 @@ fn whatever_the_analysis_decides_by_is_listed() {
         .into_iter()
         .filter(|path| !path.ends_with("tests.rs"))
         .flat_map(|path| {
-            let file = path.strip_prefix(&estimators).unwrap().to_str().unwrap().to_owned();
+            let file = path.strip_prefix(&estimators).unwrap().to_str().unwrap().replace('\\', "/");
             let names = constants(&fs::read_to_string(&path).unwrap());
             names.into_iter().map(move |name| (name, file.clone()))
         });
@@ -150,7 +150,7 @@ fn moved(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>, kind: &s
     changes.max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
 }
 
-/// The long test below is run seldom; that it could be is seen every time.
+/// The long test below is run seldom; that constants can still be told from the rest of the estimators is seen every time.
 #[test]
 fn constants_can_be_varied() {
     if skipping::emulated("no compiler runs") {

@@ -64,7 +64,7 @@ fn written(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
         fs::copy(root.join(file), copy.join(file)).expect("it can be copied");
     }
     for path in files_below(&copy.join("estimators/analysis")) {
-        let file = path.strip_prefix(copy.join("estimators")).unwrap().to_str().unwrap().to_owned();
+        let file = path.strip_prefix(copy.join("estimators")).unwrap().to_str().unwrap().replace('\\', "/");
         let mut code = fs::read_to_string(&path).unwrap();
         for (name, _) in listed.iter().filter(|(name, of)| *of == file && is_varied(name, of)) {
             code = as_function(&code, name, &file);

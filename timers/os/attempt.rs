@@ -9,11 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use crate::Unavailable;
+#[cfg(target_os = "linux")]
+use crate::deadline::Deadline;
 
 /// How long a child may take for one instruction. It takes less than a millisecond; on a loaded machine it may wait for its turn. The
 /// child of a process with threads may never start under an emulator: qemu-user's own locks stay taken by threads it does not have.
 #[cfg(target_os = "linux")]
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How often one that did not end is tried anew.
 #[cfg(target_os = "linux")]
@@ -74,7 +76,7 @@ fn in_a_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>> {
 #[cfg(target_os = "linux")]
 fn ended(child: libc::pid_t, patience: Duration) -> io::Result<Option<libc::c_int>> {
     const PAUSE: Duration = Duration::from_micros(100);
-    let mut looks = patience.as_micros() / PAUSE.as_micros();
+    let over = Deadline::after(patience);
     let mut killed = false;
     loop {
         let mut status = 0;
@@ -83,10 +85,7 @@ fn ended(child: libc::pid_t, patience: Duration) -> io::Result<Option<libc::c_in
         match unsafe { libc::waitpid(child, &raw mut status, flags) } {
             -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
             -1 => return Err(io::Error::last_os_error()),
-            0 if looks > 0 => {
-                looks -= 1;
-                thread::sleep(PAUSE);
-            }
+            0 if over.remaining().is_some() => thread::sleep(PAUSE),
             0 => {
                 // SAFETY: the child is our own and was not waited for, so that its number is still its own.
                 unsafe { libc::kill(child, libc::SIGKILL) };
@@ -122,6 +121,7 @@ mod tests {
     fn what_does_not_end_is_ended() {
         // SAFETY: the child does nothing but wait for a signal.
         let child = unsafe { libc::fork() };
+        assert!(child >= 0, "{}", io::Error::last_os_error());
         if child == 0 {
             loop {
                 // SAFETY: as above.
