@@ -32,7 +32,8 @@ fn text(path: impl AsRef<Path>) -> String {
 fn listed() -> Vec<(String, String)> {
     let methodology = text("METHODOLOGY.md");
     let section = methodology.split("\n## Constants of judgement").nth(1).expect("it has the section");
-    let section = section.split("\n## ").next().unwrap();
+    // Below the tables stands what hangs on each, which lists nothing.
+    let section = section.split("\n##").next().unwrap();
     let quoted = |cell: &str| -> Vec<String> {
         cell.split('`').skip(1).step_by(2).map(|name| name.rsplit("::").next().unwrap().to_owned()).collect()
     };
@@ -112,18 +113,25 @@ fn whatever_the_analysis_decides_by_is_listed() {
 }
 
 /// `selftest` of `program` with one constant multiplied; `None` where the program failed.
-fn selftest(program: &Path, varied: &str, by: &str) -> Option<Value> {
+fn selftest(program: &Path, population: Option<&str>, varied: &str, by: &str) -> Option<Value> {
     let count = std::env::var("TIMERMETER_CONSTANTS_COUNT").unwrap_or_else(|_| "150".into());
     let args = ["selftest", "--quick", "--seed", "20", "--format", "json", "--count", &count];
     let output = Command::new(program)
         .args(args)
+        .args(population)
         .env("VARIED", format!("{varied}={by}"))
         .stderr(Stdio::null())
         .output();
     serde_json::from_slice(&output.expect("it starts").stdout).ok()
 }
 
-/// The figures of a selftest, by name: shares in percent, widths as they are.
+/// Which simulated timers a file of the analysis is about: those that are read, or those that wait.
+fn population(file: &str) -> Option<&'static str> {
+    let waits = ["analysis/waits/", "analysis/periods", "analysis/quantiles.rs"];
+    waits.iter().any(|of| file.starts_with(of)).then_some("--waits")
+}
+
+/// The figures of a selftest, by name: shares, and widths as they are.
 fn figures(outcome: &Value) -> BTreeMap<String, f64> {
     let mut found = BTreeMap::new();
     for judged in outcome["references"].as_array().into_iter().flatten() {
@@ -136,7 +144,19 @@ fn figures(outcome: &Value) -> BTreeMap<String, f64> {
         }
         found.insert(format!("missed {reference}"), judged["all"]["misses"].as_f64().unwrap_or(f64::NAN));
     }
-    found.insert("numbers".into(), outcome["numbers_for_irregular"].as_f64().unwrap_or(f64::NAN));
+    if let Some(numbers) = outcome["numbers_for_irregular"].as_f64() {
+        found.insert("numbers".into(), numbers);
+    }
+    for told in ["granularity", "missed_expirations"] {
+        let kinds = || outcome[told].as_object().into_iter().flat_map(|kinds| kinds.values());
+        let sum = |of: &str| kinds().filter_map(|kind| kind[of].as_f64()).sum::<f64>();
+        found.insert(format!("right {told}"), sum("right") / sum("timers").max(1.0));
+    }
+    for (name, judged) in outcome["figures"].as_object().into_iter().flatten() {
+        for (key, figure) in [("right", "right"), ("covered", "covered"), ("half_width", "width")] {
+            found.insert(format!("{figure} {name}"), judged[key].as_f64().unwrap_or(f64::NAN));
+        }
+    }
     found
 }
 
@@ -144,7 +164,7 @@ fn figures(outcome: &Value) -> BTreeMap<String, f64> {
 fn moved(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>, kind: &str) -> f64 {
     let changes = before.iter().filter(|(name, _)| name.starts_with(kind)).map(|(name, before)| {
         let after = after.get(name).copied().unwrap_or(f64::NAN);
-        let change = if kind == "width" { after / before - 1.0 } else { after - before };
+        let change = if kind == "width" && after != *before { after / before - 1.0 } else { after - before };
         100.0 * if change.is_nan() { 1.0 } else { change }
     });
     changes.max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
@@ -165,12 +185,16 @@ fn constants_can_be_varied() {
 fn how_far_figures_move_with_each_constant() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("constants");
     let program = variable::build(&folder, root(), &listed());
-    let as_it_is = figures(&selftest(&program, "", "1").expect("it runs as it is"));
+    let as_they_are = [None, Some("--waits")].map(|population| {
+        (population, figures(&selftest(&program, population, "", "1").expect("it runs as it is")))
+    });
     let (mut table, mut unmoved) = (String::new(), BTreeMap::<String, Vec<String>>::new());
     for (name, file) in listed().into_iter().filter(|(name, file)| variable::is_varied(name, file)) {
-        let with =
-            |by: &str| selftest(&program, &format!("{file}:{name}"), by).map(|outcome| figures(&outcome));
-        let cells: Vec<String> = ["0.5", "2"].iter().map(|by| row(&as_it_is, with(by).as_ref())).collect();
+        let population = population(&file);
+        let (_, as_it_is) = as_they_are.iter().find(|(of, _)| *of == population).expect("both ran");
+        let with = |by: &str| selftest(&program, population, &format!("{file}:{name}"), by);
+        let cells: Vec<String> =
+            ["0.5", "2"].iter().map(|by| row(as_it_is, with(by).as_ref().map(figures).as_ref())).collect();
         if cells.iter().all(String::is_empty) {
             unmoved.entry(file).or_default().push(format!("`{name}`"));
             continue;
