@@ -165,9 +165,9 @@ fn moved(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>, kind: &s
     let changes = before.iter().filter(|(name, _)| name.starts_with(kind)).map(|(name, before)| {
         let after = after.get(name).copied().unwrap_or(f64::NAN);
         let change = if kind == "width" && after != *before { after / before - 1.0 } else { after - before };
-        100.0 * if change.is_nan() { 1.0 } else { change }
+        100.0 * change
     });
-    changes.max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
+    changes.filter(|change| !change.is_nan()).max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
 }
 
 /// The long test below is run seldom; that constants can still be told from the rest of the estimators is seen every time.
@@ -220,8 +220,10 @@ fn row(before: &BTreeMap<String, f64>, after: Option<&BTreeMap<String, f64>>) ->
         let unit = if *kind == "width" { " %" } else { "" };
         (moved.abs() >= 0.05).then(|| format!("{kind} {moved:+.1}{unit}"))
     });
+    let known = |figures: &BTreeMap<String, f64>| figures.values().filter(|figure| !figure.is_nan()).count();
+    let missing = (known(after) < known(before)).then(|| "figures are missing".to_owned());
     let numbers =
         after.get("numbers").zip(before.get("numbers")).map_or(0.0, |(after, before)| after - before);
     let numbers = (numbers != 0.0).then(|| format!("numbers {numbers:+}"));
-    shown.chain(numbers).collect::<Vec<_>>().join(", ")
+    missing.into_iter().chain(shown).chain(numbers).collect::<Vec<_>>().join(", ")
 }
