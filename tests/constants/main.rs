@@ -181,7 +181,7 @@ fn constants_can_be_varied() {
 }
 
 #[test]
-#[ignore = "an hour: each constant of the analysis is halved and doubled"]
+#[ignore = "forty minutes: each constant of the analysis is halved and doubled"]
 fn how_far_figures_move_with_each_constant() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("constants");
     let program = variable::build(&folder, root(), &listed());
