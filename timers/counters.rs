@@ -47,20 +47,23 @@ impl<I: Instruction> Timer for Counter<I> {
 fn believed(hertz: f64, read: fn() -> u64) -> Option<f64> {
     const LOOKS: usize = 5;
     const LOOK: Duration = Duration::from_millis(2);
-    /// What two pairs of reads may be off by, as a share of a look; wrong rates are wrong by factors.
+    /// What a rate may be off by; wrong ones are wrong by factors.
     const AGREES: f64 = 2e-3;
+    // A reading lies between those of the kernel's clock before and after it.
+    let bracketed = || Some((kernel_raw_time()?, read(), kernel_raw_time()?));
     let agrees = || {
-        let (start, began) = (read(), kernel_raw_time()?);
+        let (before_start, start, after_start) = bracketed()?;
         let over = Deadline::after(LOOK);
         while over.remaining().is_some() {
             work::units(1 << 10);
         }
-        let (end, ended) = (read(), kernel_raw_time()?);
-        let seconds = ended.checked_sub(began)? as f64 * 1e-9;
-        let ratio = end.wrapping_sub(start) as f64 / (hertz * seconds);
-        ((ratio - 1.0).abs() < AGREES).then_some(1e9 / hertz)
+        let (before_end, end, after_end) = bracketed()?;
+        let told = end.wrapping_sub(start) as f64 / hertz * 1e9;
+        let possible =
+            [before_end.checked_sub(after_start)?, after_end.checked_sub(before_start)?].map(|ns| ns as f64);
+        possible.iter().all(|passed| (told / passed - 1.0).abs() < AGREES).then_some(1e9 / hertz)
     };
-    // An interruption between two reads spoils a look, and makes no wrong rate right.
+    // An interruption between readings spoils a look, and makes no wrong rate right.
     (hertz > 0.0).then(|| (0..LOOKS).find_map(|_| agrees())).flatten()
 }
 
