@@ -57,7 +57,7 @@ pub use native::{Native, RATE_SOURCES, REFERENCES, rate_of};
 pub use os::AffinityError;
 pub use properties::{Family, Properties, ReadsBy};
 pub use std_time::date;
-pub use subject::{Advance, Answer, Counts, During, Fault, Subject};
+pub use subject::{Advance, Answer, Counts, During, Fault, Ordered, Subject};
 pub use work::links;
 
 /// Timers by their types, for who compiles a measurement for one of them.

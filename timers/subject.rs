@@ -60,6 +60,46 @@ pub struct Advance {
     pub reference: i64,
 }
 
+/// Successive readings of one thread, of which only their order is kept. All in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ordered {
+    /// How many readings there were.
+    pub readings: u64,
+    /// How often one was smaller than the one before it.
+    pub backward: u64,
+    /// By how much at most.
+    pub largest: u64,
+    /// The first and the last reading.
+    pub ends: Option<[i64; 2]>,
+}
+
+impl Ordered {
+    /// Of these readings.
+    #[must_use]
+    pub fn of(readings: &[i64]) -> Self {
+        let back = |pair: &[i64]| pair[1].wrapping_sub(pair[0]).min(0).unsigned_abs();
+        let steps = readings.windows(2).map(back).filter(|&step| step > 0);
+        let (backward, largest) = steps.fold((0, 0), |(count, most), step| (count + 1, step.max(most)));
+        let ends = readings.first().zip(readings.last()).map(|(&first, &last)| [first, last]);
+        Self { readings: readings.len() as u64, backward, largest, ends }
+    }
+
+    /// These and later ones, as one series: from the last of these to the first of those is a step as well.
+    #[must_use]
+    pub fn and(self, later: Self) -> Self {
+        let (Some([first, last]), Some([next, end])) = (self.ends, later.ends) else {
+            return if self.ends.is_none() { later } else { self };
+        };
+        let between = Self::of(&[last, next]);
+        Self {
+            readings: self.readings + later.readings,
+            backward: self.backward + between.backward + later.backward,
+            largest: self.largest.max(between.largest).max(later.largest),
+            ends: Some([first, end]),
+        }
+    }
+}
+
 /// A timer as the prober sees it: a black box that answers five questions, in ticks.
 ///
 /// Implemented by the native timers of this process ([`Native`](crate::Native)), by the simulated ones
@@ -84,6 +124,14 @@ pub trait Subject {
     /// # Errors
     /// Refused when a reading does not fit 63 bits.
     fn readings(&mut self, count: u32) -> Answer<Vec<i64>>;
+
+    /// `count` successive readings, of which only the order is told.
+    ///
+    /// # Errors
+    /// As [`readings`](Self::readings).
+    fn order(&mut self, count: u32) -> Answer<Ordered> {
+        self.readings(count).map(|readings| Ordered::of(&readings))
+    }
 
     /// `count` times: one thread reads `a`, hands over to another thread (release, acquire), which reads `b`. The
     /// roles alternate. `b < a` is a step backwards across threads.
@@ -121,5 +169,23 @@ pub trait Subject {
     fn advance(&mut self, reference: &str, during: During, milliseconds: u32) -> Answer<Advance> {
         let _ = (reference, during, milliseconds);
         Err(Fault::Refused("this host cannot watch a timer advance".into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_of_parts_is_that_of_the_whole() {
+        let readings = [3, 5, 5, 4, 9, 2, 2, 8, i64::MIN, i64::MAX];
+        for at in 0..=readings.len() {
+            let (first, second) = readings.split_at(at);
+            let parts = Ordered::of(first).and(Ordered::of(second));
+            assert_eq!(parts, Ordered::of(&readings), "parted at {at}");
+        }
+        let whole = Ordered::of(&readings[..8]);
+        assert_eq!((whole.readings, whole.backward, whole.largest, whole.ends), (8, 2, 7, Some([3, 8])));
+        assert_eq!(Ordered::of(&[]), Ordered::default());
     }
 }

@@ -1,6 +1,6 @@
 //! `timermeter agent`: serves the native timers over the agent protocol, on standard input and output.
 
-use std::io::{self, BufReader, BufWriter, ErrorKind};
+use std::io::{self, BufReader, ErrorKind};
 
 use super::CommandError;
 use crate::cli::AgentArgs;
@@ -28,8 +28,7 @@ pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
         timers::pin_to(cpu).map_err(|error| CommandError::Failed(error.to_string()))?;
     }
     let mut input = BufReader::new(io::stdin().lock());
-    let mut output = BufWriter::new(io::stdout().lock());
-    match serve(&mut input, &mut output, &entries, &waiters) {
+    match serve(&mut input, &mut io::stdout().lock(), &entries, &waiters) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(CommandError::Failed(format!("cannot talk to the runner any more: {error}"))),
         Ok(()) => Ok(()),

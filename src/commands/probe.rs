@@ -67,6 +67,7 @@ fn plan(args: &ProbeArgs) -> Plan {
     let asked = args.precision.is_some() || args.budget.is_some();
     Plan {
         precision: args.precision.map_or(plan.precision, |points| points / 100.0),
+        insists: asked || plan.insists,
         budget_s: args.budget.unwrap_or(plan.budget_s),
         most_processes: if asked { MOST_PROCESSES.max(plan.most_processes) } else { plan.most_processes },
         ..plan

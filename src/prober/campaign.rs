@@ -37,7 +37,7 @@ use crate::prober::watch::{ProcessWatch, Watch, Watcher};
 use crate::trace::{Reference, Stored, Trace};
 
 use brief::visit;
-pub use narrowing::is_wide;
+pub use narrowing::goes_on;
 use narrowing::narrow;
 use references::{calibrate, clarify, look, references_of};
 pub use subject::Subject;

@@ -13,7 +13,7 @@ use super::connection::objection;
 use super::lines::printable;
 use super::process::Command;
 use super::protocol::{
-    Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Readings, Refusal,
+    Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Ordered, Readings, Refusal,
 };
 use crate::text::from_bytes;
 
@@ -165,6 +165,14 @@ impl Examination<'_> {
     fn optional(&mut self, hello: &Hello, id: &str) {
         let offers = |op: &str| hello.ops.iter().any(|offered| offered == op);
         let remedy = "answer as the protocol says, or take the question out of `ops`";
+        if offers("order") {
+            let request = json!({"op":"order","timer":id,"count":4});
+            let answer =
+                self.ask::<Ordered>(&request).and_then(|answer| answer.contradiction(4).map_or(Ok(()), Err));
+            self.note("order", answer, remedy);
+        } else {
+            self.not_offered("order");
+        }
         if offers("handoffs") {
             let request = json!({"op":"handoffs","timer":id,"count":4});
             let answer = self.ask::<Handoffs>(&request).and_then(|answer| counted(answer.handoffs.len(), 4));

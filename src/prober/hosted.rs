@@ -8,7 +8,7 @@ use timers::{Advance, Answer, During, Fault, Subject};
 
 use super::connection::Connection;
 use super::protocol::{
-    Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals, Readings, Request,
+    Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals, Ordered, Readings, Request,
 };
 
 /// How often a window is taken again that something disturbed. The last one is kept, whatever disturbed it.
@@ -37,12 +37,15 @@ impl Hosted {
         expected: &str,
         objection: impl FnOnce(&T) -> Option<String>,
     ) -> Answer<T> {
-        let mut connection = self.connection.borrow_mut();
         let op = request.op();
-        if !connection.hello().ops.iter().any(|offered| offered == op) {
+        if !self.offers(op) {
             return Err(Fault::Refused(format!("this agent does not offer `{op}`")));
         }
-        connection.ask(request, expected, objection)
+        self.connection.borrow_mut().ask(request, expected, objection)
+    }
+
+    fn offers(&self, op: &str) -> bool {
+        self.connection.borrow().hello().ops.iter().any(|offered| offered == op)
     }
 
     /// As `ask`, again and again until nothing that the runtime did to itself fell into the window. What voids all
@@ -92,6 +95,17 @@ impl Subject for Hosted {
         let expected = format!(r#"{{"readings":[…]}} with {count} integers"#);
         let objection = |answer: &Readings| off(answer.readings.len(), count as usize, "readings");
         Ok(self.ask_undisturbed(&request, &expected, objection)?.readings)
+    }
+
+    fn order(&mut self, count: u32) -> Answer<timers::Ordered> {
+        if !self.offers("order") {
+            return self.readings(count).map(|readings| timers::Ordered::of(&readings));
+        }
+        let request = Request::Order { timer: self.id.clone(), count };
+        let expected = r#"{"backward":…,"largest":…,"ends":[…,…]} with integers"#;
+        let objection = |answer: &Ordered| answer.contradiction(count);
+        let Ordered { backward, largest, ends } = self.ask(&request, expected, objection)?;
+        Ok(timers::Ordered { readings: count.into(), backward, largest, ends })
     }
 
     fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {

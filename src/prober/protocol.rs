@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use timers::During;
 
 pub use self::answers::{
-    Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals, Periods, Readings, Refusal,
-    Waits,
+    Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals, Ordered, Periods, Readings,
+    Refusal, Waits,
 };
 pub use self::hello::{Hello, HostedTimer, HostedWaiter, Missing, Runtime};
 use crate::limits::MOST_TIMERS;
@@ -19,10 +19,11 @@ use crate::limits::MOST_TIMERS;
 pub const VERSION: u32 = 1;
 
 /// What the prober may ask besides `hello`, by its name on the wire.
-pub const OPS: [&str; 10] = [
+pub const OPS: [&str; 11] = [
     "intervals",
     "batches",
     "readings",
+    "order",
     "handoffs",
     "handoffs-between",
     "comparisons",
@@ -63,6 +64,13 @@ pub enum Request {
     },
     /// Successive readings.
     Readings {
+        /// The id of the timer.
+        timer: String,
+        /// How many.
+        count: u32,
+    },
+    /// Successive readings, of which only the order is told.
+    Order {
         /// The id of the timer.
         timer: String,
         /// How many.
@@ -158,6 +166,7 @@ impl Request {
             Self::Intervals { .. } => "intervals",
             Self::Batches { .. } => "batches",
             Self::Readings { .. } => "readings",
+            Self::Order { .. } => "order",
             Self::Handoffs { .. } => "handoffs",
             Self::HandoffsBetween { .. } => "handoffs-between",
             Self::Comparisons { .. } => "comparisons",
@@ -188,6 +197,7 @@ impl Request {
             }
             Self::Batches { repeat, .. } => (*repeat).into(),
             Self::Readings { count, .. } => (*count).into(),
+            Self::Order { .. } => 4,
             Self::Handoffs { count, .. } => 2 * u64::from(*count),
             Self::HandoffsBetween { cpus, count, .. } => {
                 2 * u64::from((*count).max(1)).saturating_mul(cpus.len() as u64)
@@ -229,6 +239,7 @@ pub enum Reply {
     Intervals(Intervals),
     Batches(Batches),
     Readings(Readings),
+    Order(Ordered),
     Handoffs(Handoffs),
     HandoffsBetween(HandoffsBetween),
     Comparisons(Comparisons),

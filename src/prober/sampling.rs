@@ -17,6 +17,8 @@ pub struct Plan {
     pub most_processes: u32,
     /// Half the width that the interval of a Quality may have, as far as more processes make it narrower; a share.
     pub precision: f64,
+    /// Whether timers are asked further that will not come that close by what they may have: where somebody asked for it.
+    pub insists: bool,
     /// Seconds that a run should take at most: no further processes are started when it is used up but for the verdicts.
     pub budget_s: f64,
     /// Single invocations a process.
@@ -80,6 +82,7 @@ impl Plan {
         unvisited: 5,
         most_processes: 12,
         precision: 0.005,
+        insists: false,
         budget_s: 10.0,
         singles: 2_000,
         batches: 41,
@@ -101,6 +104,7 @@ impl Plan {
         unvisited: 5,
         most_processes: 120,
         precision: 0.005,
+        insists: false,
         budget_s: 20.0,
         singles: 5_000,
         batches: 101,
@@ -122,6 +126,7 @@ impl Plan {
         unvisited: 12,
         most_processes: 400,
         precision: 0.001,
+        insists: true,
         budget_s: 120.0,
         singles: 20_000,
         batches: 201,

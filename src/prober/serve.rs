@@ -10,7 +10,7 @@ use timers::{Answer, Entry, Fault, Subject, Unavailable};
 use super::lines::{self, Line};
 use super::protocol::{
     Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, HostedTimer, HostedWaiter,
-    Intervals, Missing, OPS, Periods, Readings, Refusal, Reply, Request, Runtime, VERSION, Waits,
+    Intervals, Missing, OPS, Ordered, Periods, Readings, Refusal, Reply, Request, Runtime, VERSION, Waits,
 };
 use crate::text::from_bytes;
 use crate::text::json::{Layout, write};
@@ -39,6 +39,7 @@ pub fn serve(
     waiters: &[WaitEntry],
 ) -> io::Result<()> {
     let mut host = Host::of(entries, waiters);
+    let mut answer = Vec::new();
     loop {
         let reply = match lines::read(input, LONGEST_REQUEST)? {
             Line::Whole(line) | Line::Unfinished(line) => host.reply(&line),
@@ -48,8 +49,11 @@ pub fn serve(
             }
             Line::End => return Ok(()),
         };
-        write(&reply, Layout::Compact, output)?;
-        output.write_all(b"\n")?;
+        answer.clear();
+        write(&reply, Layout::Compact, &mut answer)?;
+        answer.push(b'\n');
+        // All at once: each part wakes the runner, which takes longer than what was asked for.
+        output.write_all(&answer)?;
         output.flush()?;
     }
 }
@@ -94,6 +98,10 @@ impl Host {
             }
             Request::Readings { timer, count } => {
                 Reply::Readings(Readings { readings: self.subject(&timer)?.readings(count)? })
+            }
+            Request::Order { timer, count } => {
+                let timers::Ordered { backward, largest, ends, .. } = self.subject(&timer)?.order(count)?;
+                Reply::Order(Ordered { backward, largest, ends })
             }
             Request::Handoffs { timer, count } => {
                 Reply::Handoffs(Handoffs { handoffs: self.subject(&timer)?.handoffs(count)? })

@@ -94,7 +94,7 @@ pub(super) fn imprecise(half: f64, precision: f64, processes: u32, scatter: Opti
         ),
         _ => (
             format!(
-                "its {processes} processes differ, and the time or the processes that it may take were used up"
+                "its {processes} processes differ by more than the time or the processes that it may take would make up for"
             ),
             "repeat when the machine is quiet, or give it more time with --budget or --thorough",
         ),

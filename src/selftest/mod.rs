@@ -27,7 +27,7 @@ use crate::analysis::statistics::nine_tenths;
 use crate::model::Estimate;
 use crate::prober::bench::Bench;
 use crate::prober::calibrate::calibrate;
-use crate::prober::campaign::is_wide;
+use crate::prober::campaign::goes_on;
 use crate::prober::explore::{explore, explore_calls};
 use crate::prober::sampling::Plan;
 use crate::prober::slow_clocks::at_work;
@@ -67,7 +67,8 @@ impl Case {
         let mut sketch: Option<Sketch> = None;
         for process in 1..=plan.most_processes {
             let (alone, certain) = (plan.processes, plan.processes + plan.brief);
-            if process > certain && !sketch.as_ref().is_some_and(|sketch| is_wide(sketch, plan)) {
+            let wide = |sketch: &Sketch| goes_on(sketch.scatter(), trace.runs.len(), f64::INFINITY, plan);
+            if process > certain && !sketch.as_ref().is_some_and(wide) {
                 break;
             }
             let process_seed = self.seed.wrapping_mul(1_000).wrapping_add(process.into());

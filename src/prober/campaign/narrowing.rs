@@ -39,10 +39,13 @@ impl Known {
     }
 }
 
-/// Whether processes leave more uncertainty than the plan asks for.
+/// Whether more processes are worth it for a timer whose `runs` processes leave an uncertainty of `scatter`: it is more than the plan asks for,
+/// and where the plan does not insist, those that the timer may have would come close enough. Time affords `affordable` more of them.
 #[must_use]
-pub fn is_wide(sketch: &Sketch, plan: &Plan) -> bool {
-    sketch.scatter() > plan.precision
+pub fn goes_on(scatter: f64, runs: usize, affordable: f64, plan: &Plan) -> bool {
+    let times = scatter / plan.precision;
+    let most = f64::from(plan.most_processes).min(runs as f64 + affordable);
+    times > 1.0 && (plan.insists || runs as f64 * times * times <= most)
 }
 
 /// Asks the timers whose processes agree least again and again: `ask` gets them, the widest interval first, and returns those that it
@@ -68,9 +71,9 @@ pub(super) fn narrow(
         .collect();
     // Nothing is measured meanwhile.
     let mut known = parallel::mapped(&stored, |(stored, tick)| Known::of((*stored)?, *tick, hertz));
-    let mut asked = 0;
-    while over.remaining().is_some() {
-        let wide = wide(subjects, &known, plan);
+    let (mut asked, mut affordable) = (0, f64::INFINITY);
+    while let Some(left) = over.remaining() {
+        let wide = wide(subjects, &known, plan, affordable);
         if wide.is_empty() {
             break;
         }
@@ -84,6 +87,8 @@ pub(super) fn narrow(
                 known.update(&subjects[index], hertz);
             }
         }
+        let taken = left.saturating_sub(over.remaining().unwrap_or_default());
+        affordable = left.as_secs_f64() / taken.as_secs_f64().max(1e-6);
         asked += again.len();
         if asked >= subjects.len() {
             asked = 0;
@@ -93,17 +98,34 @@ pub(super) fn narrow(
     Ok(())
 }
 
-/// Timers whose interval is still too wide and that may be asked again, the widest first.
-fn wide(subjects: &[Subject], known: &[Option<Known>], plan: &Plan) -> Vec<usize> {
+/// Timers whose interval is still too wide and that may be asked again, the widest first; those left out that will not come close enough by
+/// the processes that they may have, of which the time that is left affords about so many.
+fn wide(subjects: &[Subject], known: &[Option<Known>], plan: &Plan, affordable: f64) -> Vec<usize> {
     let may = |index: usize| {
         let stored = subjects[index].outcome.as_ref().ok();
         stored.is_some_and(|stored| (stored.runs() as u32 + stored.trace.discarded) < plan.most_processes)
     };
-    let known = known.iter().enumerate().filter_map(|(index, known)| Some((index, &known.as_ref()?.sketch)));
+    let known = known.iter().enumerate().filter_map(|(index, known)| Some((index, known.as_ref()?)));
     let mut wide: Vec<(usize, f64)> = known
-        .filter(|(index, sketch)| may(*index) && is_wide(sketch, plan))
-        .map(|(index, sketch)| (index, sketch.scatter()))
+        .filter(|(index, known)| may(*index) && goes_on(known.sketch.scatter(), known.runs, affordable, plan))
+        .map(|(index, known)| (index, known.sketch.scatter()))
         .collect();
     wide.sort_by(|a, b| b.1.total_cmp(&a.1));
     wide.into_iter().map(|(index, _)| index).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_come_close_enough_is_left() {
+        let plan = Plan { precision: 0.005, most_processes: 120, insists: false, ..Plan::DEFAULT };
+        let insisting = Plan { insists: true, ..plan };
+        assert!(!goes_on(0.005, 25, f64::INFINITY, &plan), "it is close enough");
+        assert!(goes_on(0.0109, 25, f64::INFINITY, &plan), "119 processes do");
+        assert!(!goes_on(0.0111, 25, f64::INFINITY, &plan), "123 would do, 120 it may have");
+        assert!(!goes_on(0.0109, 25, 50.0, &plan), "75 are all that there is time for");
+        assert!(goes_on(0.5, 25, 1.0, &insisting));
+    }
 }

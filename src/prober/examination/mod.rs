@@ -10,14 +10,12 @@ mod rounds;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use timers::{Answer, During, Fault, Subject};
+use timers::{Answer, During, Fault, Ordered, Subject};
 
 use self::cpu_migrator::CpuMigrator;
 pub use self::examinee::{Examination, Examinee};
 use self::rounds::rounds;
-use crate::analysis::order::Backward;
 use crate::analysis::rate::tightest;
-use crate::analysis::singles::successive;
 use crate::model::Counted;
 use crate::prober::connection::Connection;
 use crate::prober::hosted::subject;
@@ -160,7 +158,7 @@ impl Session {
         let affordable = (known.plan.order_ns / (known.cost_ns + 5.0)).max(1_000.0);
         let mut left = known.plan.order_readings.min(affordable as u32);
         let cpu_migrator = CpuMigrator::start(self.connection.borrow().process(), known.cpus);
-        let (mut found, mut readings, mut last) = (Backward::default(), 0, None);
+        let mut found = Ordered::default();
         let mut longer = MOST_CHUNKS;
         loop {
             let everywhere = cpu_migrator.as_ref().is_none_or(CpuMigrator::has_been_everywhere);
@@ -170,16 +168,11 @@ impl Session {
             longer -= u32::from(left == 0);
             let count = if left == 0 { affordable.min(f64::from(CHUNK)) as u32 } else { left.min(CHUNK) };
             left -= count.min(left);
-            let chunk = self.timer.readings(count)?;
-            readings += chunk.len() as u64;
-            found = found.and(Backward::among(successive(&chunk)));
-            // From the end of one answer to the beginning of the next.
-            let gap = last.zip(chunk.first()).map(|(last, first): (i64, &i64)| first.wrapping_sub(last));
-            found = found.and(Backward::among(gap));
-            last = chunk.last().copied();
+            found = found.and(self.timer.order(count)?);
         }
         let (moves, cpus) = cpu_migrator.map_or((0, 1), CpuMigrator::stop);
-        Ok(Order { readings, backward: found.steps, largest: found.largest, moves, cpus })
+        let Ordered { readings, backward, largest, .. } = found;
+        Ok(Order { readings, backward, largest, moves, cpus })
     }
 
     fn threads(&mut self, known: &Known) -> Answer<Threads> {

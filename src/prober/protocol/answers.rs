@@ -24,6 +24,35 @@ pub struct Readings {
     pub readings: Vec<i64>,
 }
 
+/// The answer to `order`: of successive readings nothing but their order, in ticks of the timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ordered {
+    /// How often a reading was smaller than the one before it.
+    pub backward: u64,
+    /// By how much at most.
+    pub largest: u64,
+    /// The first reading and the last one; null where there was none.
+    pub ends: Option<[i64; 2]>,
+}
+
+impl Ordered {
+    /// What is wrong with this as the order of `count` readings.
+    #[must_use]
+    pub fn contradiction(&self, count: u32) -> Option<String> {
+        let steps = u64::from(count.saturating_sub(1));
+        let falls = self.ends.is_some_and(|[first, last]| last < first);
+        if self.ends.is_none() != (count == 0) {
+            Some(format!("of {count} readings it names {} ends", 2 * u32::from(self.ends.is_some())))
+        } else if self.backward > steps {
+            Some(format!("{} of {steps} steps cannot go back", self.backward))
+        } else if (self.backward == 0) != (self.largest == 0) || (falls && self.backward == 0) {
+            Some("how often it steps back and how far contradict each other".into())
+        } else {
+            None
+        }
+    }
+}
+
 /// The answer to `handoffs`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handoffs {
