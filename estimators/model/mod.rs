@@ -9,6 +9,7 @@ mod distribution;
 mod estimate;
 mod figure;
 mod frequency;
+mod microarchitecture;
 mod period;
 mod platform;
 mod plot_data;

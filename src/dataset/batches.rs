@@ -10,7 +10,7 @@ use super::stream::{Documents, Text};
 use crate::input::{self, LONGEST_REPORT};
 use crate::model::BriefReport;
 use crate::parallel;
-use crate::report::{Collection, ReadError, files, host, parse, slug};
+use crate::report::{Collection, ReadError, files, host, parse};
 
 /// Reports of a batch at most ...
 const REPORTS: usize = 1024;
@@ -118,7 +118,7 @@ fn read(found: Vec<Found>, choice: &Choice) -> Batch {
         }
     }
     let files = Collection::read(&paths, |path, report: BriefReport| {
-        let host = host(path, below.get(path).and_then(Option::as_deref), &slug(&report.platform));
+        let host = host(path, below.get(path).and_then(Option::as_deref), &report.platform);
         Sheet::of(path.display().to_string(), host, &report, choice)
     });
     batch.sheets.extend(files.reports.into_iter().map(|kept| kept.content));

@@ -39,7 +39,7 @@ pub struct Node {
 /// What a machine is, as far as its clocks go by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Machine {
-    /// The model of its CPU, or the architecture where it does not tell.
+    /// Model and generation of its CPU, or the architecture where it does not tell.
     pub cpu: String,
     /// The release of its kernel; empty where it is unknown.
     pub kernel: String,
@@ -143,7 +143,7 @@ impl Machine {
         let platform = &report.platform;
         let known = |name: Option<&str>| name.map(|name| clipped(name, LONGEST)).unwrap_or_default();
         let architecture = clipped(&platform.cpu.architecture, LONGEST);
-        let cpu = known(platform.cpu.model.as_deref().or(platform.cpu.vendor.as_deref()));
+        let cpu = known(platform.cpu.name().as_deref());
         Self {
             cpu: if cpu.is_empty() { architecture.clone() } else { cpu },
             kernel: known(platform.kernel.release.as_deref()),

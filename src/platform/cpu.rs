@@ -77,6 +77,10 @@ fn first_of(list: &str) -> Option<u32> {
 fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &Told) -> Cpu {
     let asked = timers::arch::identity();
     let arm = cpu_arm::core(root, cpu, cpuinfo);
+    // Emulators of one architecture may show the file of another, whose processor does the work.
+    let number = |name| field(cpuinfo, name).and_then(|number| number.parse().ok());
+    let shown_family: Option<u32> = number("cpu family");
+    let shown = |name| shown_family.and_then(|_| number(name));
     let first_of = |names: [&str; 3]| names.iter().find_map(|name| field(cpuinfo, name)).map(str::to_owned);
     Cpu {
         vendor: asked.vendor.or(arm.vendor).or_else(|| first_of(["vendor_id", "mvendorid", "machine"])),
@@ -88,9 +92,9 @@ fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &Told) -> Cpu {
             .or_else(|| told.cpu_model.clone())
             // Of RISC-V, whose instruction set says more than nothing.
             .or_else(|| field(cpuinfo, "isa").map(str::to_owned)),
-        family: asked.family,
-        model_number: asked.model_number,
-        stepping: asked.stepping,
+        family: asked.family.or(shown_family),
+        model_number: asked.model_number.or_else(|| shown("model")),
+        stepping: asked.stepping.or_else(|| shown("stepping")),
         invariant_tsc: asked.invariant_tsc,
         ..Cpu::default()
     }

@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
+use super::slug::is_named;
+use crate::model::Platform;
+
 /// `NODE.json` is of NODE, and where reports lie in the folder `below`, `NODE/<platform>/<date>/report.json` and `NODE/report.json` in it are
 /// too, as `deploy/node.sh` keeps them. `None` where nothing but platform and date tells where it lies.
 #[must_use]
-pub fn host(path: &Path, below: Option<&Path>, platform: &str) -> Option<String> {
+pub fn host(path: &Path, below: Option<&Path>, platform: &Platform) -> Option<String> {
     let name = path.file_stem().map(|name| name.to_string_lossy().into_owned())?;
     if name != "report" && name != "-" {
         return Some(name);
@@ -16,7 +19,7 @@ pub fn host(path: &Path, below: Option<&Path>, platform: &str) -> Option<String>
         folders.map(|folder| folder.as_os_str().to_string_lossy().into_owned()).collect();
     if names.last().is_some_and(|name| is_date(name)) {
         names.pop();
-        if names.last().is_some_and(|name| name == platform) {
+        if names.last().is_some_and(|name| is_named(name, platform)) {
             names.pop();
         }
     }
@@ -33,11 +36,23 @@ fn is_date(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::host;
+    use crate::model::{Cpu, Platform};
     use std::path::Path;
 
     #[test]
     fn the_folder_of_a_node_tells_its_name() {
+        let numbers = (Some(25), Some(17));
+        let vendor = Some("AuthenticAMD".into());
+        let cpu = Cpu {
+            vendor,
+            model: Some("AMD".into()),
+            family: numbers.0,
+            model_number: numbers.1,
+            ..Cpu::default()
+        };
+        let platform = Platform { cpu, ..Platform::default() };
         for (path, below, name) in [
+            ("run/node7/amd-zen-4/2026-11-20/report.json", Some("run"), Some("node7")),
             ("run/node7/amd/2026-11-20/report.json", Some("run"), Some("node7")),
             ("run/rack-2/node7/amd/2026-11-20-3/report.json", Some("run"), Some("node7")),
             ("run/node7/report.json", Some("run"), Some("node7")),
@@ -49,7 +64,7 @@ mod tests {
             ("report.json", None, None),
             ("-", None, None),
         ] {
-            let found = host(Path::new(path), below.map(Path::new), "amd");
+            let found = host(Path::new(path), below.map(Path::new), &platform);
             assert_eq!(found.as_deref(), name, "{path}");
         }
     }

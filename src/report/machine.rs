@@ -100,7 +100,7 @@ fn known(value: Option<&str>, otherwise: &str) -> String {
 }
 
 fn cpu(cpu: &Cpu) -> String {
-    let model = known(cpu.model.as_deref().or(cpu.vendor.as_deref()), "unknown model");
+    let model = known(cpu.name().as_deref(), "unknown model");
     let mut text = format!("{model}, {}", known(Some(&cpu.architecture), "unknown architecture"));
     if let (Some(family), Some(model), Some(stepping)) = (cpu.family, cpu.model_number, cpu.stepping) {
         text += &format!(", family {family} model {model} stepping {stepping}");
@@ -147,9 +147,8 @@ fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
 #[must_use]
 pub fn name(report: &Report) -> String {
     let platform = &report.platform;
-    let cpu = platform.cpu.model.as_deref().or(platform.cpu.vendor.as_deref());
-    let cpu = cpu.unwrap_or(&platform.cpu.architecture);
-    let parts = [Some(cpu), platform.hypervisor.as_deref(), platform.os.name.as_deref()];
+    let cpu = platform.cpu.name().unwrap_or_else(|| platform.cpu.architecture.clone());
+    let parts = [Some(cpu.as_str()), platform.hypervisor.as_deref(), platform.os.name.as_deref()];
     let parts = parts.into_iter().flatten().map(|part| clipped(part, 80)).filter(|part| !part.is_empty());
     let joined = parts.collect::<Vec<_>>().join(" · ");
     if joined.is_empty() { "an unknown machine".to_owned() } else { joined }

@@ -1,4 +1,4 @@
-//! A name for a machine that people can read and file systems take: its CPU, its hypervisor, its OS.
+//! A name for a machine that people can read and file systems take: its CPU and the generation of that, its hypervisor, its OS.
 
 use crate::model::Platform;
 
@@ -6,13 +6,24 @@ const LONGEST: usize = 80;
 /// What brand strings hold that tells nothing.
 const NOISE: &[&str] = &["cpu", "processor", "r", "tm", "gnu", "linux"];
 
-/// As in `amd-epyc-9r14-kvm-debian-12`: lower case, digits and hyphens, never empty.
+/// As in `amd-epyc-9r14-zen-4-kvm-debian-12`: lower case, digits and hyphens, never empty.
 #[must_use]
 pub fn slug(platform: &Platform) -> String {
+    made(platform, &platform.cpu.generation().unwrap_or_default())
+}
+
+/// Whether a folder of that name holds reports of this platform: versions before this one left the generation out.
+#[must_use]
+pub fn is_named(name: &str, platform: &Platform) -> bool {
+    name == slug(platform) || name == made(platform, "")
+}
+
+fn made(platform: &Platform, generation: &str) -> String {
     let cpu = platform.cpu.model.as_deref().or(platform.cpu.vendor.as_deref()).unwrap_or_default();
     let os = platform.os.name.as_deref().unwrap_or_default();
     let parts = [
         words(cpu.split('@').next().unwrap_or_default(), &platform.cpu.architecture),
+        words(generation, ""),
         words(platform.hypervisor.as_deref().unwrap_or_default(), ""),
         // Of which the CPU above is none.
         words(platform.emulator().map_or("", |_| &platform.cpu.architecture), ""),
@@ -75,6 +86,16 @@ mod tests {
         slug(&platform)
     }
 
+    fn of_family(family: u32, number: u32) -> String {
+        let mut platform = Platform::default();
+        platform.cpu.vendor = Some("AuthenticAMD".into());
+        platform.cpu.model = Some("AMD EPYC".into());
+        (platform.cpu.family, platform.cpu.model_number) = (Some(family), Some(number));
+        platform.hypervisor = Some("KVM".into());
+        platform.os.name = Some("Debian GNU/Linux 12 (bookworm)".into());
+        slug(&platform)
+    }
+
     #[test]
     fn names_that_people_recognise() {
         for (cpu, hypervisor, os, name) in [
@@ -106,6 +127,11 @@ mod tests {
             assert_eq!(of(Some(cpu), hypervisor, Some(os)), name);
         }
         assert_eq!(of(None, None, None), "x86-64-linux");
+        assert_eq!(
+            [of_family(25, 17), of_family(26, 2)],
+            ["amd-epyc-zen-4-kvm-debian-12", "amd-epyc-zen-5-kvm-debian-12"]
+        );
+        assert_eq!(of_family(99, 3), "amd-epyc-family-99-model-3-kvm-debian-12");
         assert_eq!(slug(&Platform::default()), "unknown");
     }
 

@@ -14,7 +14,7 @@ pub use waits::{Ticked, Waited};
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Column {
-    /// The machine, by a name made of its CPU, hypervisor and OS
+    /// The machine, by a name made of its CPU and the generation of that, hypervisor and OS
     Platform,
     /// The day of the measurement
     Date,

@@ -26,9 +26,11 @@ fn run() -> Vec<Column> {
         origin("host", "Name of the node: of the file, else of its folder; see above", |of| {
             of.host.clone().into()
         }),
-        origin("platform", "The machine, by a name made of its CPU, hypervisor and OS", |of| {
-            of.platform.clone().into()
-        }),
+        origin(
+            "platform",
+            "The machine, by a name made of its CPU and the generation of that, hypervisor and OS",
+            |of| of.platform.clone().into(),
+        ),
         fact("date", Type::Day, "Day on which the measurement began, UTC", |r| {
             day(&r.created).map_or(Value::Nothing, Value::Day)
         }),
