@@ -219,10 +219,12 @@ pub struct Stable {
     pub outcome: Outcome,
     /// The evidence in a sentence.
     pub finding: String,
-    /// How much faster than the reference it ran, in ppm, over the longest window.
+    /// How much faster than the reference it ran, in ppm: over the longest window, or what is usual among its processes where they differ.
     pub offset_ppm: Option<f64>,
-    /// The true figure lies within this of that.
+    /// The true figure lies within this of that: what the reads leave uncertain, what parts of the window differ by, what processes do.
     pub offset_uncertainty_ppm: Option<f64>,
+    /// Fresh processes that were asked for the rate besides; null where a process cannot have a rate of its own.
+    pub rate_processes: Option<u32>,
     /// The longest window, in seconds.
     pub longest_window_s: Option<f64>,
     /// Allan deviation by length of the window.
@@ -233,6 +235,8 @@ pub struct Stable {
     pub freezes: u32,
     /// The largest of the jumps, or of the freezes where there is no jump, in nanoseconds.
     pub largest_ns: Option<f64>,
+    /// Jumps of more than this, in nanoseconds, would have been seen wherever they fell in the longest window; null where that is not known.
+    pub smallest_jump_ns: Option<f64>,
     /// Whether it is known to run on the oscillator of its reference, so that their agreement says nothing of that.
     pub shares_oscillator: Option<bool>,
 }

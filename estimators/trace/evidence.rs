@@ -23,6 +23,9 @@ pub struct Evidence {
     #[serde(default)]
     #[serde(rename = "close_glances")]
     pub close_comparisons: Vec<[i64; 3]>,
+    /// Comparisons at the beginning and at the end of other fresh processes, of a clock whose rate a process may find for itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub process_comparisons: Vec<[[i64; 3]; 2]>,
     /// Comparisons that follow each other, about a millisecond apart.
     pub series: Vec<[i64; 3]>,
     /// How far it moved while the thread did this or that.

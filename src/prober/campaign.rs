@@ -6,6 +6,7 @@
 
 mod brief;
 mod narrowing;
+mod own_rate;
 mod references;
 mod subject;
 
@@ -39,6 +40,7 @@ use crate::trace::{Reference, Stored, Trace};
 use brief::visit;
 pub use narrowing::goes_on;
 use narrowing::narrow;
+use own_rate::{OwnRate, may_differ};
 use references::{calibrate, clarify, look, references_of};
 pub use subject::Subject;
 
@@ -117,6 +119,10 @@ pub fn run(
                 progress("timers of one process");
                 let whom = (0..subjects.len()).filter(|subject| subjects[*subject].host == index).collect();
                 visit(host, subjects, whom, settings, &watch, &mut random)?;
+                // The closer such looks lie, the smaller the jumps that they show.
+                for subject in subjects.iter_mut() {
+                    compare_sparsely(&hosts[subject.host], subject, settings, Examination::compare_sparsely)?;
+                }
             }
         }
     }
@@ -127,7 +133,11 @@ pub fn run(
         progress(&format!("{id}, to narrow its interval"));
         if hosts[host].takes_ids {
             let whom = wide.iter().copied().filter(|index| subjects[*index].host == host).collect();
-            return visit(&hosts[host], subjects, whom, settings, &watch, &mut random);
+            let asked = visit(&hosts[host], subjects, whom, settings, &watch, &mut random)?;
+            for subject in subjects.iter_mut() {
+                compare_sparsely(&hosts[subject.host], subject, settings, Examination::compare_sparsely)?;
+            }
+            return Ok(asked);
         }
         ask(&hosts[host], widest, settings, &watch, random.random())?;
         compare_sparsely(&hosts[host], widest, settings, Examination::compare_sparsely)?;
@@ -196,8 +206,14 @@ fn ask(
         let process = connection.borrow().process();
         let mut bench = bench(&connection, &subject.timer, &trace.reference.id);
         bench.watch = Some(Box::new(ProcessWatch::of(watch, process)));
+        let own_rate = match may_differ(host, &subject.timer) {
+            true => OwnRate::begin(&connection, &subject.timer, &trace.reference.id)?,
+            false => None,
+        };
         let found =
             explore_undisturbed(&connection, &mut bench, &trace.reference, &settings.plan, &mut random)?;
+        let own_rate = own_rate.map(OwnRate::end).transpose()?.flatten();
+        trace.evidence.process_comparisons.extend(own_rate);
         Ok((found, bench.watch.take().map(Watcher::end)))
     });
     match asked {

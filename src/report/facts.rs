@@ -2,7 +2,7 @@
 
 use super::costs::in_words;
 use super::fact::Fact;
-use crate::model::{Accuracy, AccuracyKind, Answers, Cost, Observations, TimerRow, Verdicts};
+use crate::model::{Accuracy, AccuracyKind, Answers, Cost, Observations, Stable, TimerRow, Verdicts};
 use crate::text::numbers::{accuracy, count, percent, plus_minus, rate, share, significant, time};
 use crate::text::{clipped, plain};
 
@@ -23,6 +23,7 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
     fact("as seen", row.cost.as_ref().and_then(singles));
     fact("spread", row.spread.map(|_| spread(row)));
     fact("tick", row.ns_per_tick.map(|ns| format!("{} ({})", time(Some(ns)), rate(Some(1e9 / ns)))));
+    fact("rate", row.verdicts.as_ref().and_then(|verdicts| rate_error(&verdicts.stable)));
     fact("rests on", row.observations.as_ref().map(observations));
     fact(
         "trust",
@@ -55,6 +56,19 @@ fn evidence(verdicts: &Verdicts) -> Vec<(&'static str, String)> {
         .filter(|(_, parts)| !parts.is_empty())
         .map(|(name, parts)| (name, parts.join(" · ")))
         .collect()
+}
+
+/// How much faster than its reference it runs, and what that is known to.
+fn rate_error(stable: &Stable) -> Option<String> {
+    let (offset, half) = stable.offset_ppm.zip(stable.offset_uncertainty_ppm)?;
+    let window = time(stable.longest_window_s.map(|s| s * 1e9));
+    let processes = match stable.rate_processes {
+        Some(1) => " and in a fresh process".to_owned(),
+        Some(count) => format!(" and in {count} fresh processes"),
+        None => String::new(),
+    };
+    let (offset, half) = (significant(offset, 3), significant(half, 2));
+    Some(format!("{offset} ± {half} ppm faster than its reference, over {window}{processes}"))
 }
 
 fn status(row: &TimerRow) -> String {

@@ -261,6 +261,13 @@ fn of_timer(metrics: &mut Metrics, row: &TimerRow) {
     metrics.figure("timermeter_timer_spread", "ratio", help, &own, 1.0, spread);
     let quality = [row.quality, row.quality_low, row.quality_high];
     metrics.figure("timermeter_timer_quality", "ratio", "Quality (ICPE 2011)", &own, 1.0, quality);
+    if let Some(stable) = &row.verdicts.as_ref().map(|verdicts| &verdicts.stable)
+        && let Some((offset, half)) = stable.offset_ppm.zip(stable.offset_uncertainty_ppm)
+    {
+        let help = "How much faster than its reference the clock runs, as a share";
+        let known = [offset, offset - half, offset + half].map(Some);
+        metrics.figure("timermeter_timer_rate_error", "ratio", help, &own, PPM, known);
+    }
     for (question, outcome, _) in row.verdicts.iter().flat_map(Answers::each) {
         let value = match outcome {
             Outcome::Pass => Some(1.0),

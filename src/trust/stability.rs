@@ -5,7 +5,9 @@
 //! cut off and for 1000 ppm: twice the most that the kernel slews a clock (adjtimex(2)), and more than any quartz is off.
 
 mod advances;
+mod rates;
 
+use self::rates::{Known, proven_off};
 use super::{Case, times};
 use crate::analysis::allan::deviations;
 use crate::analysis::resolution::Resolution;
@@ -36,36 +38,43 @@ pub(super) fn judge(case: &Case) -> Stable {
     let close = comparisons(case, &case.evidence().close_comparisons);
     let sparse_comparisons = comparisons(case, &case.evidence().sparse_comparisons);
     let uncertainty = 2.0 * case.trace.reference.uncertainty_ns() + case.step_ns().unwrap_or(0.0);
+    let runs = [&series, &close, &sparse_comparisons];
     let mut found = Found::default();
+    let mut hidden: Vec<Hidden> = Vec::new();
     if knows_steps(case) {
-        for run in [&series, &close, &sparse_comparisons] {
+        for run in runs {
             let rate = most_rate(case).map_or_else(|| usual_rate(run, uncertainty), |rate| (rate, 0.0));
             let uncertainty = uncertainty + late_ns(case);
-            run.windows(2).for_each(|pair| found.look(pair[0], pair[1], uncertainty, rate));
+            let each = run.windows(2).map(|pair| found.look(pair[0], pair[1], uncertainty, rate));
+            let most = each.fold(0.0, f64::max);
+            hidden.extend(length(run).map(|over_ns| Hidden { most_ns: most, over_ns }));
         }
         found.look_at_work(case);
     }
-    let longest = longest(&[&series, &close, &sparse_comparisons]);
-    let offset =
-        longest.map(|(first, last)| rate(first, last, uncertainty, case.trace.reference.rate_uncertainty));
+    let known = rates::known(case, &runs, uncertainty);
     let stable = Stable {
         outcome: Outcome::Pass,
         finding: String::new(),
-        offset_ppm: offset.map(|(offset, _)| offset),
-        offset_uncertainty_ppm: offset.map(|(_, uncertainty)| uncertainty),
-        longest_window_s: longest.map(|(first, last)| (last.reference - first.reference) * 1e-9),
-        allan: allan(&[&series, &close, &sparse_comparisons]),
+        offset_ppm: known.map(|known| 1e6 * known.usual),
+        offset_uncertainty_ppm: known.map(|known| 1e6 * known.half),
+        longest_window_s: longest(&runs).and_then(|run| Some(1e-9 * length(run)?)),
+        allan: allan(&runs),
         jumps: found.jumps,
         freezes: found.freezes,
         largest_ns: Some(found.largest()).filter(|&largest| largest > 0.0),
+        smallest_jump_ns: hidden
+            .iter()
+            .max_by(|a, b| a.over_ns.total_cmp(&b.over_ns))
+            .map(|hidden| hidden.most_ns),
+        rate_processes: known.map(|known| known.processes).filter(|&processes| processes > 0),
         shares_oscillator: shares_oscillator(case),
     };
-    let (outcome, finding, stable) = match case.claimed() {
-        Some(Counted::ThreadCycles) => of_cycles(case, stable, &[&series, &close, &sparse_comparisons]),
-        Some(Counted::ProcessCpu | Counted::ThreadCpu) => of_cpu_time(stable),
+    let (outcome, finding, stable) = match (case.claimed(), known) {
+        (Some(Counted::ThreadCycles), _) => of_cycles(case, stable, &runs),
+        (Some(Counted::ProcessCpu | Counted::ThreadCpu), _) => of_cpu_time(stable),
         _ if case.trace.reference.strayed_ns > 0.0 => by_stray(case, stable),
-        _ if offset.is_none() => advances::judge(case, stable),
-        _ => of_wall_time(case, stable),
+        (_, None) => advances::judge(case, stable),
+        (_, Some(known)) => of_wall_time(case, stable, &known, &hidden),
     };
     Stable { outcome, finding, ..stable }
 }
@@ -120,13 +129,16 @@ fn without_rate(stable: Stable) -> Stable {
         jumps: 0,
         freezes: 0,
         largest_ns: None,
+        smallest_jump_ns: None,
+        rate_processes: None,
         ..stable
     }
 }
 
-fn of_wall_time(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
-    let (offset, uncertainty) =
-        (stable.offset_ppm.unwrap_or(0.0), stable.offset_uncertainty_ppm.unwrap_or(0.0));
+fn of_wall_time(case: &Case, stable: Stable, known: &Known, hidden: &[Hidden]) -> (Outcome, String, Stable) {
+    // By its ends alone, which are certain, however unsteady it was in between.
+    let (offset, uncertainty) = (1e6 * known.long.offset, 1e6 * known.long.uncertainty);
+    let other = known.farthest.filter(|rate| proven_off(rate) > SLEW);
     let window = time(stable.longest_window_s.map(|s| s * 1e9));
     let finding = if stable.jumps > 0 {
         let most = time(stable.largest_ns);
@@ -150,23 +162,34 @@ fn of_wall_time(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
     } else if case.trace.declared && offset.abs() - uncertainty > SLEW * 1e6 {
         let (offset, uncertainty) = (significant(offset, 3), significant(uncertainty, 2));
         format!("it runs {offset} ± {uncertainty} ppm faster than its reference (over {window})")
+    } else if let Some(rate) = other {
+        let (offset, uncertainty) =
+            (significant(1e6 * rate.offset, 3), significant(1e6 * rate.uncertainty, 2));
+        let processes = known.processes;
+        format!(
+            "in one of {processes} fresh processes it ran {offset} ± {uncertainty} ppm faster than its reference"
+        )
     } else {
-        return (Outcome::Pass, steady(case, &stable, &window), stable);
+        return (Outcome::Pass, steady(case, &stable, known, hidden), stable);
     };
     (Outcome::Fail, finding, stable)
 }
 
-fn steady(case: &Case, stable: &Stable, window: &str) -> String {
-    let rate = match (case.trace.declared, stable.offset_ppm, stable.offset_uncertainty_ppm) {
-        (true, Some(offset), Some(uncertainty)) => {
-            let offset = if offset.abs() < uncertainty { 0.0 } else { offset };
-            format!(
-                "it keeps the rate of its reference to {} ± {} ppm",
-                significant(offset, 2),
-                significant(uncertainty, 2)
-            )
+fn steady(case: &Case, stable: &Stable, known: &Known, hidden: &[Hidden]) -> String {
+    let window = time(stable.longest_window_s.map(|s| s * 1e9));
+    let ppm = |share: f64, digits| significant(1e6 * share, digits);
+    let rate = if case.trace.declared {
+        let usual = if known.usual.abs() < known.half { 0.0 } else { known.usual };
+        format!("it keeps the rate of its reference to {} ± {} ppm", ppm(usual, 2), ppm(known.half, 2))
+    } else {
+        "it keeps its rate against its reference".to_owned()
+    };
+    let processes = match known.between {
+        Some([low, high]) => {
+            format!("; {} fresh processes ran at {} to {} ppm", known.processes, ppm(low, 3), ppm(high, 3))
         }
-        _ => "it keeps its rate against its reference".to_owned(),
+        None if known.processes > 0 => format!("; {} fresh processes agree within that", known.processes),
+        None => String::new(),
     };
     let allan = stable.allan.last().map_or_else(String::new, |point| {
         format!("; Allan deviation {:.1e} at {}", point.deviation, time(Some(point.window_s * 1e9)))
@@ -175,7 +198,22 @@ fn steady(case: &Case, stable: &Stable, window: &str) -> String {
         Some(true) => "; both run on the same oscillator, so that says nothing of its true frequency",
         _ => "",
     };
-    format!("{rate} over {window}, without jumps{allan}{shared}")
+    format!("{rate} over {window}, {}{processes}{allan}{shared}", unseen(hidden))
+}
+
+/// What can be said of jumps: those that would have been seen, wherever in the time that was watched they fell.
+fn unseen(hidden: &[Hidden]) -> String {
+    let said = |hidden: &Hidden| time(Some(hidden.most_ns));
+    let longest = hidden.iter().max_by(|a, b| a.over_ns.total_cmp(&b.over_ns));
+    let finest = hidden.iter().min_by(|a, b| a.most_ns.total_cmp(&b.most_ns));
+    match (longest, finest) {
+        (Some(longest), Some(finest)) if 2.0 * finest.most_ns < longest.most_ns => {
+            let over = time(Some(finest.over_ns));
+            format!("without jumps of more than {} ({} in {over} of it)", said(longest), said(finest))
+        }
+        (Some(longest), _) => format!("without jumps of more than {}", said(longest)),
+        (None, _) => "with nothing known of jumps".to_owned(),
+    }
 }
 
 /// Steps of unknown length look like jumps and freezes.
@@ -221,6 +259,13 @@ fn by_stray(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
     (Outcome::Fail, finding, unknown)
 }
 
+/// A jump up to which would have stayed unseen in the worst of the windows that together are so long, both in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Hidden {
+    most_ns: f64,
+    over_ns: f64,
+}
+
 /// Windows that disagree by more than can be explained.
 #[derive(Default)]
 struct Found {
@@ -257,20 +302,21 @@ impl Found {
         }
     }
 
-    /// A rate that is off is told as such; here counts what differs from the usual rate.
+    /// A rate that is off is told as such; here counts what differs from the usual rate. Returns how long a jump in this window may
+    /// be and stay within what is explained, whatever else moved the other way.
     fn look(
         &mut self,
         first: Comparison,
         last: Comparison,
         uncertainty: f64,
         (rate, rate_uncertainty): (f64, f64),
-    ) {
+    ) -> f64 {
         let (passed, moved) = (last.reference - first.reference, last.timer - first.timer);
         let off = moved - rate * passed;
         let explained = 2.0 * (first.uncertainty + last.uncertainty + uncertainty)
             + (2.0 * SLEW + rate_uncertainty) * passed.abs();
         if off.abs() <= explained {
-            return;
+            return explained + off.abs();
         }
         if off > 0.0 {
             self.jumps += 1;
@@ -279,6 +325,7 @@ impl Found {
             self.freezes += 1;
             self.largest_freeze = self.largest_freeze.max(-off);
         }
+        explained
     }
 }
 
@@ -313,19 +360,15 @@ fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
     raw.iter().map(of).collect()
 }
 
-/// The ends of the longest window.
-fn longest(runs: &[&Vec<Comparison>]) -> Option<(Comparison, Comparison)> {
-    let ends = |run: &&Vec<Comparison>| Some((*run.first()?, *run.last()?));
-    let length = |(first, last): &(Comparison, Comparison)| last.reference - first.reference;
-    let all = runs.iter().filter_map(ends).filter(|ends| length(ends) > 0.0);
-    all.max_by(|a, b| length(a).total_cmp(&length(b)))
+/// The run that was watched for longest.
+fn longest<'a>(runs: &[&'a Vec<Comparison>]) -> Option<&'a Vec<Comparison>> {
+    let all = runs.iter().filter_map(|run| Some((*run, length(run)?)));
+    all.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(run, _)| run)
 }
 
-/// How much faster than the reference, and give or take how much, in ppm.
-fn rate(first: Comparison, last: Comparison, uncertainty: f64, rate_uncertainty: f64) -> (f64, f64) {
-    let passed = last.reference - first.reference;
-    let offset = (last.timer - first.timer) / passed - 1.0;
-    (offset * 1e6, ((first.uncertainty + last.uncertainty + uncertainty) / passed + rate_uncertainty) * 1e6)
+/// How long a run watched, in nanoseconds.
+fn length(run: &[Comparison]) -> Option<f64> {
+    Some(run.last()?.reference - run.first()?.reference).filter(|length| *length > 0.0)
 }
 
 /// The shortest windows come from the first of the runs, which lie ever further apart; each next one tells longer windows only.

@@ -11,8 +11,10 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use timers::Fault;
 
+use super::own_rate::{OwnRate, may_differ};
 use super::subject::Subject;
 use crate::model::Family;
+use crate::prober::connection::Connection;
 use crate::prober::explore::explore_calls;
 use crate::prober::host::{Host, Settings, bench, connect};
 use crate::prober::watch::{ProcessWatch, Watch, Watcher};
@@ -41,6 +43,7 @@ pub(super) fn visit(
         Err(_) => return Ok(Vec::new()),
     };
     let (mut asked, mut floor) = (Vec::new(), None);
+    let own_rates = begun(host, &connection, subjects, &whom)?;
     for index in whom {
         let Subject { timer, outcome: Ok(stored), .. } = &mut subjects[index] else { continue };
         let process = connection.borrow().process();
@@ -62,5 +65,33 @@ pub(super) fn visit(
             Err(_) => break,
         }
     }
+    for (index, own_rate) in own_rates {
+        match (own_rate.end(), &mut subjects[index].outcome) {
+            (Err(Fault::Interrupted), _) => return Err(Fault::Interrupted),
+            (Ok(ends), Ok(stored)) => stored.trace.evidence.process_comparisons.extend(ends),
+            (Err(_), _) | (_, Err(_)) => {}
+        }
+    }
     Ok(asked)
+}
+
+/// Those whose rate this process may find for itself, compared with their references at its beginning. Opening them finds the rate.
+fn begun(
+    host: &Host,
+    connection: &Rc<RefCell<Connection>>,
+    subjects: &[Subject],
+    whom: &[usize],
+) -> Result<Vec<(usize, OwnRate)>, Fault> {
+    let mut begun = Vec::new();
+    for &index in whom {
+        let Subject { timer, outcome: Ok(stored), .. } = &subjects[index] else { continue };
+        if may_differ(host, timer) {
+            match OwnRate::begin(connection, timer, &stored.trace.reference.id) {
+                Ok(own_rate) => begun.extend(own_rate.map(|own_rate| (index, own_rate))),
+                Err(Fault::Interrupted) => return Err(Fault::Interrupted),
+                Err(_) => break,
+            }
+        }
+    }
+    Ok(begun)
 }

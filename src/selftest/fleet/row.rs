@@ -229,7 +229,7 @@ impl Run<'_> {
         let ppm = self.node.drift_ppm.filter(|_| self.drifts());
         let finding = match ppm {
             Some(ppm) => format!("it runs {ppm:+.1} ± 0.1 ppm off its reference"),
-            None => "it keeps the rate of its reference to 0 ± 0.035 ppm over 5.7 s, without jumps".into(),
+            None => "it keeps the rate of its reference to 0 ± 0.035 ppm over 5.7 s, without jumps of more than 1.1 ms".into(),
         };
         Stable {
             outcome: if ppm.is_some() { Outcome::Fail } else { Outcome::Pass },
@@ -241,6 +241,8 @@ impl Run<'_> {
             jumps: 0,
             freezes: 0,
             largest_ns: None,
+            smallest_jump_ns: Some(1.1e6),
+            rate_processes: None,
             shares_oscillator: Some(true),
         }
     }
