@@ -19,6 +19,7 @@ Examples:
   timermeter measure selection-sort quicksort heapsort --plot sorts.svg
   timermeter measure clone new-and-copy --instrument throughput --time 100ms
   timermeter measure log-chain --instrument discrete --clock realtime-coarse --error 5% --limit 60
+  timermeter measure quicksort heapsort --campaigns 10
   timermeter measure --samples 20 -- sleep 0.01
   timermeter measure --command 'gzip -k a' --command 'xz -k a' \\
                      --prepare 'rm -f a.gz a.xz'
@@ -58,6 +59,10 @@ pub struct MeasureArgs {
     /// Samples that have to be valid [default: 10; of commands as many runs as fit 3 s for each, 10 at least]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(2..=100_000))]
     pub samples: Option<u32>,
+    /// Whole campaigns, each of fresh processes, in turn over all that is measured: intervals then hold what campaigns differ by, as
+    /// another run would; without it they are of one
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(2..=10_000))]
+    pub campaigns: Option<u32>,
     /// How long a run of the throughput instrument takes
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::time, allow_hyphen_values = true)]
     pub time: Nanos,

@@ -12,6 +12,8 @@ use super::measurement::{Measurement, Outcome};
 use super::progress::Progress;
 use super::{CommandError, failed, several_commands, tell, terminal_style, trial};
 use crate::cli::measure::{InstrumentName, MeasureArgs};
+use crate::measure::Goal;
+use crate::measure::campaigns::over;
 use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Instrument, Reply, Request};
 use crate::method::Facts;
@@ -132,6 +134,11 @@ fn about_commands(args: &MeasureArgs, commands: usize) -> Result<(), CommandErro
     if let Some((_, flag)) = of_commands.into_iter().find(|(given, _)| *given && commands == 0) {
         return refused(&format!("{flag} is about commands; give one behind `--`, or with --command"));
     }
+    if commands > 0 && args.campaigns.is_some() {
+        return refused(
+            "--campaigns is about operations; each run of a command is a process of its own already, ask for more --samples",
+        );
+    }
     let prepared = args.prepare.len();
     if prepared > 1 && prepared != commands {
         return refused(&format!(
@@ -212,10 +219,14 @@ fn operate(
             (false, false) => args.sizes.iter().copied().map(Some).collect(),
         }
     };
-    let progress = Progress::of(entries.iter().map(|entry| sizes(entry).len()).sum(), false);
-    let mut measurements = Vec::new();
-    for entry in entries {
-        for size in sizes(entry) {
+    let tasks: Vec<(&Entry, Option<u64>)> =
+        entries.iter().flat_map(|entry| sizes(entry).into_iter().map(move |size| (entry, size))).collect();
+    let campaigns = args.campaigns.unwrap_or(1);
+    let progress = Progress::of(tasks.len() * campaigns as usize, false);
+    // In turns, so that the campaigns of each lie as far apart as the others take.
+    let mut found: Vec<Vec<Vec<Outcome>>> = vec![Vec::new(); tasks.len()];
+    for campaign in 0..campaigns {
+        for (of_task, (entry, size)) in found.iter_mut().zip(&tasks) {
             progress.at(&size.map_or(entry.name.to_owned(), |size| format!("{} {size}", entry.name)));
             let request = Request {
                 clock: clock.clone(),
@@ -227,16 +238,43 @@ fn operate(
                 samples: args.samples.unwrap_or(SAMPLES),
                 limit_ns: args.limit * 1_000_000_000,
                 cpu,
-                seed: args.seed,
+                seed: args.seed.wrapping_add(campaign.into()),
             };
-            let add = |outcome| {
-                measurements.push(Measurement { operation: entry.name.into(), size, outcome, command: None });
-            };
-            outcomes(trial::run(&request)?).into_iter().for_each(add);
+            of_task.push(outcomes(trial::run(&request)?));
             progress.step();
         }
     }
+    let goal = Goal { error: args.error, confidence: args.confidence, ..Goal::default() };
+    let mut measurements = Vec::new();
+    for ((entry, size), campaigns) in tasks.iter().zip(found) {
+        let add = |outcome| Measurement { operation: entry.name.into(), size: *size, outcome, command: None };
+        measurements.extend(over_campaigns(campaigns, &goal).into_iter().map(add));
+    }
     Ok(measurements)
+}
+
+/// One outcome for each way of several campaigns. One that failed fails all, as what it would have found is not known.
+fn over_campaigns(mut each: Vec<Vec<Outcome>>, goal: &Goal) -> Vec<Outcome> {
+    if each.len() < 2 {
+        return each.pop().unwrap_or_default();
+    }
+    let count = each.len();
+    let failed = each.iter().enumerate().find_map(|(at, outcomes)| match outcomes.as_slice() {
+        [Outcome::Failed { reason }] => Some(format!("campaign {} of {count}: {reason}", at + 1)),
+        _ => None,
+    });
+    if let Some(reason) = failed {
+        return vec![Outcome::Failed { reason }];
+    }
+    let of_way = |way: usize| {
+        let rows = each.iter().filter_map(|outcomes| match outcomes.get(way) {
+            Some(Outcome::Measured(row)) => Some(row.as_ref().clone()),
+            _ => None,
+        });
+        let row = over(&rows.collect::<Vec<_>>(), goal);
+        row.map_or_else(|| each[0][way].clone(), |row| Outcome::Measured(Box::new(row)))
+    };
+    (0..each[0].len()).map(of_way).collect()
 }
 
 fn instrument(args: &MeasureArgs) -> Instrument {

@@ -43,6 +43,7 @@
 #[cfg(feature = "allocations")]
 pub mod allocations;
 pub use timers::timed::{clock, operations, window};
+pub mod campaigns;
 #[cfg(feature = "criterion")]
 pub mod criterion;
 pub mod instruments;

@@ -51,6 +51,8 @@ fn measurements_that_make_no_sense() {
     refused(&["measure", "multiplyy"], 2, "did you mean `multiply`");
     refused(&["measure", "multiply", "--", "true"], 2, "not both");
     refused(&["measure", "multiply", "--sizes", "10"], 2, "--sizes");
+    refused(&["measure", "--campaigns", "3", "--", "true"], 2, "--samples");
+    refused(&["measure", "multiply", "--campaigns", "1"], 2, "--campaigns");
     refused(&["measure", "multiply", "--error", "0"], 2, "0 %");
     refused(&["measure", "clone", "--sizes", "0"], 2, "--sizes");
     refused(&["measure", "--clock", "monotonic", "--", "/no/such/command"], 1, "/no/such/command");
@@ -156,6 +158,15 @@ fn operations_are_measured_in_all_formats() {
     assert!(rows.iter().all(|row| row["summary"]["mean_ns"].as_f64().unwrap() > 0.0), "{found}");
     let mean = |at: usize| rows[at]["summary"]["mean_ns"].as_f64().unwrap();
     assert!(mean(3) > mean(2), "a longer sort takes longer: {found}");
+    let head = printed(&run(&[]).success());
+    assert!(head.contains("of this campaign"), "{head}");
+    let several = json(&run(&["--campaigns", "3", "--format", "json"]).success());
+    let rows = several["measurements"].as_array().unwrap();
+    assert_eq!((rows.len(), several["campaigns"].as_u64()), (4, Some(3)));
+    assert!(
+        rows.iter()
+            .all(|row| row["summary"]["samples"] == 3 && row["samples"].as_array().unwrap().len() == 3)
+    );
     let csv = printed(&run(&["--format", "csv"]).success());
     assert!(
         csv.contains("\noperation,size,way,calls,mean_ns,") && csv.contains("\nclone,100,adaptive,"),

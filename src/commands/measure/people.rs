@@ -148,9 +148,10 @@ impl Shown<'_> {
         let goal = self.args.error * 100.0;
         if let Some(needed) = stability.samples_needed.filter(|needed| *needed > summary.samples) {
             parts.push(format!(
-                "known to ±{} %; some {} --samples would make it ±{goal} %",
+                "known to ±{} %; some {} {} would make it ±{goal} %",
                 significant(summary.error * 100.0, 2),
-                roughly(needed)
+                roughly(needed),
+                if self.args.campaigns.is_some() { "--campaigns" } else { "--samples" }
             ));
         }
         (!parts.is_empty()).then(|| parts.join("; "))

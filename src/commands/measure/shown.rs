@@ -26,6 +26,8 @@ pub(super) struct Document<'a> {
     error: f64,
     confidence: f64,
     seed: u64,
+    /// Whole campaigns that intervals are over; null where they are of one.
+    campaigns: Option<u32>,
     measurements: &'a [Measurement],
 }
 
@@ -76,6 +78,7 @@ impl Shown<'_> {
             error: self.args.error,
             confidence: self.args.confidence,
             seed: self.args.seed,
+            campaigns: self.args.campaigns,
             measurements: self.measurements,
         }
     }
@@ -90,9 +93,10 @@ impl Shown<'_> {
             format!("{}, step {step}, a read takes {}", clock.id, time(Some(clock.cost_ns))),
         ));
         let goal = format!(
-            "{} % of the clock at {} % confidence; intervals hold what the samples vary by, too",
+            "{} % of the clock at {} % confidence; {}",
             self.args.error * 100.0,
-            self.args.confidence * 100.0
+            self.args.confidence * 100.0,
+            self.intervals()
         );
         head.push(("error", goal));
         if let Some((row, runs)) =
@@ -104,6 +108,16 @@ impl Shown<'_> {
             head.push(("runs", runs));
         }
         machine(&head, style)
+    }
+
+    /// What the intervals are of.
+    fn intervals(&self) -> String {
+        let of_commands = self.measurements.iter().any(|one| one.command.is_some());
+        match self.args.campaigns {
+            Some(campaigns) => format!("intervals are over {campaigns} campaigns and hold what these differ by"),
+            None if of_commands => "intervals hold what the runs vary by, too, within this campaign".into(),
+            None => "intervals are of this campaign and hold what its samples vary by, not what another run finds (--campaigns)".into(),
+        }
     }
 
     fn csv(&self) -> String {
