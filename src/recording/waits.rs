@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::periods;
-use crate::model::{Granularity, Means, PeriodRow, Status, WaitConditions, WaitFigures, WaitRow, Warning};
+use crate::model::{
+    Granularity, Lateness, Means, PeriodRow, Status, WaitConditions, WaitFigures, WaitRow, Warning,
+};
 use crate::scoring;
 use crate::text::numbers::{short_time, significant};
 use crate::trace::{PeriodTrace, WaitTrace};
@@ -74,7 +76,11 @@ impl ObservedWaits {
             status,
             reason,
             remedy,
-            warnings: ended_early(&self.lost).into_iter().chain(figures.iter().flat_map(caveats)).collect(),
+            warnings: ended_early(&self.lost)
+                .into_iter()
+                .chain(figures.iter().flat_map(caveats))
+                .chain(self.outcome.as_ref().ok().and_then(one_moment))
+                .collect(),
             figures,
         }
     }
@@ -86,6 +92,30 @@ fn ended_early(lost: &Option<String>) -> Option<Warning> {
         code: "ended-early".into(),
         message: format!("it was not asked any more: {}", lost.as_ref()?),
         advice: "Its figures rest on what was observed until then; measure again.".into(),
+    })
+}
+
+/// Waits from this length on are late by how deeply the CPU slept, and not by what the thread does.
+const SLEEPS_NS: u64 = MS;
+/// How long a run has to watch for its intervals to hold what minutes differ by, in seconds: several of them.
+const MINUTES_S: f64 = 180.0;
+const MS: u64 = 1_000_000;
+
+/// Waits in which a CPU may sleep were all made within so short a time that they do not tell what other minutes are like.
+fn one_moment(trace: &WaitTrace) -> Option<Warning> {
+    let waits = trace.runs.iter().flat_map(|run| run.lengths.iter().chain(&run.long));
+    let begun = waits.filter(|wait| wait.request_ns >= SLEEPS_NS).map(|wait| wait.before);
+    let (first, last) = (begun.clone().min()?, begun.max()?);
+    let watched_s = last.wrapping_sub(first) as f64 * trace.reference.ns_per_tick * 1e-9;
+    // Whose processes count from a beginning of their own tell nothing of that.
+    (trace.blocks && (0.0..MINUTES_S).contains(&watched_s)).then(|| Warning {
+        code: "one-moment".into(),
+        message: format!(
+            "its waits of {} and more were made within {}: how late such are goes by how deeply the CPU sleeps, a host's too, and differs              from minute to minute by more than their intervals, which hold what processes of this run differ by",
+            short_time(SLEEPS_NS as f64),
+            short_time(1e9 * watched_s)
+        ),
+        advice: "Measure longer (--for 10m), or several times, some minutes apart.".into(),
     })
 }
 
@@ -124,6 +154,24 @@ fn caveats(figures: &WaitFigures) -> Vec<Warning> {
                 short_time(high)
             ),
             "Measure on a quieter machine, or longer (--thorough, --for).",
+        );
+    }
+    let untold: Vec<&Lateness> =
+        figures.lateness.iter().filter(|late| late.p50_ns.is_none_or(|p50| p50.low.is_none())).collect();
+    if let (Some(first), Some(most)) = (untold.first(), untold.iter().map(|late| late.waits).max()) {
+        let lengths: Vec<String> = untold.iter().map(|late| short_time(late.request_ns as f64)).collect();
+        let why = match figures.processes {
+            1 => "all of them are of one process".to_owned(),
+            _ if most == first.waits => format!("they are {most}"),
+            _ => format!("they are {most} at most"),
+        };
+        warn(
+            "no-interval",
+            format!(
+                "the median lateness of waits of {} has no interval: {why}, and six of several processes tell one",
+                lengths.join(", ")
+            ),
+            "Measure longer (--thorough, --for).",
         );
     }
     let step = |granularity: Option<Granularity>| granularity.and_then(Granularity::step);
@@ -185,5 +233,55 @@ fn ended<T>(outcome: &Result<T, NotUsable>) -> (Status, Option<String>, Option<S
     match outcome {
         Ok(_) => (Status::Ok, None, None),
         Err(why) => (why.status, Some(why.reason.clone()), why.remedy.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Known;
+    use crate::trace::{Reference, Wait, WaitRun};
+
+    /// Waits of 10 ms, `apart` seconds from one process to the next.
+    fn waited(apart: i64) -> WaitTrace {
+        let wait = |before: i64| Wait {
+            request_ns: 10_000_000,
+            before,
+            after: before + 10_100_000,
+            cpu_ns: None,
+            run_delay_ns: None,
+        };
+        let run = |process: i64| WaitRun {
+            lengths: vec![wait(process * apart * 1_000_000_000)],
+            ..WaitRun::default()
+        };
+        let reference = Reference { ns_per_tick: 1.0, ..Reference::default() };
+        WaitTrace { reference, blocks: true, runs: (0..5).map(run).collect() }
+    }
+
+    #[test]
+    fn a_run_of_a_moment_says_that_it_does_not_tell_what_minutes_differ_by() {
+        let warning = one_moment(&waited(2)).expect("eight seconds are no minutes");
+        assert!(warning.code == "one-moment" && warning.message.contains("within 8"), "{}", warning.message);
+        assert_eq!(one_moment(&waited(60)), None);
+        assert_eq!(one_moment(&WaitTrace { blocks: false, ..waited(2) }), None, "who spins does not sleep");
+        assert_eq!(one_moment(&WaitTrace::default()), None);
+    }
+
+    #[test]
+    fn a_length_without_an_interval_says_why() {
+        let of = |waits: u64, low: Option<f64>| {
+            let p50_ns = Some(Known { value: 5e4, low, high: low.map(|_| 6e4) });
+            let late = Lateness { request_ns: 100_000_000, waits, p50_ns, ..Lateness::default() };
+            caveats(&WaitFigures { lateness: vec![late], processes: 3, ..WaitFigures::default() })
+        };
+        let found = of(3, None);
+        assert!(
+            found
+                .iter()
+                .any(|warning| warning.code == "no-interval" && warning.message.contains("they are 3")),
+            "{found:?}"
+        );
+        assert!(of(6, Some(4e4)).iter().all(|warning| warning.code != "no-interval"));
     }
 }

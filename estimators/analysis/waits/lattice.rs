@@ -81,6 +81,12 @@ pub(super) fn residuals(clusters: &[Vec<f64>], step: f64) -> Vec<f64> {
     clusters.iter().flat_map(of).collect()
 }
 
+/// The number of each value of one cluster on their lattice.
+pub(super) fn numbers(values: &[f64], step: f64) -> Vec<f64> {
+    let phase = resultant(values, step).1;
+    values.iter().map(|value| (value / step - phase).round()).collect()
+}
+
 /// How far apart values of one cluster lie at most.
 pub(super) fn span(clusters: &[Vec<f64>]) -> f64 {
     clusters.iter().map(|values| spread(&sorted(values), 0.0)).fold(0.0, f64::max)

@@ -2,6 +2,7 @@
 
 mod lateness;
 mod lattice;
+mod requests;
 mod slope;
 mod steps;
 

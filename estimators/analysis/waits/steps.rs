@@ -6,6 +6,7 @@ use std::iter;
 use super::lattice::{
     CONCENTRATED, ENDS, Lattice, concentration, fitted, largest, longest_span, residuals, span, spread,
 };
+use super::requests::admissible;
 use super::{finite, late_ns, observed_ns};
 use crate::analysis::statistics::{median, quantile, sorted};
 use crate::model::{Granularity, Known, Steps};
@@ -40,6 +41,8 @@ const CLOSER: f64 = 3.0;
 const A_FEW: usize = 4;
 /// How many times half the interval of a step, over all steps of a chunk, a step has to be longer, for the number of each to be known.
 const COUNTED: f64 = 3.0;
+/// A wait is shorter than it should be by this share of its length at most: so much the kernel slews a clock (adjtimex(2)).
+const FAST: f64 = 500e-6;
 /// The share of intervals between wake-ups that are looked at: the longest are those between questions.
 const INTERVALS: f64 = 0.9;
 
@@ -107,6 +110,8 @@ fn leave_out_contradictions(scales: &mut [Steps], kind: fn(&mut Steps) -> &mut O
 /// Waits of one scale but the latest, a list for each scan, all in nanoseconds.
 struct Scale<'a> {
     reference: &'a Reference,
+    /// All of them, the latest too.
+    scans: Vec<&'a [Wait]>,
     waits: usize,
     /// From the 5th percentile of lateness to its median.
     width: f64,
@@ -123,7 +128,7 @@ struct Scale<'a> {
 }
 
 impl<'a> Scale<'a> {
-    fn of(scans: &[&[Wait]], reference: &'a Reference) -> Self {
+    fn of(scans: &[&'a [Wait]], reference: &'a Reference) -> Self {
         let late: Vec<Vec<f64>> = scans
             .iter()
             .map(|scan| {
@@ -137,6 +142,7 @@ impl<'a> Scale<'a> {
             [0.05, 0.5, 1.0 - LATEST].map(|share| quantile(&all, share).unwrap_or(0.0));
         let mut scale = Self {
             reference,
+            scans: scans.to_vec(),
             waits: all.len(),
             width: middle - low,
             requests: Vec::new(),
@@ -186,15 +192,35 @@ impl<'a> Scale<'a> {
             rounding = rounding.filter(|_| CLOSER * off < instants_off);
             grid = grid.filter(|_| CLOSER * instants_off < off);
         }
-        let told = |found: Option<Lattice>, width: f64, span: f64| match found {
-            Some(found) => Some(self.step(found, several)),
+        let told = |step: Option<Granularity>, width: f64, span: f64| match step {
+            Some(step) => Some(step),
             // Requests that are not spread over a step do not show it.
             None => Some(BOUND * width * (1.0 + CHANCE / (self.waits as f64).sqrt()))
                 .filter(|bound| !both && self.waits >= FOR_BOUND && *bound <= span)
                 .map(|bound| Granularity::AtMost(bound.max(OF_REFERENCE * self.reference.uncertainty_ns()))),
         };
         let [requests, due] = [&self.requests, &self.due].map(|of| spread(&sorted(of), ENDS));
+        let rounding = rounding.map(|found| self.rounded(found, several));
+        let grid = grid.map(|found| self.step(found, several));
         Steps { up_to_ns, rounding: told(rounding, self.width, requests), grid: told(grid, rest, due) }
+    }
+
+    /// The step of requests: that of the lengths that were observed, or less by what lateness may have grown with length.
+    fn rounded(&self, found: Lattice, several: bool) -> Granularity {
+        let Granularity::Step(seen) = self.step(found, several) else { return self.step(found, several) };
+        // The latest are those whose requests were just too long for a step less.
+        let each = |of: &dyn Fn(&Wait) -> f64| -> Vec<Vec<f64>> {
+            self.scans.iter().map(|scan| scan.iter().map(of).collect()).collect()
+        };
+        let requests = each(&|wait| wait.request_ns as f64);
+        let observed = each(&|wait| observed_ns(wait, self.reference));
+        let Some([shortest, longest]) = admissible(&requests, &observed, found.step) else {
+            return Granularity::Step(Known { low: None, high: None, ..seen });
+        };
+        let value = seen.value.clamp(shortest, longest);
+        let low = seen.low.map(|low| low.min(shortest).min(value));
+        let high = seen.high.map(|high| (high * (1.0 + FAST)).min(longest).max(value));
+        Granularity::Step(Known { value, low, high })
     }
 
     fn step(&self, found: Lattice, several: bool) -> Granularity {

@@ -118,3 +118,33 @@ proptest! {
         let _ = figures(&WaitTrace { reference, blocks: true, runs }, hertz);
     }
 }
+
+/// On a loaded machine a wait is the later the longer it is: what was observed lies on a lattice of longer steps than those that requests
+/// are rounded to.
+#[test]
+fn lateness_that_grows_with_length_is_not_taken_for_a_longer_step() {
+    let (mut held, mut all) = (0, 0);
+    for true_step in [1e6, 1.0008e6, 4e6] {
+        for ppm in [0.0, 1_000.0, 8_100.0, 20_000.0] {
+            for first in 0..8 {
+                let model = WaitModel { rounding: Some(true_step), ppm, ..noisy(true_step) };
+                let mut trace = WaitTrace { reference: reference(), blocks: true, runs: Vec::new() };
+                let to = (3.0 * true_step) as u64;
+                for seed in 0..3 {
+                    let requests = spread(60, to);
+                    let scan = ask(&mut VirtualWaits::new(&model, 10 * first + seed), &requests, to / 2);
+                    trace.runs.push(WaitRun { scans: vec![scan], ..WaitRun::default() });
+                }
+                let found = figures(&trace, None).steps[0].rounding;
+                let Some(Granularity::Step(Known { value, low: Some(low), high: Some(high) })) = found else {
+                    panic!("{true_step} {ppm}: {found:?}")
+                };
+                assert!((value / true_step - 1.0).abs() < 0.025, "{true_step} {ppm}: {value}");
+                assert!((high - low) / true_step < 0.15, "{true_step} {ppm}: [{low}, {high}]");
+                held += u32::from((low..=high).contains(&true_step));
+                all += 1;
+            }
+        }
+    }
+    assert!(20 * held >= 19 * all, "{held} of {all} intervals hold the step");
+}

@@ -1,5 +1,5 @@
 //! A campaign over timers that wait: each in fresh processes of its own, in rounds, in another order each round. Long waits come
-//! last: there all timers that block wait side by side, as nobody has the time to let them wait one after the other.
+//! after a round: there all timers that block wait side by side, as nobody has the time to let them wait one after the other.
 
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -61,14 +61,16 @@ pub fn wait(
         subject.keep(run, |trace| &mut trace.runs)?;
         Ok(broken)
     };
-    if let Some(broken) = rounds(subjects, settings, &mut random, progress, each)? {
-        return Ok(Some(broken));
-    }
-    for round in 0..settings.plan.long_rounds {
+    let seed: u64 = random.random();
+    // Between the rounds, not in a row: how late a long wait is goes by how deeply the CPU slept, which differs from time to time.
+    let after = |subjects: &mut [Subject<WaitTrace>], round: u32| {
+        if round >= settings.plan.long_rounds {
+            return Ok(());
+        }
         progress("long waits, side by side");
-        side_by_side(hosts, subjects, settings, round as usize, random.random())?;
-    }
-    Ok(None)
+        side_by_side(hosts, subjects, settings, round as usize, seed.wrapping_add(round.into()))
+    };
+    rounds(subjects, settings, &mut random, progress, each, after)
 }
 
 /// Lets all subjects tick with this period.
@@ -101,16 +103,17 @@ pub fn tick_all(
         });
         subject.keep(run, |trace| &mut trace.runs).map(|()| None)
     };
-    rounds(subjects, settings, &mut random, progress, each).map(|_| ())
+    rounds(subjects, settings, &mut random, progress, each, |_, _| Ok(())).map(|_| ())
 }
 
-/// As many rounds as there shall be, each over all subjects in another order.
+/// As many rounds as there shall be, each over all subjects in another order; what comes `after` one is told its number.
 fn rounds<T>(
     subjects: &mut [Subject<T>],
     settings: &WaitSettings,
     random: &mut StdRng,
     progress: &dyn Fn(&str),
     each: impl Fn(&mut Subject<T>, usize, u64) -> Result<Option<Broken>, Fault>,
+    after: impl Fn(&mut [Subject<T>], u32) -> Result<(), Fault>,
 ) -> Result<Option<Broken>, Fault> {
     let over = settings.span.map(Deadline::after);
     let mut order: Vec<usize> = (0..subjects.len()).collect();
@@ -128,6 +131,7 @@ fn rounds<T>(
                 return Ok(Some(broken));
             }
         }
+        after(subjects, round)?;
         round += 1;
         let goes_on = match &over {
             Some(over) => over.remaining().is_some() && subjects.iter().any(Subject::goes_on),

@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use timers::waits::{Expiration, WaitRequest, WaitSubject};
 use timers::{Answer, Fault};
 
-use super::plan::{FEWEST_WAKEUPS, WaitPlan};
+use super::plan::{FEWEST_OF_LENGTH, FEWEST_WAKEUPS, WaitPlan};
 use crate::analysis::statistics::{quantile, sorted};
 use crate::analysis::waits::grid_ns;
 use crate::trace::{PeriodRun, Reference, Wait, WaitRun};
@@ -176,7 +176,7 @@ pub fn explore(
             // Long ones are few either way.
             let most_ns = if length > LONG_NS { plan.length_ns / 2.0 } else { plan.length_ns };
             let count = (most_ns / each(length as f64, &rough)) as u32;
-            std::iter::repeat_n(length, count.clamp(1, most.max(1)) as usize)
+            std::iter::repeat_n(length, count.clamp(FEWEST_OF_LENGTH, most.max(FEWEST_OF_LENGTH)) as usize)
         });
         let mut all: Vec<u64> = each.collect();
         all.shuffle(random);
@@ -219,7 +219,7 @@ pub fn explore_long(
     plan: &WaitPlan,
     random: &mut StdRng,
 ) -> Answer<(Vec<Wait>, Vec<Vec<Wait>>)> {
-    let mut requests = plan.long_ns.to_vec();
+    let mut requests = plan.long_ns.repeat(FEWEST_OF_LENGTH as usize);
     requests.shuffle(random);
     let long = bench.waits(&requests, LONGEST_PAUSE_NS)?;
     let mut scans = Vec::new();

@@ -34,12 +34,15 @@ const MS: u64 = 1_000_000;
 /// Wake-ups of a periodic timer in a process at least, so that stalls fit between them.
 pub const FEWEST_WAKEUPS: u32 = 40;
 
+/// Waits of a length in a process, at least: those of three processes tell an interval of their median then.
+pub const FEWEST_OF_LENGTH: u32 = 2;
+
 impl WaitPlan {
     /// Nanoseconds that the answers of a process should take, where its timer is no slower than twice what it is asked for.
     #[must_use]
     pub fn process_ns(&self, lengths_ns: &[u64]) -> f64 {
-        let of_length = |length: &u64| self.length_ns.max(*length as f64);
-        let long: u64 = self.long_ns.iter().sum();
+        let of_length = |length: &u64| self.length_ns.max(f64::from(FEWEST_OF_LENGTH) * *length as f64);
+        let long = u64::from(FEWEST_OF_LENGTH) * self.long_ns.iter().sum::<u64>();
         let scans: f64 =
             self.long_scans.iter().map(|(length, count)| *length as f64 * f64::from(*count)).sum();
         2.0 * (lengths_ns.iter().map(of_length).sum::<f64>() + 4.0 * self.scan_ns + long as f64 + scans)
@@ -62,7 +65,7 @@ impl WaitPlan {
         length_ns: 5e7,
         scan: 40,
         scan_ns: 1e8,
-        long_rounds: 2,
+        long_rounds: 3,
         long_ns: &[30 * MS, 100 * MS, 300 * MS],
         long_scans: &[(30 * MS, 24)],
         arms: 50,

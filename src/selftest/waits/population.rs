@@ -9,6 +9,10 @@ use super::{TickCase, WaitCase};
 
 /// Steps that are met: of poll and epoll, ticks of 250, 100 and 64 Hz, of coarse clocks, and one with the slack of poll.
 const STEPS: [f64; 7] = [1e6, 1.0008e6, 4e6, 1e7, 15.625e6, 1e4, 2.5e5];
+/// Those of poll, epoll and 250 Hz: what is looked at where lateness grows in proportion to length.
+const LOADED_STEPS: [f64; 3] = [1e6, 1.0008e6, 4e6];
+/// How much it grows then, in ppm.
+const LOADED_PPM: [f64; 2] = [1e3, 1e4];
 /// Lengths beyond which steps may grow, in nanoseconds.
 const LONG: f64 = 2e7;
 
@@ -32,11 +36,16 @@ fn countdown(random: &mut StdRng) -> WaitModel {
     } else {
         log_uniform(1e4, 1.6e7, random)
     };
-    let kind = random.random_range(0..10);
+    let kind = random.random_range(0..11);
     let (name, rounding, grid) = match kind {
         0..3 => ("no step", None, None),
         3..6 => ("rounding", Some(step), None),
         6..9 => ("grid", None, Some(step)),
+        10 => (
+            "rounding on a loaded machine",
+            Some(LOADED_STEPS[random.random_range(0..LOADED_STEPS.len())]),
+            None,
+        ),
         _ => {
             let step = step.clamp(1e5, 4e6);
             ("both", Some(step), Some(step * log_uniform(0.03, 0.1, random)))
@@ -45,7 +54,7 @@ fn countdown(random: &mut StdRng) -> WaitModel {
     let base = log_uniform(2e3, 1e5, random);
     let mut model = WaitModel { rounding, grid, ..WaitModel::blocking(name, base) };
     // What waits differ by: little enough that a step shows, or so much that it drowns.
-    let shortest = if kind == 9 { grid } else { None }.unwrap_or(step);
+    let shortest = if kind == 9 { grid } else { rounding }.unwrap_or(step);
     let deviation = match random.random_range(0..7) {
         _ if kind < 3 => log_uniform(3e2, 5e4, random),
         0 if kind < 9 => shortest * log_uniform(0.4, 2.0, random),
@@ -68,6 +77,10 @@ fn countdown(random: &mut StdRng) -> WaitModel {
     }
     if kind < 3 && random.random_bool(0.3) {
         model.early = Some((log_uniform(0.01, 0.3, random), log_uniform(1e4, 4e5, random)));
+    }
+    if kind == 10 {
+        model.ppm = log_uniform(LOADED_PPM[0], LOADED_PPM[1], random);
+        model.run_delay = Some((log_uniform(0.05, 0.15, random), log_uniform(1e5, 3e6, random)));
     }
     (model.means, model.spins) = match random.random_range(0..10) {
         0 => (Means::Spins, 0.0),

@@ -182,8 +182,8 @@ const MANY: u64 = 50;
 /// The declared step of either kind, at a scale.
 fn declared(model: &WaitModel) -> [impl Fn(&Steps) -> Option<f64> + use<>; 2] {
     let grows = model.grows;
-    // What proportional error makes of rounding is rounding to longer steps.
-    [model.rounding.map(|step| step * (1.0 + model.ppm * 1e-6)), model.grid].map(|step| {
+    // Requests are rounded, whatever becomes of them then: lateness that grows with length is no longer step.
+    [model.rounding, model.grid].map(|step| {
         move |steps: &Steps| {
             let growth =
                 grows.filter(|(from, _)| steps.up_to_ns as f64 > *from).map_or(1.0, |(_, factor)| factor);
