@@ -38,12 +38,19 @@ pub struct Trace {
     /// What these observed: no figure is drawn from it, but a later version may judge it again.
     #[serde(default)]
     pub set_aside: Vec<Run>,
+    /// Processes among the runs that were disturbed throughout: they count where undisturbed ones are too few.
+    #[serde(default, skip_serializing_if = "none")]
+    pub shared: u32,
     /// Windows that were dropped and taken again, by what disturbed them.
     pub dropped: BTreeMap<String, u32>,
     /// Long observations of a timer whose steps are too long for the other runs.
     pub slow: Vec<Intervals>,
     /// What tells whether it can be trusted.
     pub evidence: Evidence,
+}
+
+fn none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What is known of the reference.

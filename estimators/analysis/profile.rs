@@ -114,7 +114,8 @@ pub fn profile(trace: &Trace) -> Profile {
     let looks = Looks::of(trace, &calm, View::of(trace, step));
     let found = looks.found(accuracy_ns);
     let spread = found.spread();
-    Profile {
+    let shared = trace.shared > 0 && calm.iter().filter(|run| run.is_calm()).count() < FEWEST;
+    let profile = Profile {
         resolution,
         ns_per_tick: trace.ns_per_tick,
         rate_uncertainty: trace.ns_per_tick_uncertainty,
@@ -133,7 +134,24 @@ pub fn profile(trace: &Trace) -> Profile {
         disturbed: (trace.runs.len() - calm.len()) as u32,
         spread,
         backward: backward(trace),
-    }
+    };
+    if shared { on_a_shared_core(profile) } else { profile }
+}
+
+/// What the cost may be off by beyond what processes differ by, where all of them were disturbed throughout, as a share of it.
+const SHARED: f64 = 0.1;
+
+/// With intervals that reach over all processes, and on: what disturbed them all shows in none. No core of its own would have spread
+/// costs farther.
+fn on_a_shared_core(mut profile: Profile) -> Profile {
+    let costs = || profile.processes.iter().map(|process| process.0);
+    let (least, most) = (costs().fold(f64::INFINITY, f64::min), costs().fold(f64::NEG_INFINITY, f64::max));
+    let unsteadiest = profile.processes.iter().map(|process| process.1).fold(1.0, f64::min);
+    let (Some(cost), Some(spread)) = (&mut profile.cost, &mut profile.spread) else { return profile };
+    (cost.low, cost.high) = (cost.low.min(least * (1.0 - SHARED)), cost.high.max(most * (1.0 + SHARED)));
+    (spread.low, spread.high) = (spread.low.min(unsteadiest), 1.0);
+    profile.laws.extend([(cost.low, spread.high), (cost.high, spread.low)]);
+    profile
 }
 
 /// Cost in nanoseconds and spread as the only process of a trace has them, once it is known what single invocations are to be

@@ -28,6 +28,18 @@ impl Stored {
         self.set_aside.push(Packed::of(run));
     }
 
+    /// Counts the runs that were set aside with the others, marked as disturbed. Returns whether there are any.
+    pub fn count_set_aside(&mut self) -> bool {
+        for packed in self.set_aside.drain(..) {
+            let mut run = packed.open();
+            run.batches.unstable = true;
+            self.runs.push(Packed::of(run));
+            self.trace.shared += 1;
+        }
+        self.trace.discarded -= self.trace.shared.min(self.trace.discarded);
+        self.trace.shared > 0
+    }
+
     /// Counts windows that were dropped, by what disturbed them.
     pub fn count_dropped(&mut self, dropped: impl IntoIterator<Item = (String, u32)>) {
         for (reason, count) in dropped {
@@ -82,6 +94,7 @@ impl<'de> Deserialize<'de> for Stored {
             runs: Vec::new(),
             discarded: read.discarded,
             set_aside: Vec::new(),
+            shared: read.shared,
             dropped: read.dropped,
             slow: read.slow,
             evidence: read.evidence,
@@ -116,6 +129,8 @@ struct Read {
     discarded: u32,
     #[serde(default)]
     set_aside: Vec<Packed>,
+    #[serde(default)]
+    shared: u32,
     dropped: BTreeMap<String, u32>,
     slow: Vec<Intervals>,
     evidence: Evidence,

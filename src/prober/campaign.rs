@@ -222,6 +222,8 @@ fn ask(
             stored.count_dropped(dropped.into_iter().chain(by_runtime));
             if !valid {
                 stored.set_aside(run);
+                subject.disturbed.0 += u32::from(slow);
+                subject.disturbed.1.extend(ns_per_tick);
                 return Ok(());
             }
             stored.add(run);

@@ -97,6 +97,7 @@ impl Recording {
         let hertz = frequency.cycles().map(|hertz| hertz.value);
         let mut timers: Vec<TimerRow> = self.unasked.iter().cloned().chain(asked).collect();
         timers.sort_by(TimerRow::best_first);
+        warnings.extend(warnings::shared_cores(&timers));
         Ok(Report {
             schema: model::SCHEMA.into(),
             tool: Tool::this(),

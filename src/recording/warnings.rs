@@ -1,7 +1,7 @@
 //! What a reader of a row has to know: one warning a function, each with its cause and what to do about it.
 
 use crate::analysis::profile::{FEWEST, Profile};
-use crate::model::{Cycles, Estimate, Hertz, Platform, Warning};
+use crate::model::{Cycles, Estimate, Hertz, Platform, TimerRow, Warning};
 use crate::trace::{Reference, Trace};
 
 /// All that apply.
@@ -11,6 +11,7 @@ pub(super) fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz
         more_expensive_than_step(profile),
         unsteady_cost(profile),
         vague_reference(trace),
+        shared_core(trace),
         unstable_core(trace),
         two_regimes(profile),
         single_process(profile),
@@ -162,7 +163,46 @@ fn vague_reference(trace: &Trace) -> Option<Warning> {
     )
 }
 
+/// The code of figures that come from a shared core.
+const SHARED_CORE: &str = "shared-core";
+
+fn shared_core(trace: &Trace) -> Option<Warning> {
+    let (disturbed, all) = (trace.shared, trace.runs.len());
+    let mut reasons: Vec<(&String, &u32)> = trace.dropped.iter().collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let reasons: Vec<String> =
+        reasons.into_iter().map(|(reason, count)| format!("{reason} {count} times")).collect();
+    (disturbed > 0).then(|| {
+        warning(
+            SHARED_CORE,
+            format!(
+                "{disturbed} of its {all} processes could not measure undisturbed ({}) and count all the same, as there were too few others: \
+                 its figures are those of a core that it shared; their intervals reach over all of these processes and a tenth of the cost beyond",
+                reasons.join(", ")
+            ),
+            "stop what else runs on this machine or choose a quiet CPU with --cpu, and repeat",
+        )
+    })?
+}
+
+/// The same of the whole report, so that nobody misses it.
+pub(super) fn shared_cores(timers: &[TimerRow]) -> Option<Warning> {
+    let is_shared = |row: &&TimerRow| row.warnings.iter().any(|warning| warning.code == SHARED_CORE);
+    let shared = timers.iter().filter(is_shared).count();
+    let all = timers.iter().filter(|row| row.observations.is_some()).count();
+    (shared > 0).then(|| {
+        warning(
+            "shared-machine",
+            format!("{shared} of {all} timers were measured on a core that something else used all the time: their figures are wide, and no ranking"),
+            "stop what else runs on this machine, and repeat",
+        )
+    })?
+}
+
 fn unstable_core(trace: &Trace) -> Option<Warning> {
+    if trace.shared > 0 {
+        return None;
+    }
     let (calm, all) = (trace.runs.iter().filter(|run| run.is_calm()).count(), trace.runs.len());
     // Where nobody can see the core, nothing is known of that either.
     (calm < FEWEST.min(all)).then(|| {

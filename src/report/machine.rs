@@ -30,6 +30,9 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
 #[must_use]
 pub fn facts_of(report: &Report) -> Vec<Fact> {
     let mut facts = facts(&report.platform, &report.frequency);
+    if let Some(warning) = report.warnings.iter().find(|warning| warning.code == "shared-machine") {
+        facts.insert(0, ("caution", clipped(&warning.message, LONGEST)));
+    }
     if report.provenance.kind == ProvenanceKind::Published {
         // What a publication does not tell was not looked for.
         let told = |name: &str| match name {

@@ -23,6 +23,8 @@ pub struct Subject {
     pub(super) slow: u32,
     /// What each process found its tick to be, in nanoseconds.
     pub(super) rates: Vec<f64>,
+    /// Processes that could not measure undisturbed: those that found it too slow, and what each found its tick to be.
+    pub(super) disturbed: (u32, Vec<f64>),
     /// Whether it can be trusted.
     pub(super) examination: Examination,
 }
@@ -40,6 +42,7 @@ impl Subject {
             explored: 0,
             slow: 0,
             rates: Vec::new(),
+            disturbed: (0, Vec::new()),
             examination,
         }
     }
@@ -58,7 +61,7 @@ impl Subject {
         reference.rate_uncertainty = rate.uncertainty;
         reference.strayed_ns = rate.strayed_ns;
         if self.timer.ns_per_tick.is_none() {
-            self.rates.iter_mut().for_each(|ns| *ns *= by);
+            self.rates.iter_mut().chain(&mut self.disturbed.1).for_each(|ns| *ns *= by);
         }
     }
 
@@ -75,14 +78,22 @@ impl Subject {
 
     /// Writes down what the processes agree on, if enough of them could measure.
     pub(super) fn settle(&mut self, core_hz: Option<f64>) {
+        let Ok(stored) = &mut self.outcome else { return };
+        // Brief ones are disturbed sooner, as all that they ask is one window.
+        if 3 * self.explored < self.alone {
+            // A figure of a core that is shared all the time is worth more than none, if it says so.
+            if !stored.count_set_aside() {
+                let reason = too_much_interference(&stored.trace, self.alone - self.explored, self.alone);
+                self.outcome = Err(reason);
+                return;
+            }
+            let (slow, rates) = std::mem::take(&mut self.disturbed);
+            (self.explored, self.slow) = (self.alone, self.slow + slow);
+            self.rates.extend(rates);
+        }
         let agreed = self.tick();
         let Ok(stored) = &mut self.outcome else { return };
         let trace = &mut stored.trace;
-        // Brief ones are disturbed sooner, as all that they ask is one window.
-        if 3 * self.explored < self.alone {
-            self.outcome = Err(too_much_interference(trace, self.alone - self.explored, self.alone));
-            return;
-        }
         trace.declared = self.timer.ns_per_tick.is_some();
         trace.ns_per_tick = agreed.map(|(ns, _)| ns);
         let of_reference = if trace.declared { 0.0 } else { trace.reference.rate_uncertainty };
@@ -123,6 +134,24 @@ fn too_much_interference(trace: &Trace, disturbed: u32, processes: u32) -> Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_core_that_is_always_shared_has_figures_that_say_so() {
+        use crate::trace::Run;
+        let mut subject = Subject {
+            alone: 3,
+            disturbed: (0, vec![0.4, 0.4, 0.4]),
+            ..Subject::new(0, HostedTimer::native(&timers::floor()))
+        };
+        let mut stored = Stored::default();
+        (0..3).for_each(|_| stored.set_aside(Run::default()));
+        subject.outcome = Ok(stored);
+        subject.settle(None);
+        let trace = subject.outcome.expect("it has figures").open();
+        assert_eq!((trace.shared, trace.runs.len(), trace.discarded), (3, 3, 0));
+        assert!(trace.set_aside.is_empty() && trace.runs.iter().all(|run| !run.is_calm()));
+        assert_eq!(trace.ns_per_tick, Some(0.4));
+    }
 
     #[test]
     fn brief_processes_that_were_disturbed_disqualify_nobody() {
