@@ -98,3 +98,11 @@ pub struct Properties {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syscall_variant: Option<String>,
 }
+
+impl Properties {
+    /// Whether one keeper, the kernel or a device, makes the rate of this clock for all processes: otherwise each may find one for itself.
+    #[must_use]
+    pub fn is_kept_for_all(&self) -> bool {
+        matches!(self.family, Some(Family::SystemClock | Family::DeviceClock))
+    }
+}

@@ -223,7 +223,8 @@ pub struct Stable {
     pub offset_ppm: Option<f64>,
     /// The true figure lies within this of that: what the reads leave uncertain, what parts of the window differ by, what processes do.
     pub offset_uncertainty_ppm: Option<f64>,
-    /// Fresh processes that were asked for the rate besides; null where a process cannot have a rate of its own.
+    /// Fresh processes that were asked for the rate besides; absent where a process cannot have a rate of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_processes: Option<u32>,
     /// The longest window, in seconds.
     pub longest_window_s: Option<f64>,
@@ -235,7 +236,8 @@ pub struct Stable {
     pub freezes: u32,
     /// The largest of the jumps, or of the freezes where there is no jump, in nanoseconds.
     pub largest_ns: Option<f64>,
-    /// Jumps of more than this, in nanoseconds, would have been seen wherever they fell in the longest window; null where that is not known.
+    /// Jumps of more than this, in nanoseconds, would have been seen wherever they fell in the longest window; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_jump_ns: Option<f64>,
     /// Whether it is known to run on the oscillator of its reference, so that their agreement says nothing of that.
     pub shares_oscillator: Option<bool>,

@@ -239,7 +239,6 @@ fn ended<T>(outcome: &Result<T, NotUsable>) -> (Status, Option<String>, Option<S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Known;
     use crate::trace::{Reference, Wait, WaitRun};
 
     /// Waits of 10 ms, `apart` seconds from one process to the next.
@@ -270,18 +269,16 @@ mod tests {
 
     #[test]
     fn a_length_without_an_interval_says_why() {
-        let of = |waits: u64, low: Option<f64>| {
-            let p50_ns = Some(Known { value: 5e4, low, high: low.map(|_| 6e4) });
-            let late = Lateness { request_ns: 100_000_000, waits, p50_ns, ..Lateness::default() };
-            caveats(&WaitFigures { lateness: vec![late], processes: 3, ..WaitFigures::default() })
+        let noted = |trace: &WaitTrace| {
+            let found = caveats(&scoring::of_waits(trace, None));
+            found.into_iter().find(|warning| warning.code == "no-interval")
         };
-        let found = of(3, None);
-        assert!(
-            found
-                .iter()
-                .any(|warning| warning.code == "no-interval" && warning.message.contains("they are 3")),
-            "{found:?}"
-        );
-        assert!(of(6, Some(4e4)).iter().all(|warning| warning.code != "no-interval"));
+        let few = noted(&waited(2)).expect("five waits have no interval");
+        assert!(few.message.contains("waits of 10") && few.message.contains("they are 5"), "{}", few.message);
+        let mut twice = waited(2);
+        for (run, again) in twice.runs.iter_mut().zip(waited(3).runs) {
+            run.lengths.extend(again.lengths);
+        }
+        assert_eq!(noted(&twice), None);
     }
 }

@@ -189,6 +189,9 @@ fn steady(case: &Case, stable: &Stable, known: &Known, hidden: &[Hidden]) -> Str
             format!("; {} fresh processes ran at {} to {} ppm", known.processes, ppm(low, 3), ppm(high, 3))
         }
         None if known.processes > 0 => format!("; {} fresh processes agree within that", known.processes),
+        None if case.trace.declared && !case.properties.is_kept_for_all() => {
+            "; that is of one process, and each may find a rate for itself".to_owned()
+        }
         None => String::new(),
     };
     let allan = stable.allan.last().map_or_else(String::new, |point| {

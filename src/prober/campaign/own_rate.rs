@@ -7,7 +7,7 @@ use std::rc::Rc;
 use timers::{Fault, Subject};
 
 use crate::analysis::rate::tightest;
-use crate::model::{Counted, Family};
+use crate::model::Counted;
 use crate::prober::connection::Connection;
 use crate::prober::host::Host;
 use crate::prober::hosted::subject;
@@ -19,9 +19,8 @@ const COMPARISONS: u32 = 7;
 /// Whether processes may differ in the rate of this timer: it declares a unit, claims wall time, and no kernel or device keeps it, which
 /// are the same for all.
 pub(super) fn may_differ(host: &Host, timer: &HostedTimer) -> bool {
-    let kept = matches!(timer.properties.family, Some(Family::SystemClock | Family::DeviceClock));
     let wall = matches!(timer.properties.counts, None | Some(Counted::Wall));
-    host.compares && timer.ns_per_tick.is_some() && wall && !kept
+    host.compares && timer.ns_per_tick.is_some() && wall && !timer.properties.is_kept_for_all()
 }
 
 /// A clock that is compared in one process.
