@@ -1,8 +1,9 @@
 //! The estimators against simulated truth, over many timers and several seeds, none of which the rules were chosen on.
 
 use rayon::prelude::*;
-use timermeter::analysis::profile::profile;
+use timermeter::analysis::profile::{Profile, profile};
 use timermeter::prober::sampling::Plan;
+use timermeter::scoring::scored;
 use timermeter::selftest::score::{Score, Summary};
 use timermeter::selftest::{Case, Verdict, population};
 use timers::simulated::Surroundings;
@@ -89,5 +90,24 @@ fn what_has_no_step_gets_no_number() {
     for (_, verdict) in verdicts(population::irregular, &Plan::DEFAULT) {
         assert_eq!(verdict.accuracy.value, None, "{verdict:?}");
         assert_eq!(verdict.quality.value, None, "{verdict:?}");
+    }
+}
+
+/// Where every process was disturbed, intervals reach over all of them and a tenth beyond, as no other tells what disturbed them all.
+#[test]
+fn figures_of_a_core_that_is_always_shared_are_wide() {
+    for case in population::regular(20, 16) {
+        let (mut trace, hertz) = case.probe(&Plan::QUICK).expect("a sound reference serves");
+        let alone = profile(&trace);
+        trace.shared = trace.runs.len() as u32;
+        trace.runs.iter_mut().for_each(|run| run.batches.unstable = true);
+        let shared = profile(&trace);
+        let (Some(cost), Some(spread)) = (shared.cost, shared.spread) else { continue };
+        for (process, _) in &shared.processes {
+            assert!(cost.low <= 0.9 * process && 1.1 * process <= cost.high, "{cost:?} of {process}");
+        }
+        assert!(spread.high >= 1.0 && spread.low <= spread.value, "{spread:?}");
+        let width = |profile: &Profile| scored(profile, hertz).map(|quality| quality.high - quality.low);
+        assert!(width(&shared) > width(&alone), "{:?} {:?}", width(&shared), width(&alone));
     }
 }

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use super::{CommandError, failed, prepare, show, write};
+use super::{CommandError, failed, prepare, show, tell, write};
 use crate::cli::AnalyseArgs;
 use crate::recording::Recording;
-use crate::report::impossible;
+use crate::report::{Archive, impossible};
 
 /// Runs the command.
 ///
@@ -13,6 +13,7 @@ use crate::report::impossible;
 /// When the trace is none or damaged, or a file cannot be written.
 pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     let files = prepare(&args.outputs)?;
+    let archive = args.save.as_deref().map(Archive::prepare).transpose().map_err(failed)?;
     let report = Recording::read(&args.trace).map_err(failed)?.report().map_err(failed)?;
     if let Some(what) = impossible(&report) {
         let trace = args.trace.display();
@@ -21,5 +22,8 @@ pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandErro
         )));
     }
     write(files, &report)?;
+    if let Some(archive) = archive {
+        tell(&format!("kept in {}", archive.commit(&report).map_err(failed)?.display()));
+    }
     show(&report, args.format, args.notes, output)
 }

@@ -41,15 +41,15 @@ fn countdown(random: &mut StdRng) -> WaitModel {
         0..3 => ("no step", None, None),
         3..6 => ("rounding", Some(step), None),
         6..9 => ("grid", None, Some(step)),
-        10 => (
+        9 => {
+            let step = step.clamp(1e5, 4e6);
+            ("both", Some(step), Some(step * log_uniform(0.03, 0.1, random)))
+        }
+        _ => (
             "rounding on a loaded machine",
             Some(LOADED_STEPS[random.random_range(0..LOADED_STEPS.len())]),
             None,
         ),
-        _ => {
-            let step = step.clamp(1e5, 4e6);
-            ("both", Some(step), Some(step * log_uniform(0.03, 0.1, random)))
-        }
     };
     let base = log_uniform(2e3, 1e5, random);
     let mut model = WaitModel { rounding, grid, ..WaitModel::blocking(name, base) };
