@@ -4,22 +4,49 @@
 #   status.sh RUN [NODES]
 #
 # NODES: a file with the names of the nodes that were to run, one a line (without it RUN/nodes, where there is one). A node that has not
-# written anything is `lost`; so is one that was killed or whose machine died: it still says `running` when the launcher has ended.
+# written anything is `lost`; so is one that was killed or whose machine died: it still says `running` when the launcher has ended. One that
+# says `done` and has no report has failed.
 set -u
 [ $# -ge 1 ] || { echo "usage: status.sh RUN [NODES]" >&2; exit 2; }
-run=$1 nodes=${2:-$1/nodes} tab=$(printf '\t')
+tab=$(printf '\t')
+# A path is none of the options of whom it is handed to.
+path() {
+    case $1 in /*) printf %s "$1" ;; *) printf './%s' "$1" ;; esac
+}
+run=$(path "$1")
+nodes=$run/nodes
+[ $# -lt 2 ] || nodes=$(path "$2")
+
+# Plain ASCII, tabs as they are: what nodes wrote does not steer the terminal of who reads it.
+plain() {
+    LC_ALL=C sed 's/µ/u/g; s/±/+-/g; s/…/.../g; s/–/-/g; s/−/-/g' | LC_ALL=C tr -c '\11\40-\176' '?'
+}
+
+# Whole reports below a folder.
+reports() {
+    find "$1" -type f -name report.json -exec sh -c '
+        for report; do
+            if head -c 4096 "$report" | grep -q "\"schema\": *\"timermeter\.report\.v1\""; then echo; fi
+        done' reports {} + | wc -l | tr -d ' '
+}
+
 rows=$(
     for folder in "$run"/*/; do
         [ -d "$folder" ] || continue
-        reports=$(find "$folder" -name report.json | wc -l | tr -d ' ')
-        line=$(head -n 1 "$folder/status" 2>/dev/null)
-        name=$(basename "$folder")
+        count=$(reports "$folder")
+        line=$(head -n 1 "$folder/status" 2>/dev/null | head -c 1000 | tr -d '\n' | plain)
+        name=$(basename "$folder" | tr -d '\n' | plain | tr "$tab" '?')
         [ -n "$line" ] || line="lost$tab$name$tab-$tab-$tab-$tab-${tab}its folder holds no status"
-        case $line in done*) [ "$reports" -gt 0 ] || line="failed${line#done}: its report is gone" ;; esac
-        printf '%s\t%s\n' "$line" "$reports"
+        case $line in
+        "done$tab"*) [ "$count" -gt 0 ] || line="failed${line#done}: it has no report" ;;
+        "running$tab"* | "failed$tab"* | "cancelled$tab"* | "lost$tab"*) ;;
+        *) line="failed$tab$name$tab-$tab-$tab-$tab-${tab}its status is none: $(printf %s "$line" | tr "$tab" ' ')" ;;
+        esac
+        printf '%s\t%s\n' "$line" "$count"
     done
-    # The second of a name is NAME.2.
-    [ -r "$nodes" ] && grep . "$nodes" | sort | awk '{ n[$0]++; print $0 (n[$0] > 1 ? "." n[$0] : "") }' | while IFS= read -r name; do
+    # As node.sh calls them; the second of a name is NAME.2.
+    [ -r "$nodes" ] && LC_ALL=C tr -c 'A-Za-z0-9._\n-' _ <"$nodes" | grep . | sed 's/^\./node./' | sort |
+        awk '{ n[$0]++; print $0 (n[$0] > 1 ? "." n[$0] : "") }' | while IFS= read -r name; do
         [ -d "$run/$name" ] || printf 'lost\t%s\t-\t-\t-\t-\tit never began\t0\n' "$name"
     done
 )

@@ -85,6 +85,12 @@ impl Reference {
     pub fn uncertainty_ns(&self) -> f64 {
         self.step_at_most.unwrap_or(self.step) * self.ns_per_tick
     }
+
+    /// What lies between two of its readings, in nanoseconds. The subtraction wraps, as counters may.
+    #[must_use]
+    pub fn ns(&self, from: i64, to: i64) -> f64 {
+        to.wrapping_sub(from) as f64 * self.ns_per_tick
+    }
 }
 
 /// Intervals with one amount of work between two reads, in ticks of the timer.

@@ -96,6 +96,12 @@ fn listen(command: &Command) -> Result<(), CommandError> {
     let has_children = has_children(command);
     if has_children {
         children::own_all();
+        if let Some(why) = children::hidden() {
+            tell(&format_args!(
+                "{why}: what leaves its process group is not ended with this program, and what disturbs a worker is not seen; \
+                 mount the /proc of this namespace (unshare --mount-proc, bwrap --proc /proc)"
+            ));
+        }
     }
     let listening = signals::listen(move |request| end(request, has_children));
     match listening {

@@ -3,13 +3,16 @@
 #
 #   mpi/mpirun.sh RUN HOSTFILE|- [ARGUMENT OF PROBE…]
 #
-# MPIRUN_OPTIONS are handed to mpirun (Open MPI; its own variables tell the rank).
+# MPIRUN_OPTIONS are handed to mpirun (Open MPI; its own variables tell the rank), words at blanks.
 set -u
 [ $# -ge 2 ] || { echo "usage: mpirun.sh RUN HOSTFILE|- [ARGUMENT OF PROBE…]" >&2; exit 2; }
-run=$1 hosts=$2 deploy=$(cd "$(dirname "$0")/.." && pwd)
+# A path is none of the options of whom it is handed to.
+case $1 in /*) run=$1 ;; *) run=./$1 ;; esac
+case $2 in -) hosts='' ;; /*) hosts=$2 ;; *) hosts=./$2 ;; esac
+deploy=$(cd -- "$(dirname -- "$0")/.." && pwd) || exit 1
 shift 2
-[ "$hosts" = - ] && where="" || where="--hostfile $hosts"
-# shellcheck disable=SC2086
-mpirun $where ${MPIRUN_OPTIONS:---map-by ppr:1:node} --bind-to none ${TIMERMETER:+-x TIMERMETER} ${LIMIT:+-x LIMIT} \
+set -f
+# shellcheck disable=SC2016,SC2086
+mpirun ${hosts:+--hostfile "$hosts"} ${MPIRUN_OPTIONS:---map-by ppr:1:node} --bind-to none ${TIMERMETER:+-x TIMERMETER} ${LIMIT:+-x LIMIT} \
     sh -c 'run=$1; deploy=$2; shift 2; exec "$deploy/node.sh" "$run" "$(uname -n)-$OMPI_COMM_WORLD_RANK" "$@"' node "$run" "$deploy" "$@"
 "$deploy/status.sh" "$run"

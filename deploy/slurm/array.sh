@@ -12,5 +12,7 @@
 set -u
 run=${1:?usage: array.sh RUN [ARGUMENT OF PROBE…]}
 shift
+# A path is none of the options of whom it is handed to.
+case $run in /*) ;; *) run=./$run ;; esac
 deploy=${TIMERMETER_DEPLOY:-${SLURM_SUBMIT_DIR:-.}/deploy}
 exec "$deploy/node.sh" "$run" "$SLURMD_NODENAME-$SLURM_ARRAY_TASK_ID" "$@"

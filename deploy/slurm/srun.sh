@@ -11,10 +11,13 @@
 set -u
 run=${1:?usage: srun.sh RUN [ARGUMENT OF PROBE…]}
 shift
+# A path is none of the options of whom it is handed to.
+case $run in /*) ;; *) run=./$run ;; esac
 # sbatch runs a copy of this file from elsewhere.
 deploy=${TIMERMETER_DEPLOY:-${SLURM_SUBMIT_DIR:-.}/deploy}
-[ -x "$deploy/node.sh" ] || deploy=$(cd "$(dirname "$0")/.." && pwd)
+[ -x "$deploy/node.sh" ] || deploy=$(cd -- "$(dirname -- "$0")/.." && pwd)
 mkdir -p "$run" && scontrol show hostnames "$SLURM_JOB_NODELIST" >"$run/nodes"
+# shellcheck disable=SC2016
 # A node that fails does not stop the others; --wait=0: nor does one that ends first.
 srun --ntasks-per-node=1 --kill-on-bad-exit=0 --wait=0 \
     sh -c 'run=$1; deploy=$2; shift 2; exec "$deploy/node.sh" "$run" "$SLURMD_NODENAME" "$@"' node "$run" "$deploy" "$@"

@@ -6,6 +6,8 @@
 //! - What left its group, by a session of its own, falls to this process when its parent ends ([`own_all`]), and is ended too.
 //! - When this program is killed, the kernel ends those that it started (`nursery`), and the guard ends their groups and all that
 //!   carry the mark of this program in their environment (`guard`): what has a session of its own *and* another environment gets away.
+//! - By its number alone nothing is ended but what the kernel confirms as a child. Where `/proc` does not tell whose descendants
+//!   processes are ([`hidden`]), groups are ended and no others.
 
 mod descendants;
 pub mod guard;
@@ -98,6 +100,9 @@ pub fn own_all() {
     timers::mark_descendants(guard::MARK, &guard::mark());
     OWNS_ALL.store(true, Ordering::SeqCst);
 }
+
+/// Why what leaves its group goes on when this program ends, where that is so on a system that could tell.
+pub use timers::os::process::hidden;
 
 /// Under what a process runs from its first instruction, as far as it is not as this one does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -333,7 +338,7 @@ fn end_strays(below: &[Pid]) {
         drop(known);
         let strays: Vec<Pid> =
             orphans.into_iter().filter(|process| alone || below.contains(process)).collect();
-        strays.iter().for_each(|&process| end_orphan(process));
+        strays.iter().for_each(|&process| process::end_child(process));
         // Those whose parents are still dying come later.
         let left = below.iter().any(|process| all.iter().any(|(other, _)| other == process));
         if strays.is_empty() && !left {
@@ -348,20 +353,24 @@ fn end_everybody() {
     for _ in 0..PATIENCE_STEPS {
         let all = process::all();
         let known = known_now();
-        let guard = known.as_ref().and_then(|known| known.guard.as_ref().map(Guard::id));
-        let is_known = |process| known.as_ref().is_none_or(|known| known.is_known(process));
         let mut left = false;
-        for process in descendants::children_of(&all, Pid::own()) {
-            if Some(process) == guard {
-                continue;
-            }
-            if is_known(process) {
-                // It stays a child until somebody waits for it; what counts is that it is dead.
-                left |= !process::is_dead(process);
-                process::kill_group(process);
-            } else {
-                left = true;
-                end_orphan(process);
+        for &group in known.iter().flat_map(|known| &known.groups) {
+            // It stays a child until somebody waits for it; what counts is that it is dead.
+            left |= !process::has_exited(group);
+            process::kill_group(group);
+        }
+        for child in descendants::children_of(&all, Pid::own()) {
+            match &known {
+                Some(known) if known.is_known(child) => {}
+                Some(_) => {
+                    left = true;
+                    process::end_child(child);
+                }
+                // Somebody is starting one at this moment: any may be it.
+                None => {
+                    left |= !process::has_exited(child);
+                    process::kill_group(child);
+                }
             }
         }
         if !left {
@@ -370,12 +379,6 @@ fn end_everybody() {
         drop(known);
         thread::sleep(STEP);
     }
-}
-
-/// It is a child that nobody waits for, so its number is its own until it is waited for here.
-fn end_orphan(process: Pid) {
-    process::kill(process);
-    process::reap(process);
 }
 
 fn owns_all() -> bool {

@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 mod data_loss;
+mod deploy;
 mod files;
 #[path = "../cli/folder.rs"]
 mod folder;
@@ -11,6 +12,7 @@ mod liars;
 mod limits;
 mod memory;
 mod misleading;
+mod namespaces;
 #[path = "../program/mod.rs"]
 mod program;
 mod run;

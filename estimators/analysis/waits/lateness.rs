@@ -75,7 +75,7 @@ impl Row<'_> {
             timers_part_ns: self.timers_part(),
             early: early.len() as f64 / all.len().max(1) as f64,
             earliest_ns: -early.iter().copied().fold(0.0, f64::min),
-            cpu_cycles: cpu_ns.zip(hertz).map(|(cpu, hertz)| cpu.value.max(0.0) * hertz * 1e-9),
+            cpu_cycles: cpu_ns.zip(hertz).map(|(cpu, hertz)| cpu.value * hertz * 1e-9),
             cpu_ns,
             accuracy_ns,
             spread: self.spread(accuracy_ns),
@@ -121,7 +121,12 @@ impl Row<'_> {
         let each = self.waits.iter().zip(&self.trace.runs).filter_map(|(waits, run)| {
             Some(cpu(&mut waits.iter().copied())? - cpu(&mut run.empty.iter()).unwrap_or(0.0))
         });
-        agreed(&each.collect::<Vec<_>>())
+        // None takes less than nothing: what the loop takes is known no better than that.
+        agreed(&each.collect::<Vec<_>>()).map(|cpu| Known {
+            value: cpu.value.max(0.0),
+            low: cpu.low.map(|low| low.max(0.0)),
+            high: cpu.high.map(|high| high.max(0.0)),
+        })
     }
 
     /// Share of waits within ±1 accuracy of the median observed length.

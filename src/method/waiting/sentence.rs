@@ -28,13 +28,14 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
         known().filter(|(row, _)| row.means == Means::Blocks).min_by(|a, b| late(a.1).total_cmp(&late(b.1)));
     // Of those that are late by next to nothing, the cheapest.
     let most = blocking.map_or(f64::INFINITY, |(_, lateness)| PUNCTUAL * late(lateness));
-    let cpu = |late: &Lateness| late.cpu_ns.map_or(f64::INFINITY, |known| known.value);
+    // Older reports may hold less than nothing.
+    let cpu = |late: &Lateness| late.cpu_ns.map_or(f64::INFINITY, |known| known.value.max(0.0));
     let punctual = known()
         .filter(|(row, lateness)| row.means != Means::Blocks && late(lateness) <= most)
         .min_by(|a, b| cpu(a.1).total_cmp(&cpu(b.1)));
     let told = |(row, lateness): &(&WaitRow, &Lateness)| {
         let cpu =
-            lateness.cpu_ns.map_or_else(String::new, |cpu| format!(", {} of CPU", time(Some(cpu.value))));
+            lateness.cpu_ns.map_or_else(String::new, |_| format!(", {} of CPU", time(Some(cpu(lateness)))));
         let when = if lateness.p50_ns.is_some_and(|known| known.value < 0.0) { "early" } else { "late" };
         format!("{} ({} {when}{cpu})", clipped(&row.id, LONGEST_ID), time(Some(late(lateness))))
     };

@@ -7,6 +7,7 @@ use timers::waits::{Expiration, WaitRequest, WaitSubject};
 use timers::{Answer, Fault};
 
 use super::plan::{FEWEST_OF_LENGTH, FEWEST_WAKEUPS, WaitPlan};
+use super::possible;
 use crate::analysis::statistics::{quantile, sorted};
 use crate::analysis::waits::grid_ns;
 use crate::trace::{PeriodRun, Reference, Wait, WaitRun};
@@ -35,8 +36,6 @@ const LONG_NS: u64 = 5_000_000;
 const EMPTY: u32 = 200;
 /// Waits of 0 and of 1 ns, as a share of those of a length.
 const FLOORS: u32 = 4;
-/// Nanoseconds of a wait that nobody had the patience for: a week.
-const LONGEST_NS: f64 = 6e14;
 /// Nanoseconds of the waits in one question: between two of them the user may interrupt.
 const QUESTION_NS: f64 = 1e9;
 
@@ -73,28 +72,18 @@ impl WaitBench {
         for piece in pieces(requests) {
             let request = WaitRequest { lengths_ns: piece, repeat: 1, pause_ns: pause_ns as u64, break_ns };
             let rows = self.timer.waits(&self.reference.id, request)?;
-            if let Some(wait) = rows.iter().flatten().find(|wait| !self.is_possible(wait)) {
-                return Err(Fault::Refused(format!("it tells of a wait that cannot be: {wait:?}")));
-            }
-            waits.extend(
-                piece
-                    .iter()
-                    .zip(&rows)
-                    .flat_map(|(&request, row)| row.iter().map(move |wait| of(request, wait))),
-            );
+            let told = piece
+                .iter()
+                .zip(&rows)
+                .flat_map(|(&request, row)| row.iter().map(move |wait| (request, wait)));
+            possible::waits(told.clone(), &self.reference, cpus())?;
+            waits.extend(told.map(|(request, wait)| of(request, wait)));
             let late = |wait: &Wait| wait.late_ns(self.reference.ns_per_tick);
             if break_ns.is_some_and(|most| waits.iter().any(|wait| late(wait) > most as f64)) {
                 break;
             }
         }
         Ok(waits)
-    }
-
-    /// Whether a wait took as long as one can, and no more of the CPU than that.
-    fn is_possible(&self, wait: &timers::waits::Wait) -> bool {
-        let took = wait.after.wrapping_sub(wait.before) as f64 * self.reference.ns_per_tick;
-        let of_the_cpu = [wait.cpu_ns, wait.run_delay_ns].into_iter().flatten();
-        took.abs() <= LONGEST_NS && of_the_cpu.map(|ns| ns as f64).all(|ns| ns.abs() <= LONGEST_NS)
     }
 
     fn rough(&self, waits: &[Wait]) -> Option<Rough> {
@@ -109,6 +98,12 @@ impl WaitBench {
         let requests: Vec<u64> = (0..count).map(|_| random.random_range(from..to) as u64).collect();
         self.waits(&requests, (to - from) / 2.0)
     }
+}
+
+/// Those that threads of one process may be on at once, as far as is known.
+fn cpus() -> usize {
+    // One of them may be left to who is measured.
+    1 + timers::allowed_cpus().map_or(1, |cpus| cpus.len())
 }
 
 fn of(request_ns: u64, wait: &timers::waits::Wait) -> Wait {
@@ -145,8 +140,10 @@ pub fn explore(
     let mut run = WaitRun::default();
     if let Some(floor) = &mut bench.floor {
         let request = WaitRequest { lengths_ns: &[0], repeat: EMPTY, pause_ns: 0, break_ns: None };
-        run.empty =
-            floor.waits(&bench.reference.id, request)?.iter().flatten().map(|wait| of(0, wait)).collect();
+        let rows = floor.waits(&bench.reference.id, request)?;
+        let told = rows.iter().flatten().map(|wait| (0, wait));
+        possible::waits(told.clone(), &bench.reference, cpus())?;
+        run.empty = told.map(|(request, wait)| of(request, wait)).collect();
     }
     let first = bench.scan([0.0, SCAN_NS], FEWEST, random)?;
     let rough = bench.rough(&first).ok_or_else(|| Fault::Refused("it answered no wait".into()))?;
@@ -195,10 +192,7 @@ pub fn explore(
     }
     if bench.arms {
         run.arms = bench.timer.arms(&bench.reference.id, plan.arms)?;
-        let ns = |ticks: &i64| *ticks as f64 * bench.reference.ns_per_tick;
-        if let Some(odd) = run.arms.iter().find(|ticks| ns(ticks).abs() > LONGEST_NS) {
-            return Err(Fault::Refused(format!("it tells of arming that cannot be: {odd} ticks")));
-        }
+        possible::arms(&run.arms, &bench.reference)?;
     }
     Ok(run)
 }
@@ -245,7 +239,11 @@ pub fn tick(
 ) -> Answer<PeriodRun> {
     // Loops of waits are slower than they are asked to be.
     let first = timer.periods(&reference.id, period_ns, LOOK, &[])?;
-    let ends = first.first().zip(first.last()).map_or(0, |(first, last)| last.at.wrapping_sub(first.at));
+    let [began, .., from] = first.as_slice() else {
+        return Err(Fault::Refused("it told of no wake-ups".into()));
+    };
+    possible::in_order(&first, began.at, reference)?;
+    let ends = from.at.wrapping_sub(began.at);
     let each = (ends as f64 * reference.ns_per_tick / f64::from(LOOK - 1)).max(period_ns as f64);
     let count = ((ticking_ns / each) as u32).clamp(FEWEST_WAKEUPS, MOST_WAKEUPS);
     // After the first third, so that the grid is known by then, and far enough from each other and from the end that it shows again.
@@ -255,10 +253,7 @@ pub fn tick(
         .filter(|stall| stall + STALL_WAKEUPS < count)
         .collect();
     let expirations = timer.periods(&reference.id, period_ns, count, &stalls)?;
-    let at = |pair: &[Expiration]| pair[1].at.wrapping_sub(pair[0].at) as f64 * reference.ns_per_tick;
-    if let Some(odd) = expirations.windows(2).find(|pair| at(pair).abs() > LONGEST_NS) {
-        return Err(Fault::Refused(format!("it tells of wake-ups that cannot be: {odd:?}")));
-    }
+    possible::wakeups(&expirations, from.at, period_ns, reference)?;
     let wakeups = expirations.into_iter().map(|Expiration { at, expirations }| (at, expirations)).collect();
     Ok(PeriodRun { wakeups, stalls })
 }

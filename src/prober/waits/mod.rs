@@ -5,6 +5,7 @@ pub mod campaign;
 pub mod explore;
 mod hosted;
 pub mod plan;
+mod possible;
 pub mod settings;
 mod side_by_side;
 pub mod subject;

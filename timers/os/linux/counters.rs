@@ -3,29 +3,37 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::procfs;
 use crate::os::Counters;
 
 /// Where the kernel shows its counts.
 #[derive(Clone, Debug)]
-pub struct Counts(PathBuf);
+pub struct Counts {
+    folder: PathBuf,
+    /// Whether numbers of processes mean the same there as here.
+    numbered_as_here: bool,
+}
 
 impl Counts {
     /// Those of this system.
     #[must_use]
     pub fn of_system() -> Self {
-        Self("/proc".into())
+        Self { folder: "/proc".into(), numbered_as_here: procfs::is_ours() }
     }
 
     /// A folder that stands for procfs.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
-        Self(folder.into())
+        Self { folder: folder.into(), numbered_as_here: true }
     }
 
     /// Those of a process. `None` where they cannot be read.
     #[must_use]
     pub fn of_process(&self, process: u32) -> Option<Counters> {
-        let folder = self.0.join(process.to_string()).join("task");
+        if !self.numbered_as_here {
+            return None;
+        }
+        let folder = self.folder.join(process.to_string()).join("task");
         let mut threads: Vec<PathBuf> =
             fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
         threads.sort_unstable();
@@ -44,13 +52,13 @@ impl Counts {
     /// Those of the calling thread.
     #[must_use]
     pub fn of_this_thread(&self) -> Option<Counters> {
-        of_thread(&self.0.join("thread-self"))
+        of_thread(&self.folder.join("thread-self"))
     }
 
     /// Time that a hypervisor took from a CPU while something wanted to run there, in ticks of USER_HZ (10 ms).
     #[must_use]
     pub fn stolen(&self, cpu: u32) -> Option<u64> {
-        let stat = fs::read_to_string(self.0.join("stat")).ok()?;
+        let stat = fs::read_to_string(self.folder.join("stat")).ok()?;
         let prefix = format!("cpu{cpu} ");
         let line = stat.lines().find_map(|line| line.strip_prefix(&prefix))?;
         line.split_whitespace().nth(7)?.parse().ok()
@@ -96,7 +104,7 @@ mod tests {
 
     #[test]
     fn this_process() {
-        if Path::new("/proc/self/stat").exists() {
+        if procfs::is_ours() {
             let counts = Counts::of_system();
             let counters = counts.of_process(std::process::id()).expect("procfs is there");
             assert!(!counters.cpus.is_empty());

@@ -18,6 +18,7 @@ pub mod machine;
 pub(crate) mod perf_event;
 mod permission;
 pub mod process;
+mod procfs;
 pub mod ptp;
 pub mod scheduling;
 pub(crate) mod waits;

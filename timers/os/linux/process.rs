@@ -6,7 +6,8 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-pub use super::descendants::{all, end_all_with, is_dead, listed};
+pub use super::descendants::{all, end_all_with, listed};
+pub use super::procfs::hidden;
 pub use crate::os::unix::process::*;
 
 /// Has the process of `command` killed when the *thread* that starts it ends: who calls this starts it from a thread that

@@ -22,15 +22,13 @@ pub fn adopt_descendants() {}
 
 pub fn kill_group(_group: Pid) {}
 
-pub fn kill(_process: Pid) {}
+pub fn end_child(_process: Pid) {}
 
 pub fn has_exited(_child: Pid) -> bool {
     false
 }
 
 pub fn until_it_exits(_child: Pid) {}
-
-pub fn reap(_child: Pid) {}
 
 pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
     child.wait().map(|status| (status, None))
@@ -48,8 +46,8 @@ pub fn listed(_process: Pid) -> Option<Vec<Pid>> {
     None
 }
 
-pub fn is_dead(_process: Pid) -> bool {
-    true
+pub fn hidden() -> Option<&'static str> {
+    None
 }
 
 pub fn end_all_with(_variable: &str) -> usize {

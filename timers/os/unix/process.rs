@@ -37,9 +37,15 @@ pub fn kill_group(group: Pid) {
     let _ = raw(group).map(|group| kill_process_group(group, Signal::KILL));
 }
 
-/// Ends a process.
-pub fn kill(process: Pid) {
-    let _ = raw(process).map(|process| kill_process(process, Signal::KILL));
+/// Ends a child that nobody else waits for, and waits for it. Nothing happens where the kernel knows no child of that number: until a
+/// child is waited for, its number is nobody else's.
+pub fn end_child(process: Pid) {
+    let Some(number) = raw(process) else { return };
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    if waitid(WaitId::Pid(number), look).is_ok() {
+        let _ = kill_process(number, Signal::KILL);
+        waits(process, WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+    }
 }
 
 /// Whether a child is over. It is not waited for, so that its number and its group stay its own.
@@ -51,11 +57,6 @@ pub fn has_exited(child: Pid) -> bool {
 /// Returns once a child is over, likewise.
 pub fn until_it_exits(child: Pid) {
     waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
-}
-
-/// Waits for a child that is over, so that its number is free.
-pub fn reap(child: Pid) {
-    waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
 }
 
 /// Waits for a child, once. Returns how it ended, and the CPU time that it took, where the system counts that.

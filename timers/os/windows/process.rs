@@ -19,13 +19,13 @@ use windows_sys::Win32::System::JobObjects::{
 };
 use windows_sys::Win32::System::Threading::{
     CREATE_NEW_PROCESS_GROUP, CREATE_SUSPENDED, GetProcessTimes, INFINITE, OpenProcess, PROCESS_SYNCHRONIZE,
-    PROCESS_TERMINATE, TerminateProcess, WaitForSingleObject,
+    WaitForSingleObject,
 };
 
 use super::affinity::{checked, inherit};
 use super::functions;
 pub use crate::os::other::process::{
-    adopt_descendants, all, end_all_with, ends_with_its_starter, listed, reap, signal,
+    adopt_descendants, all, end_all_with, end_child, ends_with_its_starter, hidden, listed, signal,
 };
 use crate::os::{CpuTime, Pid};
 
@@ -120,14 +120,6 @@ pub fn kill_group(group: Pid) {
     }
 }
 
-/// Ends a process.
-pub fn kill(process: Pid) {
-    if let Ok(process) = Handle::of(process.0, PROCESS_TERMINATE) {
-        // SAFETY: the handle is open and permits it.
-        unsafe { TerminateProcess(process.raw(), ENDED) };
-    }
-}
-
 /// Whether a child is over. Its number stays its own as long as the child is held.
 #[must_use]
 pub fn has_exited(child: Pid) -> bool {
@@ -161,12 +153,6 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
         Duration::from_nanos(hundreds.saturating_mul(100))
     };
     Ok((status, (told != 0).then(|| CpuTime { user: time(user), system: time(kernel) })))
-}
-
-/// Whether a process is over.
-#[must_use]
-pub fn is_dead(process: Pid) -> bool {
-    is_over(process, 0)
 }
 
 /// Whether a process is over within so many milliseconds. One that is not there any more is.

@@ -1,0 +1,303 @@
+//! The scripts of `deploy/`: names that a shell could take for words of its own, nodes that lie or steer terminals, and being told to stop.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use rustix::process::Signal;
+
+use super::folder::Folder;
+use super::run::Run;
+use super::skipping::skipped;
+
+const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
+/// What nobody may carry out: each would make a file whose name begins so.
+const MADE: &str = "PWNED";
+const NAMES: [&str; 6] = [
+    "a b",
+    "it's \"quoted\"",
+    "x;touch PWNED1;",
+    "$(touch PWNED2)`touch PWNED3`",
+    "-oProxyCommand=touch PWNED4",
+    "'; touch PWNED5 #",
+];
+/// The same as arguments of `probe`, and what tools take for places to put something.
+const ARGUMENTS: [&str; 8] = [
+    "--only",
+    "a b",
+    "it's \"quoted\"",
+    "x;touch PWNED6;",
+    "$(touch PWNED7)`touch PWNED8`",
+    "'; touch PWNED9 #",
+    "{} {.} {#} * ~",
+    "",
+];
+
+/// A place where programs that are none stand in for those of the scripts.
+struct Stage(Folder);
+
+impl Stage {
+    fn new() -> Self {
+        let stage = Self(Folder::new());
+        fs::create_dir(stage.0.file("bin")).expect("a folder");
+        stage.program(
+            "it's a \"meter\"",
+            &format!(
+                r#"{said}
+case " $* " in *" --save "*) mkdir -p "$4/p/d" && cp '{REPORT}' "$4/p/d/report.json" ;; *) cat '{REPORT}' ;; esac"#,
+                said = said("meter")
+            ),
+        );
+        stage.program("ssh", &format!("{}\nfor line; do :; done\nexec sh -c \"$line\"", said("ssh")));
+        stage
+    }
+
+    fn program(&self, name: &str, body: &str) {
+        let path = self.0.file("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("it can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    }
+
+    fn meter(&self) -> PathBuf {
+        self.0.file("bin").join("it's a \"meter\"")
+    }
+
+    /// A script of `deploy/`, in this place.
+    fn script(&self, name: &str, args: &[&str]) -> Command {
+        let mut path = self.0.file("bin").into_os_string();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        // A shell goes on ignoring what is ignored when it starts, as under nohup.
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT,TERM,HUP");
+        command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(name));
+        command.args(args).current_dir(self.0.file("")).env("PATH", path).env("STAGE", self.0.file(""));
+        command.env("TIMERMETER", self.meter()).stdin(Stdio::null());
+        command
+    }
+
+    /// What a program was handed, in all its calls.
+    fn said(&self, program: &str) -> String {
+        fs::read_to_string(self.0.file(&format!("{program}.said"))).unwrap_or_default()
+    }
+
+    /// Nothing that stood in a name or an argument was carried out.
+    #[track_caller]
+    fn is_sound(&self) {
+        let mut made = self.0.names();
+        made.retain(|name| name.as_bytes().starts_with(MADE.as_bytes()));
+        assert!(made.is_empty(), "carried out: {made:?}");
+    }
+}
+
+/// A line of a script that writes down what it was handed.
+fn said(program: &str) -> String {
+    format!(r#"for word; do printf '<%s>\n' "$word"; done >>"$STAGE/{program}.said""#)
+}
+
+#[track_caller]
+fn ended(mut command: Command) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } = command.output().expect("it starts");
+    let told = [stdout, stderr].concat();
+    let steers = |byte: &u8| !matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+    assert!(!told.iter().any(steers), "{:?}", String::from_utf8_lossy(&told));
+    (status.code(), String::from_utf8(told).expect("it is ASCII"))
+}
+
+/// The arguments of `probe` as each program should have been handed them.
+fn words(of: &[&str]) -> String {
+    of.iter().map(|word| format!("<{word}>\n")).collect()
+}
+
+#[test]
+fn names_of_nodes_runs_and_arguments_are_words_and_no_commands() {
+    for run in ["a run; touch PWNED;", "-run", "it's $(touch PWNED)"] {
+        let stage = Stage::new();
+        fs::write(stage.0.file("-no des"), NAMES.join("\n") + "\n\n").expect("there is room");
+        let args = [&[run, "-no des"][..], &ARGUMENTS].concat();
+        let (code, told) = ended(stage.script("ssh/parallel.sh", &args));
+        stage.is_sound();
+        assert_eq!(code, Some(0), "{run}: {told}");
+        assert_eq!(told.lines().filter(|line| line.starts_with("done\t")).count(), 2 * NAMES.len(), "{told}");
+        let handed = stage.said("ssh");
+        for name in NAMES {
+            assert!(handed.contains(&format!("<-->\n<{name}>\n")), "{name}: {handed}");
+        }
+        let each = words(&[&["probe", "--quiet", "--format", "json"][..], &ARGUMENTS].concat());
+        assert_eq!(stage.said("meter").matches(&each).count(), NAMES.len(), "{}", stage.said("meter"));
+        assert!(stage.0.file(run).join("nodes").exists());
+    }
+}
+
+#[test]
+fn a_node_takes_its_own_names_for_words() {
+    for run in ["a run; touch PWNED;", "-run"] {
+        let stage = Stage::new();
+        for name in NAMES {
+            let args = [&[run, name][..], &ARGUMENTS].concat();
+            let (code, told) = ended(stage.script("node.sh", &args));
+            assert!(code == Some(0) && told.starts_with("done\t"), "{name}: {told}");
+        }
+        stage.is_sound();
+        let (code, told) = ended(stage.script("status.sh", &[run]));
+        assert_eq!((code, told.lines().count()), (Some(0), 1 + NAMES.len()), "{told}");
+    }
+}
+
+/// Programs that do no more than start what they are handed behind their options.
+#[test]
+fn launchers_hand_names_on_as_they_are() {
+    let run = "a run; touch PWNED;";
+    let stage = Stage::new();
+    let launch = r#"while [ "$1" != sh ]; do shift; done; exec "$@""#;
+    stage.program("mpirun", &format!("{}\n{launch}", said("mpirun")));
+    stage.program("srun", launch);
+    stage.program("scontrol", "printf 'n1\\n'");
+    fs::write(stage.0.file("-host file"), "n1 slots=1\n").expect("there is room");
+    let mut command = stage.script("mpi/mpirun.sh", &[&[run, "-host file"][..], &ARGUMENTS].concat());
+    command.env("OMPI_COMM_WORLD_RANK", "0");
+    let (code, told) = ended(command);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(stage.said("mpirun").contains("<--hostfile>\n<./-host file>\n"), "{}", stage.said("mpirun"));
+    for (script, name) in [("slurm/srun.sh", "n1"), ("slurm/array.sh", "n1-3")] {
+        let run = format!("{run}{name}");
+        let deploy = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy");
+        let mut command = stage.script(script, &[&[run.as_str()][..], &ARGUMENTS].concat());
+        command.env("SLURM_JOB_NODELIST", "n1").env("SLURMD_NODENAME", "n1").env("SLURM_ARRAY_TASK_ID", "3");
+        command.env("TIMERMETER_DEPLOY", deploy);
+        let (code, told) = ended(command);
+        assert_eq!(code, Some(0), "{script}: {told}");
+        assert!(stage.0.file(&run).join(name).join("status").exists(), "{script}: {told}");
+    }
+    stage.is_sound();
+}
+
+/// Slurm, MPI and Kubernetes send just that.
+#[test]
+fn a_node_that_is_told_to_stop_stops_its_probe() {
+    for (number, signal) in [Signal::TERM, Signal::INT, Signal::HUP].into_iter().enumerate() {
+        let stage = Stage::new();
+        stage.program("it's a \"meter\"", &format!("sleep 301{number} & wait"));
+        let run = Run::of(stage.script("node.sh", &["run", "n1"]));
+        run.until_it_runs(&format!("sleep 301{number}"));
+        run.signal(signal);
+        let (status, output) = run.end();
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(status.success() && told.starts_with("cancelled\tn1\t"), "{signal:?}: {told}");
+        assert_eq!(fs::read_to_string(stage.0.file("run/n1/status")).expect("it is told"), told);
+    }
+}
+
+#[test]
+fn so_do_all_nodes_of_a_list() {
+    let stage = Stage::new();
+    stage.program("ssh", "sleep 3020 & wait");
+    fs::write(stage.0.file("nodes"), "n1\nn2\n").expect("there is room");
+    let run = Run::of(stage.script("ssh/parallel.sh", &["run", "nodes"]));
+    run.until_it_runs("sleep 3020");
+    run.signal(Signal::TERM);
+    let (status, output) = run.end();
+    assert_eq!(status.code(), Some(143), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    // One of them may not have begun.
+    assert!(told.contains("cancelled\t") && !told.contains("running\t"), "{told}");
+}
+
+/// OSC, CSI of one byte, the same in UTF-8, an override of direction, a carriage return.
+const STEERING: &[u8] = b"\x1b]0;owned\x07 \x9b31m \xc2\x9b31m \xe2\x80\xaegnp.exe \rdone\tn9";
+
+#[test]
+fn what_a_node_says_does_not_steer_the_terminal() {
+    let stage = Stage::new();
+    fs::write(stage.0.file("words"), STEERING).expect("there is room");
+    stage.program("it's a \"meter\"", r#"cat "$STAGE/words" >&2; exit 1"#);
+    let (code, told) = ended(stage.script("node.sh", &["run", "n1"]));
+    assert!(code == Some(0) && told.starts_with("failed\tn1\t") && told.contains("owned"), "{told}");
+    // One that writes its status by itself, and one whose folder is called so.
+    let name = [b"n2\x1b]0;owned\x07\n", STEERING].concat();
+    for folder in [Path::new("n3"), Path::new(std::ffi::OsStr::from_bytes(&name))] {
+        let folder = stage.0.file("run").join(folder);
+        fs::create_dir(&folder).expect("a folder");
+        fs::write(folder.join("status"), [b"done\tn3\t", STEERING, b"\n", STEERING].concat())
+            .expect("there is room");
+    }
+    let (code, told) = ended(stage.script("status.sh", &["run"]));
+    assert_eq!((code, told.lines().count()), (Some(3), 4), "{told}");
+    assert!(!told.lines().any(|line| line.starts_with("done")), "{told}");
+}
+
+#[test]
+fn what_is_no_report_is_none() {
+    let stage = Stage::new();
+    stage.program("ssh", r#"echo '{"not":"a report"}'"#);
+    let mut command = stage.script("node.sh", &["run", "n1"]);
+    command.env("REMOTE", "ssh n1");
+    let (_, told) = ended(command);
+    assert!(told.starts_with("failed\tn1\t") && told.contains("what came back is no report"), "{told}");
+    assert_eq!(
+        fs::read_dir(stage.0.file("run/n1")).expect("it is there").count(),
+        1,
+        "nothing is kept of it"
+    );
+    for (name, report) in [("n2", r#"{"not":"a report"}"#), ("n3", "")] {
+        let folder = stage.0.file("run").join(name);
+        fs::create_dir(&folder).expect("a folder");
+        fs::write(folder.join("status"), format!("done\t{name}\th\t1\t2\t0\t-\n")).expect("there is room");
+        fs::write(folder.join("report.json"), report).expect("there is room");
+    }
+    let (code, told) = ended(stage.script("status.sh", &["run"]));
+    assert_eq!(code, Some(3), "{told}");
+    assert_eq!(told.lines().filter(|line| line.starts_with("failed\t")).count(), 3, "{told}");
+}
+
+/// A probe that is done but for a timer that was asked for by name brings its report back, too.
+#[test]
+fn a_report_of_a_probe_that_ends_with_3_is_kept() {
+    let stage = Stage::new();
+    stage.program("ssh", &format!("cat '{REPORT}'; exit 3"));
+    let mut command = stage.script("node.sh", &["run", "n1"]);
+    command.env("REMOTE", "ssh n1");
+    let (_, told) = ended(command);
+    assert!(told.starts_with("done\tn1\t") && stage.0.file("run/n1/report.json").exists(), "{told}");
+}
+
+#[test]
+fn the_playbook_keeps_to_the_same() {
+    let stage = Stage::new();
+    if Command::new("ansible-playbook").arg("--version").output().is_err() {
+        skipped("there is no ansible-playbook", "install ansible-core");
+        return;
+    }
+    fs::write(stage.0.file("words"), STEERING).expect("there is room");
+    stage.program("steering", r#"cat "$STAGE/words" >&2; exit 1"#);
+    stage.program("lying", r#"echo '{"not":"a report"}'"#);
+    stage.program("honest", &format!("cat '{REPORT}'"));
+    let hosts: String = ["steering", "lying", "honest"]
+        .map(|name| {
+            format!(
+                "{name} ansible_connection=local timermeter={}\n",
+                stage.0.file("bin").join(name).display()
+            )
+        })
+        .concat();
+    fs::write(stage.0.file("hosts"), hosts).expect("there is room");
+    let run = stage.0.arg("a run; touch PWNED;");
+    let extra = serde_json::json!({ "run": run }).to_string();
+    let play = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/ansible/probe.yml");
+    let played = Command::new("ansible-playbook")
+        .args(["-i", &stage.0.arg("hosts"), play, "-e", &extra])
+        .env("STAGE", stage.0.file(""))
+        .current_dir(stage.0.file(""))
+        .output()
+        .expect("it starts");
+    let (code, told) = ended(stage.script("status.sh", &[&run]));
+    assert_eq!(code, Some(3), "{told}: {played:?}");
+    for (state, name) in [("failed", "steering"), ("failed", "lying"), ("done", "honest")] {
+        assert!(told.contains(&format!("{state}\t{name}\t")), "{told}: {played:?}");
+    }
+    let kept = fs::read(stage.0.file("a run; touch PWNED;/steering/status")).expect("it is kept");
+    assert!(kept.iter().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')), "{kept:?}");
+    stage.is_sound();
+}
