@@ -63,6 +63,9 @@ pub struct Reference {
     pub family: Option<Family>,
     /// Nanoseconds in one of its ticks.
     pub ns_per_tick: f64,
+    /// Whether it was seen to move as the kernel's clock does while nothing is asked, as a clock does and the time of a simulated world does not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_time: bool,
     /// Its resolution, in its ticks; a single tick where it could not be determined.
     pub step: f64,
     /// Where it could not be determined: what it is at most, in ticks.

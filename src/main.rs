@@ -48,7 +48,9 @@ fn done(ended: Result<bool, CommandError>) -> ExitCode {
         Ok(false) => ExitCode::from(DONE_BUT),
         Err(CommandError::Closed) => ExitCode::SUCCESS,
         // Who handles the signal tells it, and whatever failed did so because of that.
-        Err(_) if interrupted() => ExitCode::from(CommandError::Interrupted.exit_status()),
+        Err(_) if interrupted() => ExitCode::from(
+            signals::asked().map_or(CommandError::Interrupted.exit_status(), Request::exit_status),
+        ),
         Err(error) => {
             tell(&error);
             ExitCode::from(error.exit_status())
@@ -58,7 +60,7 @@ fn done(ended: Result<bool, CommandError>) -> ExitCode {
 
 /// Whether a signal asks this program to end: whoever listens to it may not have heard of it yet.
 fn interrupted() -> bool {
-    children::interrupted() || signals::asked()
+    children::interrupted() || signals::asked().is_some()
 }
 
 /// Whether a command starts processes.
@@ -119,9 +121,8 @@ fn end(request: Request, has_children: bool) {
     scratch::abandon();
     children::finish();
     if has_children {
-        let interrupted = CommandError::Interrupted;
-        tell(&interrupted);
-        std::process::exit(interrupted.exit_status().into());
+        tell(&CommandError::Interrupted);
+        std::process::exit(request.exit_status().into());
     }
     request.obey();
 }

@@ -119,8 +119,10 @@ for ((number = 1; number <= probes; number++)); do
         complain "$number" "$kind" "$(grep -m1 -A1 panicked "$place/errors")"
     fi
     case $status in
-    0 | 1 | 3 | 130 | 137) ;;
-    # A signal that comes before it listens ends it before it starts anything.
+    0 | 1 | 3) ;;
+    # As shells report it, by itself or in its place.
+    130) [ "$kind" = INT ] || complain "$number" "$kind" "ended with status 130" ;;
+    137) [ "$kind" = KILL ] || complain "$number" "$kind" "ended with status 137" ;;
     143) [ "$kind" = TERM ] || complain "$number" "$kind" "ended with status 143" ;;
     *) complain "$number" "$kind" "ended with status $status: $(head -c 300 "$place/errors")" ;;
     esac

@@ -1,5 +1,6 @@
 //! The profile of a timer: all figures, from its trace.
 
+mod contradicted;
 mod looks;
 mod placed;
 
@@ -47,6 +48,8 @@ pub struct Profile {
     pub instead: Vec<(f64, f64)>,
     /// Both by other laws that explain what was seen as well, the farthest.
     pub laws: Vec<(f64, f64)>,
+    /// The shortest interval without work, in nanoseconds, where it contradicts the cost.
+    pub contradicted: Option<f64>,
     /// Two groups that the processes fell into.
     pub regimes: Option<Regimes>,
     /// Whether its cost follows the frequency of the core.
@@ -112,7 +115,13 @@ pub fn profile(trace: &Trace) -> Profile {
     let still = measured.is_empty() && all.iter().any(|run| never_moved(run));
     let calm = calm(measured);
     let looks = Looks::of(trace, &calm, View::of(trace, step));
-    let found = looks.found(accuracy_ns);
+    let mut found = looks.found(accuracy_ns);
+    let contradicted = midmean(&found.costs)
+        .zip(step.zip(trace.ns_per_tick))
+        .and_then(|(cost, (step, ns))| contradicted::by_intervals(&calm, step, ns, cost));
+    // Either may be true: what holds of both is all that is known.
+    let spread = midmean(&found.spreads).unwrap_or(f64::NAN);
+    found.laws.extend(contradicted.map(|cost| (cost, spread)));
     let spread = found.spread();
     let shared = trace.shared > 0 && calm.iter().filter(|run| run.is_calm()).count() < FEWEST;
     let profile = Profile {
@@ -127,6 +136,7 @@ pub fn profile(trace: &Trace) -> Profile {
         processes: found.costs.iter().copied().zip(found.spreads.iter().copied()).collect(),
         instead: found.instead.clone(),
         laws: found.laws.clone(),
+        contradicted,
         regimes: found.regimes,
         following: found.following,
         distribution: distribution(&looks.shapes(looks.agreed.kind), &looks.view, &found.costs),

@@ -19,6 +19,10 @@ pub struct Evidence {
     /// Comparisons with the reference, made once a round during the whole campaign.
     #[serde(rename = "glances")]
     pub sparse_comparisons: Vec<[i64; 3]>,
+    /// What passed between the first and the last of those by the clock of who asked, in nanoseconds: at least, and at most. None where nobody
+    /// looked, or where the reference is not known to move as time passes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed_ns: Option<[u64; 2]>,
     /// Those made after each process of two rounds.
     #[serde(default)]
     #[serde(rename = "close_glances")]

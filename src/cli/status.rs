@@ -3,13 +3,17 @@
 macro_rules! statuses {
     ($($name:ident: $but:literal),* $(,)?) => {$(
         pub(super) const $name: &str = concat!(
-            "Exit status:\n  0  done\n  1  the command failed\n  2  wrong usage\n  3  ", $but
+            "Exit status:\n  0  done\n  1  the command failed\n  2  wrong usage\n  3  ", $but,
+            "\n  130, 143, 129  SIGINT, SIGTERM or SIGHUP ended it"
         );
     )*};
 }
 
 /// Of commands that never end with 3.
-pub(super) const PLAIN: &str = "Exit status:\n  0  done\n  1  the command failed\n  2  wrong usage";
+pub(super) const PLAIN: &str = concat!(
+    "Exit status:\n  0  done\n  1  the command failed\n  2  wrong usage\n",
+    "  130, 143, 129  SIGINT, SIGTERM or SIGHUP ended it"
+);
 
 statuses! {
     ALL: "done, but not all of it, or a condition holds; the help of each command says which",

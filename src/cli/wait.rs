@@ -201,10 +201,12 @@ fn slack(text: &str) -> Result<Slack, String> {
 fn policy(text: &str) -> Result<Policy, String> {
     /// Above most threads of the kernel, below its watchdogs.
     const PRIORITY: u32 = 80;
-    let (name, priority) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
-    let priority = if priority.is_empty() { Some(PRIORITY) } else { priority.parse().ok() };
-    match (name, priority.filter(|priority| (1..=99).contains(priority))) {
-        ("other", Some(_)) if !text.contains(':') => Ok(Policy::Other),
+    let (name, priority) = match text.trim().split_once(':') {
+        Some((name, priority)) => (name, priority.parse().ok().filter(|given| (1..=99).contains(given))),
+        None => (text.trim(), Some(PRIORITY)),
+    };
+    match (name, priority) {
+        ("other", _) if !text.contains(':') => Ok(Policy::Other),
         ("fifo", Some(priority)) => Ok(Policy::Fifo(priority)),
         ("rr", Some(priority)) => Ok(Policy::RoundRobin(priority)),
         _ => Err("give other, fifo or rr, the latter two with a priority from 1 to 99, as in fifo:80".into()),
@@ -241,7 +243,11 @@ mod tests {
         assert_eq!((policy("fifo"), policy("rr:5")), (Ok(Policy::Fifo(80)), Ok(Policy::RoundRobin(5))));
         assert_eq!((cpus("all"), cpus("3")), (Ok(Cpus::All), Ok(Cpus::One(3))));
         assert!(["5s", "x", "-1ns"].iter().all(|text| slack(text).is_err()));
-        assert!(["fifo:0", "fifo:100", "other:1", "idle", ""].iter().all(|text| policy(text).is_err()));
+        assert!(
+            ["fifo:0", "fifo:100", "fifo:", "rr: ", "other:1", "other:", "idle", ""]
+                .iter()
+                .all(|text| policy(text).is_err())
+        );
         assert!(["-1", "every"].iter().all(|text| cpus(text).is_err()));
         assert!(["0s", "999ns", "61s", "1"].iter().all(|text| values::period(text).is_err()));
     }

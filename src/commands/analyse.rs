@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use super::{CommandError, failed, prepare, show, tell, write};
+use super::{CommandError, failed, prepare, report_of, show, tell, write};
 use crate::cli::AnalyseArgs;
 use crate::recording::Recording;
-use crate::report::{Archive, impossible};
+use crate::report::Archive;
 
 /// Runs the command.
 ///
@@ -14,13 +14,8 @@ use crate::report::{Archive, impossible};
 pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     let files = prepare(&args.outputs)?;
     let archive = args.save.as_deref().map(Archive::prepare).transpose().map_err(failed)?;
-    let report = Recording::read(&args.trace).map_err(failed)?.report().map_err(failed)?;
-    if let Some(what) = impossible(&report) {
-        let trace = args.trace.display();
-        return Err(CommandError::Failed(format!(
-            "'{trace}' is a damaged trace: the report that follows from it {what}"
-        )));
-    }
+    let recording = Recording::read(&args.trace).map_err(failed)?;
+    let report = report_of(&recording, &format!("'{}'", args.trace.display()))?;
     write(files, &report)?;
     if let Some(archive) = archive {
         tell(&format!("kept in {}", archive.commit(&report).map_err(failed)?.display()));

@@ -8,6 +8,7 @@ use crate::cli::{KeepArgs, RunArgs};
 use crate::model::Report;
 use crate::recording::Recording;
 use crate::report::{Archive, Baselines, OutputFile, WholeFile, is_standard, json};
+use crate::text::{plain, shortened};
 
 /// What a run leaves behind. All of it is found writable or not before anything is measured, and written before anything is
 /// printed: it must not be lost when the reader of the output goes away.
@@ -70,12 +71,13 @@ impl Files {
         if let Some(archive) = self.archive {
             let place = archive.commit(&report).map_err(failed)?;
             if !quiet {
-                eprintln!("kept in {}", place.display());
+                eprintln!("kept in {}", shortened(&plain(&place.display().to_string())));
             }
         }
         if let Some((name, file)) = self.baseline {
             file.commit(json::dense(&report).as_bytes()).map_err(failed)?;
             if !quiet {
+                let name = plain(&name);
                 eprintln!("kept as baseline {name}: `timermeter compare {name}` tells what changed since");
             }
         }

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::{CommandError, failed, probe, terminal_style, wait};
+use super::{CommandError, failed, probe, report_of, terminal_style, wait};
 use crate::cli::{Cpus, InspectArgs, ProbeArgs, WaitArgs, WaitingArgs};
 use crate::input::{self, LONGEST_TRACE};
 use crate::model::{PeriodRow, Report, Status, TimerRow, WaitConditions, WaitRow, Warning};
@@ -100,7 +100,9 @@ fn read(path: &Path) -> Result<Report, CommandError> {
     if path != Path::new("-") {
         let begins = input::open(path).and_then(|mut file| file.read_exact(&mut first));
         return match begins {
-            Ok(()) if is_packed(&first) => Recording::read(path).map_err(failed)?.report().map_err(failed),
+            Ok(()) if is_packed(&first) => {
+                report_of(&Recording::read(path).map_err(failed)?, &format!("'{}'", path.display()))
+            }
             _ => report::read(path).map_err(failed),
         };
     }
@@ -109,7 +111,7 @@ fn read(path: &Path) -> Result<Report, CommandError> {
     input::read(path, LONGEST_TRACE, &mut bytes)
         .map_err(|error| failed(format!("cannot read {name}: {error}")))?;
     if is_packed(&bytes) {
-        return Recording::unpack(&bytes, name).map_err(failed)?.report().map_err(failed);
+        return report_of(&Recording::unpack(&bytes, name).map_err(failed)?, name);
     }
     report::parse(&String::from_utf8_lossy(&bytes), name).map_err(failed)
 }

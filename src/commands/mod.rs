@@ -42,11 +42,12 @@ use std::time::Duration;
 use crate::cli::{Colour, Output};
 use crate::method::{in_a_sentence, waiting::in_a_sentence as waiting_in_a_sentence};
 use crate::model::Report;
+use crate::recording::Recording;
 use crate::report::terminal::{self, Detail};
-use crate::report::{Format, OutputFile, ReadError};
+use crate::report::{Format, OutputFile, ReadError, impossible};
 use crate::table::Style;
 use crate::text::json::{Layout, written};
-use crate::text::{hang, plain};
+use crate::text::{hang, plain, shortened};
 
 /// Longer than it takes to end all children.
 pub const ENDING: Duration = Duration::from_secs(10);
@@ -54,7 +55,7 @@ pub const ENDING: Duration = Duration::from_secs(10);
 /// The one way to standard error, for whatever was read, answered or named elsewhere: nothing of it steers the terminal.
 /// Where nobody reads it any more, the exit status has to do.
 pub fn tell(what: &dyn std::fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "timermeter: {}", plain(&what.to_string()));
+    let _ = writeln!(std::io::stderr(), "timermeter: {}", shortened(&plain(&what.to_string())));
 }
 
 /// Why a command ended without doing what it was asked.
@@ -82,7 +83,7 @@ impl CommandError {
             Self::Closed => 0,
             Self::Failed(_) => 1,
             Self::Usage(_) => 2,
-            // As shells report a program that an interrupt ended.
+            // As shells report a program that an interrupt ended; other signals have their own.
             Self::Interrupted => 130,
         }
     }
@@ -160,6 +161,17 @@ fn pretty(value: &impl serde::Serialize) -> Result<String, CommandError> {
 
 fn failed(error: impl std::fmt::Display) -> CommandError {
     CommandError::Failed(error.to_string())
+}
+
+/// The report that follows from a trace of this name, unless it holds what cannot be.
+fn report_of(recording: &Recording, trace: &str) -> Result<Report, CommandError> {
+    let report = recording.report().map_err(failed)?;
+    match impossible(&report) {
+        Some(what) => {
+            Err(failed(format!("{trace} is a damaged trace: the report that follows from it {what}")))
+        }
+        None => Ok(report),
+    }
 }
 
 /// Files are found writable or not before anything is measured.

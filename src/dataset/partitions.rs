@@ -43,6 +43,12 @@ pub enum DatasetError {
         /// What does not belong there.
         name: String,
     },
+    /// A link in it leads elsewhere.
+    #[error("'{}' is a link, which may lead out of the dataset; put what it leads to in its place", .path.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
     /// It is no folder.
     #[error("'{}' is there, and is no folder, as a dataset is; choose another name", .path.display())]
     NoFolder {
@@ -211,6 +217,7 @@ impl<'a> Dataset<'a> {
         }
         let folder = folder_of(sheet);
         if !self.known.contains_key(&folder) {
+            without_links(&self.place, &folder)?;
             let there = reports_in(&self.place.join(&folder), self.choice.kind)?;
             self.known.insert(folder.clone(), there);
         }
@@ -275,6 +282,18 @@ impl<'a> Dataset<'a> {
 fn folder_of(sheet: &Sheet) -> PathBuf {
     let date = sheet.origin.date.as_deref().unwrap_or(UNDATED);
     Path::new(&format!("platform={}", sheet.origin.platform)).join(format!("date={date}"))
+}
+
+/// Whether nothing on the way from the dataset to one of its folders leads elsewhere.
+fn without_links(place: &Path, folder: &Path) -> Result<(), DatasetError> {
+    let mut path = place.to_owned();
+    for part in folder {
+        path.push(part);
+        if fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
+            return Err(DatasetError::Link { path });
+        }
+    }
+    Ok(())
 }
 
 /// The lock of a dataset, which has to be one, or an empty folder.

@@ -14,7 +14,7 @@ use crate::prober::children::Placement;
 use crate::prober::connection::Connection;
 use crate::prober::events::LogSpec;
 use crate::prober::hosted::subject;
-use crate::prober::outside;
+use crate::prober::outside::{self, Held};
 use crate::prober::process::Command;
 use crate::prober::protocol::{HostedTimer, HostedWaiter};
 use crate::prober::sampling::Plan;
@@ -126,12 +126,14 @@ fn calibrate_as(
     let found = calibrate(&timer.id, candidate.as_mut(), ns_per_tick, random)?;
     let reference = Reference { family: timer.properties.family, ..found };
     // Only wall time passes here as it does there.
-    if timer.properties.counts.is_none_or(|counts| counts == Counted::Wall)
-        && let Some(why) = outside::objection(candidate.as_mut(), &reference, timer.ns_per_tick.is_some())?
-    {
-        return Err(Fault::Refused(format!("{} cannot serve as a reference: {why}", timer.id)));
+    if !timer.properties.counts.is_none_or(|counts| counts == Counted::Wall) {
+        return Ok(reference);
     }
-    Ok(reference)
+    match outside::held(candidate.as_mut(), &reference, timer.ns_per_tick.is_some())? {
+        Held::KeepsTime => Ok(Reference { keeps_time: true, ..reference }),
+        Held::Unknown => Ok(reference),
+        Held::Wrong(why) => Err(Fault::Refused(format!("{} cannot serve as a reference: {why}", timer.id))),
+    }
 }
 
 /// The rate of a raw counter, by the first timer of its host that declares a unit and can be watched beside it; those that

@@ -29,7 +29,7 @@ const TRIES: u32 = 3;
 
 /// The kernel's clocks.
 #[derive(Clone, Copy)]
-struct Moment {
+pub(super) struct Moment {
     /// As NTP corrects it.
     steered: u64,
     /// As the hardware runs.
@@ -43,31 +43,37 @@ struct Look {
     after: Moment,
 }
 
-/// What is wrong with its unit, declared by the host or found, if anything is. Without a clock outside nothing is.
+/// What became of it.
+pub(super) enum Held {
+    /// It moves as the kernel's clocks do.
+    KeepsTime,
+    /// What is wrong with its unit.
+    Wrong(String),
+    /// It cannot be held against any clock.
+    Unknown,
+}
+
+/// What is wrong with its unit, declared by the host or found, if anything is.
 ///
 /// # Errors
 /// As the subject.
-pub(super) fn objection(
-    timer: &mut dyn Subject,
-    reference: &Reference,
-    declared: bool,
-) -> Answer<Option<String>> {
+pub(super) fn held(timer: &mut dyn Subject, reference: &Reference, declared: bool) -> Answer<Held> {
     let slack = if declared { HARDWARE } else { FOUND };
-    let mut objection = None;
+    let mut held = Held::KeepsTime;
     for _ in 0..TRIES {
         let begin = looks(timer)?;
         thread::sleep(WATCH);
         let end = looks(timer)?;
-        let (Some(first), Some(last)) = (tightest(&begin), tightest(&end)) else { return Ok(None) };
+        let (Some(first), Some(last)) = (tightest(&begin), tightest(&end)) else { return Ok(Held::Unknown) };
         if stands_still(&begin, &end) {
-            return Ok(None);
+            return Ok(Held::Unknown);
         }
-        objection = judge(first, last, reference, slack);
-        if objection.is_none() {
-            break;
+        match judge(first, last, reference, slack) {
+            Some(why) => held = Held::Wrong(why),
+            None => return Ok(Held::KeepsTime),
         }
     }
-    Ok(objection)
+    Ok(held)
 }
 
 fn looks(timer: &mut dyn Subject) -> Answer<Vec<Look>> {
@@ -88,13 +94,13 @@ fn look(timer: &mut dyn Subject) -> Answer<Option<Look>> {
 }
 
 impl Moment {
-    fn now() -> Option<Self> {
+    pub(super) fn now() -> Option<Self> {
         let steered = timers::kernel_time()?;
         Some(Self { steered, raw: timers::kernel_raw_time().unwrap_or(steered) })
     }
 
     /// Nanoseconds since an earlier one: the fewer and the more of both clocks.
-    fn since(self, earlier: Self) -> (f64, f64) {
+    pub(super) fn since(self, earlier: Self) -> (f64, f64) {
         let steered = self.steered.saturating_sub(earlier.steered) as f64;
         let raw = self.raw.saturating_sub(earlier.raw) as f64;
         (steered.min(raw), steered.max(raw))

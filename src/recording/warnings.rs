@@ -134,13 +134,26 @@ fn single_process(profile: &Profile) -> Option<Warning> {
 }
 
 fn contradiction(profile: &Profile) -> Option<Warning> {
+    const ADVICE: &str = "one of the two is no measurement: look at how the host of the timer answers, and do not rely on its cost";
+    if let Some(shortest) = profile.contradicted {
+        let message = format!(
+            "calls in batches take {}, but no two reads with nothing between them are less than {} apart: its interval holds both",
+            signed(profile.cost?.value),
+            time(shortest)
+        );
+        return warning("cost-contradiction", message, ADVICE);
+    }
     let (alone, in_a_row) = (profile.cost?.value, profile.amortised?);
     let least = profile.single_median?.max(1.0);
     (in_a_row <= 0.0 && alone >= least || alone <= 0.0 && in_a_row >= least).then(|| {
         warning(
             "cost-contradiction",
-            format!("a call alone takes {} by single calls, but {} in a row of many", signed(alone), signed(in_a_row)),
-            "one of the two is no measurement: look at how the host of the timer answers, and do not rely on its cost",
+            format!(
+                "a call alone takes {} by single calls, but {} in a row of many",
+                signed(alone),
+                signed(in_a_row)
+            ),
+            ADVICE,
         )
     })?
 }

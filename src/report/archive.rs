@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::output::{OutputError, explain};
+use super::output::{OutputError, explain, sealed};
 use super::slug::slug;
 use super::{json, markdown};
 use crate::model::Report;
@@ -88,10 +88,7 @@ fn make(base: &Path) -> Result<bool, OutputError> {
     match fs::create_dir(base) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(OutputError::NoFolder {
-            path: base.to_owned(),
-            folder: base.parent().unwrap_or(Path::new("")).to_owned(),
-        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(sealed(base)),
         Err(error) => Err(explain(base, base, error)),
     }
 }

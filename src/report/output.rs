@@ -35,6 +35,14 @@ pub enum OutputError {
         /// What the system said.
         source: io::Error,
     },
+    /// The folder is there, and the system makes nothing in it, as in `/proc`.
+    #[error("cannot write '{}': nothing can be made in '{}'; choose another place", .path.display(), .folder.display())]
+    Sealed {
+        /// The file or folder.
+        path: PathBuf,
+        /// Where it was to be made.
+        folder: PathBuf,
+    },
     /// Anything else.
     #[error("cannot write '{}': {source}; choose another place", .path.display())]
     Other {
@@ -174,7 +182,8 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
         Err(error) => return Err(explained(error)),
     };
     let Some(place) = follow_links(path).map_err(explained)? else {
-        return Ok(Target::Straight);
+        // What is not there cannot be written to, and nothing is made there.
+        return known.map(|_| Target::Straight).ok_or_else(|| sealed(path));
     };
     if ends_in_slash(path) {
         return Err(OutputError::IsFolder { path: path.to_owned() });
@@ -223,9 +232,21 @@ fn follow_links(path: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::Error::other("too many links lead on from it"))
 }
 
+/// Of something that is not there, in a folder that may be.
+pub(super) fn sealed(path: &Path) -> OutputError {
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let path = path.to_owned();
+    if folder.is_dir() {
+        OutputError::Sealed { path, folder }
+    } else {
+        OutputError::NoFolder { path, folder }
+    }
+}
+
 pub(super) fn explain(path: &Path, place: &Path, source: io::Error) -> OutputError {
     let (path, place) = (path.to_owned(), place.to_owned());
     match source.kind() {
+        io::ErrorKind::NotFound if place.is_dir() => OutputError::Sealed { path, folder: place },
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             OutputError::NotWritable { path, place, source }
         }

@@ -8,4 +8,4 @@ mod plain;
 
 pub use json::{by_text, from_bytes, json_error};
 pub use lists::{and_more, counted};
-pub use plain::{clipped, fold_name, hang, plain, wrap};
+pub use plain::{clipped, fold_name, hang, plain, shortened, wrap};

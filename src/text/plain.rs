@@ -52,6 +52,25 @@ pub fn clipped(text: &str, limit: usize) -> String {
     short
 }
 
+/// A message in which no word is longer than a path that people write, and which is no longer than a screen: what is longer than that loses its middle.
+#[must_use]
+pub fn shortened(message: &str) -> String {
+    const WORD: usize = 200;
+    const ALL: usize = 2_000;
+    let words: Vec<String> = message.split(' ').map(|word| without_middle(word, WORD)).collect();
+    without_middle(&words.join(" "), ALL)
+}
+
+fn without_middle(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let half = most / 2;
+    let (first, last) = (text.chars().take(half), text.chars().skip(count - half));
+    first.chain(['…']).chain(last).collect()
+}
+
 type Rest<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
 /// ECMA-48: what follows ESC. `[` opens a control sequence, `]` `P` `X` `^` `_` open a string that BEL or ST ends.
@@ -141,8 +160,18 @@ pub fn fold_name(name: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::text::{clipped, fold_name, plain, wrap};
+    use crate::text::{clipped, fold_name, plain, shortened, wrap};
     use proptest::prelude::*;
+
+    #[test]
+    fn what_is_long_loses_its_middle() {
+        let path = format!("cannot read '/{}/end': no such file", "ä".repeat(3_000));
+        let told = shortened(&path);
+        assert!(told.chars().count() < 300, "{told}");
+        assert!(told.starts_with("cannot read '/ä") && told.ends_with("ä/end': no such file"), "{told}");
+        assert!(shortened(&"a b ".repeat(2_000)).chars().count() <= 2_001);
+        assert_eq!(shortened("a  b "), "a  b ");
+    }
 
     #[test]
     fn escape_sequences_vanish_whole() {

@@ -4,6 +4,7 @@ mod declared;
 mod nature;
 mod order;
 mod path;
+mod reference;
 mod stability;
 mod threads;
 

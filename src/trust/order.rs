@@ -1,13 +1,15 @@
 //! Monotonic: does it step backwards within a thread?
 
-use super::{Case, nanoseconds, times};
+use super::{Case, nanoseconds, reference, times};
 use crate::model::{Monotonic, Outcome};
 
 pub(super) fn judge(case: &Case) -> Monotonic {
     let order = case.evidence().order.unwrap_or_default();
     let seen = case.profile.backward;
-    let backward = order.backward + seen.steps;
-    let largest = order.largest.max(seen.largest);
+    // A clock that wraps may do so between two answers only.
+    let between = reference::of_the_timer(case);
+    let backward = order.backward + seen.steps + between.steps;
+    let largest = order.largest.max(seen.largest).max(between.largest);
     let largest_ns = (backward > 0).then(|| case.ns(largest as f64)).flatten();
     let readings =
         order.readings + case.trace.runs.iter().map(|run| run.readings.values.len() as u64).sum::<u64>();

@@ -8,7 +8,7 @@ mod advances;
 mod rates;
 
 use self::rates::{Known, proven_off};
-use super::{Case, times};
+use super::{Case, reference, times};
 use crate::analysis::allan::deviations;
 use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::median;
@@ -69,6 +69,9 @@ pub(super) fn judge(case: &Case) -> Stable {
         rate_processes: known.map(|known| known.processes).filter(|&processes| processes > 0),
         shares_oscillator: shares_oscillator(case),
     };
+    if let Some((outcome, finding)) = reference::objection(case) {
+        return Stable { outcome, finding, ..unwatched(stable) };
+    }
     let (outcome, finding, stable) = match (case.claimed(), known) {
         (Some(Counted::ThreadCycles), _) => of_cycles(case, stable, &runs),
         (Some(Counted::ProcessCpu | Counted::ThreadCpu), _) => of_cpu_time(stable),
@@ -119,6 +122,11 @@ fn of_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> (Outcome
         "it counts core cycles, whose rate is the frequency of the core{seen}: no clock to keep time by"
     );
     (Outcome::NotApplicable, finding, Stable { shares_oscillator: None, ..without_rate(stable) })
+}
+
+/// What was held against no clock.
+fn unwatched(stable: Stable) -> Stable {
+    Stable { longest_window_s: None, shares_oscillator: None, ..without_rate(stable) }
 }
 
 fn without_rate(stable: Stable) -> Stable {

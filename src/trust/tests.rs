@@ -1,4 +1,5 @@
 mod advances;
+mod reference;
 mod stability;
 
 use proptest::prelude::*;

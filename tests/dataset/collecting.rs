@@ -69,6 +69,29 @@ fn a_folder_becomes_a_dataset_and_once_more_changes_nothing() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing unfinished stays");
 }
 
+/// Whoever may write into a dataset does not choose where else somebody writes.
+#[test]
+#[cfg(unix)]
+fn a_link_out_of_the_dataset_is_not_followed() {
+    let folder = folder();
+    let (run, elsewhere) = (folder.path().join("run"), folder.path().join("elsewhere"));
+    fs::create_dir(&run).unwrap();
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(run.join("a.json"), report("2026-11-20T12:00:00Z")).unwrap();
+    let first = timermeter(folder.path(), &["collect", "run", "-o", "fleet"]);
+    assert!(first.status.success(), "{first:?}");
+    let made = files(&folder.path().join("fleet"));
+    let (date, platform) = (made[0].parent().unwrap(), made[0].ancestors().nth(2).unwrap());
+    for link in [date, platform] {
+        fs::remove_dir_all(link).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, link).unwrap();
+        let again = timermeter(folder.path(), &["collect", "run", "-o", "fleet"]);
+        assert_eq!(again.status.code(), Some(1), "{again:?}");
+        assert!(told(&again).contains("is a link, which may lead out of the dataset"), "{again:?}");
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "nothing is written there");
+    }
+}
+
 #[test]
 fn what_is_cut_off_or_no_report_costs_nobody_elses() {
     let folder = folder();

@@ -10,8 +10,11 @@ use super::folder::Folder;
 use super::run::Run;
 use super::skipping::emulated;
 
-/// As shells report an interrupt.
-const INTERRUPTED: Option<i32> = Some(130);
+/// As shells report a program that a signal ended.
+fn ended_by(signal: Signal) -> Option<i32> {
+    Some(128 + signal.as_raw())
+}
+
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-11-21.json");
 
 /// An agent in the language of the shell, as a file that can be run.
@@ -38,7 +41,7 @@ fn a_measured_command_ends_with_the_one_that_measures() {
         run.signal(signal);
         let (status, output) = run.end();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(status.code(), INTERRUPTED, "{signal:?}: {told}");
+        assert_eq!(status.code(), ended_by(signal), "{signal:?}: {told}");
         assert_eq!(told, "timermeter: interrupted\n");
     }
 }
@@ -75,7 +78,7 @@ fn verbs_that_probe_first_end_that() {
         run.until_it_runs("agent");
         run.signal(Signal::TERM);
         let (status, output) = run.end();
-        assert_eq!(status.code(), INTERRUPTED, "{verb:?}");
+        assert_eq!(status.code(), ended_by(Signal::TERM), "{verb:?}");
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(told.ends_with("timermeter: interrupted\n"), "{told}");
     }
@@ -108,7 +111,7 @@ fn nobody_gets_away_by_a_session_of_its_own() {
     let run = Run::start(&["list", "--agent", &flee]);
     run.until_it_runs("sleep 3004");
     run.signal(Signal::TERM);
-    assert_eq!(run.end().0.code(), INTERRUPTED);
+    assert_eq!(run.end().0.code(), ended_by(Signal::TERM));
 
     let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
     let body =
@@ -162,6 +165,6 @@ fn a_signal_while_something_is_shown_is_heard() {
         let mut run = Run::start(&["list", "--agent", &crowd]);
         run.until_it_shows();
         run.signal(signal);
-        assert_eq!(run.end().0.code(), INTERRUPTED);
+        assert_eq!(run.end().0.code(), ended_by(signal));
     }
 }

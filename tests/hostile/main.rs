@@ -7,6 +7,7 @@ mod deploy;
 mod files;
 #[path = "../cli/folder.rs"]
 mod folder;
+mod impossible;
 mod left_running;
 mod liars;
 mod limits;

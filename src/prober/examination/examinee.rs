@@ -4,6 +4,7 @@ use timers::Fault;
 
 use super::{Known, Session};
 use crate::prober::host::{Host, Settings, connect};
+use crate::prober::outside::Moment;
 use crate::prober::protocol::HostedTimer;
 use crate::trace::{Claims, Trace};
 
@@ -22,6 +23,8 @@ pub struct Examinee<'a> {
 #[derive(Default)]
 pub struct Examination {
     session: Option<Session>,
+    /// The clock of this process before and after the first sparse comparison.
+    began: Option<[Moment; 2]>,
 }
 
 impl Examination {
@@ -31,8 +34,17 @@ impl Examination {
     /// # Errors
     /// Only [`Fault::Interrupted`].
     pub fn compare_sparsely(&mut self, whom: Examinee, trace: &mut Trace) -> Result<(), Fault> {
+        let before = Moment::now();
         let compared = self.look(whom, trace)?;
-        trace.evidence.sparse_comparisons.extend(compared);
+        let Some(compared) = compared else { return Ok(()) };
+        trace.evidence.sparse_comparisons.push(compared);
+        let around = before.zip(Moment::now()).filter(|_| trace.reference.keeps_time);
+        if let Some((before, after)) = around {
+            let [began, ended] = *self.began.get_or_insert([before, after]);
+            // At least what lies between the two looks, at most what lies around them.
+            let (least, most) = (before.since(ended).0, after.since(began).1);
+            trace.evidence.passed_ns = Some([least as u64, most as u64]);
+        }
         Ok(())
     }
 

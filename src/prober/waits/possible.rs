@@ -161,6 +161,7 @@ mod tests {
     const TICK: Reference = Reference {
         id: String::new(),
         family: None,
+        keeps_time: false,
         ns_per_tick: 1.0,
         step: 10.0,
         step_at_most: None,

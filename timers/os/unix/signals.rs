@@ -1,7 +1,7 @@
 //! Requests to end (signal(7)).
 
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::{io, ptr, thread};
 
@@ -14,19 +14,26 @@ use signal_hook::low_level::emulate_default_handler;
 pub struct Request(i32);
 
 impl Request {
+    /// With what a shell reports a program that the signal ended: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP.
+    #[must_use]
+    pub fn exit_status(self) -> u8 {
+        128 + self.0 as u8
+    }
+
     /// Ends this process as the signal does by itself.
     pub fn obey(self) {
         let _ = emulate_default_handler(self.0);
     }
 }
 
-static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+static ASKED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
-/// Whether such a signal came, from the moment on at which it did: a call that it cut short fails before the thread that listens
+/// Such a signal that came, from the moment on at which it did: a call that it cut short fails before the thread that listens
 /// has heard of it.
 #[must_use]
-pub fn asked() -> bool {
-    ASKED.get().is_some_and(|asked| asked.load(Ordering::SeqCst))
+pub fn asked() -> Option<Request> {
+    let signal = ASKED.get()?.load(Ordering::SeqCst);
+    (signal != 0).then_some(Request(signal as i32))
 }
 
 /// Has `asked` called, in a thread of its own, when a signal asks this program to end. A file that grows beyond its limit is an
@@ -40,7 +47,7 @@ pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new(ended.clone())?;
     let flag = ASKED.get_or_init(Arc::default);
     for signal in ended {
-        signal_hook::flag::register(signal, Arc::clone(flag))?;
+        signal_hook::flag::register_usize(signal, Arc::clone(flag), signal as usize)?;
     }
     signal_hook::flag::register(SIGXFSZ, Arc::<AtomicBool>::default())?;
     let work = move || {

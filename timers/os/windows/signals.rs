@@ -18,6 +18,12 @@ use super::affinity::checked;
 pub struct Request(());
 
 impl Request {
+    /// With what the program ends: what a shell of Unix reports where a user interrupted it.
+    #[must_use]
+    pub fn exit_status(self) -> u8 {
+        130
+    }
+
     /// Ends this process as the event does by itself.
     pub fn obey(self) {
         process::exit(STATUS_CONTROL_C_EXIT);
@@ -29,10 +35,10 @@ static TOLD: OnceLock<SyncSender<()>> = OnceLock::new();
 /// Windows ends the process as soon as the handler of a console that closes returns, or after five seconds.
 const TO_END: Duration = Duration::from_secs(10);
 
-/// Whether such an event came, from the moment on at which it did.
+/// Such an event that came, from the moment on at which it did.
 #[must_use]
-pub fn asked() -> bool {
-    ASKED.load(Ordering::SeqCst)
+pub fn asked() -> Option<Request> {
+    ASKED.load(Ordering::SeqCst).then_some(Request(()))
 }
 
 /// Has `asked` called, in a thread of its own, when an event asks this program to end.
