@@ -78,7 +78,7 @@ fn has_children(command: &Command) -> bool {
             | Command::Rehearse(_)
             | Command::Platform(_)
             | Command::Check(_)
-    ) || matches!(command, Command::Compare(args) if args.new.is_none())
+    ) || matches!(command, Command::Compare(args) if args.probes())
 }
 
 /// Whether a command waits for something, or says or writes when it was made. Without a clock the standard library would panic.

@@ -11,6 +11,7 @@ mod agents;
 mod allan;
 mod browser;
 mod cli;
+mod comparing;
 mod coverage;
 mod estimators;
 mod example_agent;

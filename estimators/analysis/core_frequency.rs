@@ -5,6 +5,7 @@
 //! ran at, and its times are reported as they would be at the frequency of the whole campaign.
 
 use crate::analysis::statistics::{quantile, sorted};
+pub use crate::model::Following;
 
 /// The frequency of the core that times are told at, in hertz; without one they are told as they were measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,17 +20,6 @@ impl CoreFrequency {
             _ => 1.0,
         }
     }
-}
-
-/// Whether a cost follows the frequency of the core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Following {
-    /// It is a number of core cycles.
-    Core,
-    /// It is a time that something else takes (a device, another machine).
-    Device,
-    /// That cannot be told, as where the core kept its frequency.
-    Unknown,
 }
 
 /// Whether the figures of processes follow the core: those that agree clearly better are the right ones, reported at one frequency

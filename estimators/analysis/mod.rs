@@ -22,4 +22,5 @@ pub mod shape;
 pub mod singles;
 mod spectrum;
 pub mod statistics;
+pub mod testing;
 pub mod waits;

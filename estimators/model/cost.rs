@@ -2,6 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Whether a cost follows the frequency of the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Following {
+    /// It is a number of core cycles.
+    Core,
+    /// It is a time that something else takes (a device, another machine).
+    Device,
+    /// That cannot be told, as where the core kept its frequency.
+    #[serde(other)]
+    Unknown,
+}
+
 /// What an invocation costs. Floors of loop and reference are taken off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -21,6 +35,10 @@ pub struct Cost {
     pub single_median_ns: Option<f64>,
     /// 99th percentile of single invocations as the reference shows them.
     pub p99_ns: Option<f64>,
+    /// Whether it follows the frequency of the core, as far as the processes of the run can tell; absent where nobody asked, and in reports of
+    /// older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<Following>,
     /// The timer that timed the invocations.
     pub reference: String,
 }

@@ -24,7 +24,7 @@ mod warning;
 
 pub use accuracy::{Accuracy, AccuracyKind};
 pub use common_time::{CommonTime, ComparedClock};
-pub use cost::Cost;
+pub use cost::{Cost, Following};
 pub use counted::Counted;
 pub use distribution::{Distribution, Mode};
 pub use estimate::Estimate;

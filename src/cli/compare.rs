@@ -10,25 +10,29 @@ use crate::comparison::Condition;
 pub(super) const EXAMPLES: &str = "\
 Examples:
   timermeter compare old.json new.json
-  timermeter compare reports new.json --fail-if 'quality<-1'
-  timermeter compare before/ after/ two folders, a report a node: what changed in the fleet
-  timermeter compare before         a baseline, with this machine as it is now
-  timermeter compare before after   two baselines";
+  timermeter compare old1.json old2.json old3.json -- new1.json new2.json new3.json
+  timermeter compare before/ -- after/  folders of runs of one machine
+  timermeter compare before/ after/     two fleets: folders with a report a node
+  timermeter compare reports new.json --fail-if 'cost[monotonic*]>10%'
+  timermeter compare before             a baseline, with this machine as it is now
+  timermeter compare before after       two baselines";
 
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]
 pub struct CompareArgs {
-    /// The old report: a file, or the name that `probe --baseline` kept it under; or a folder of reports: the new one is compared with
-    /// each. A word without a dot and a slash is a name unless there is a file called so; where there are both, it is refused
-    #[arg(value_name = "OLD")]
-    pub old: PathBuf,
-    /// The new report, likewise; or, where OLD is a folder, another one: then what changed in the fleet is told, by a random-effects
-    /// model over the nodes that are in both. A node is called by its folder or file below the one that is named. Without NEW this
-    /// machine is probed now, the native timers of OLD in its profile
-    #[arg(value_name = "NEW")]
-    pub new: Option<PathBuf>,
+    /// The old report and the new one: files, or names that `probe --baseline` kept them under. Without a new one this machine is probed
+    /// now, the native timers of the old one in its profile. A folder of reports first: each of them is compared with the new one; two
+    /// folders: what changed in the fleet, by a random-effects model over the nodes that are in both, called by their folder or file.
+    /// Before `--`: all the old reports of one machine. A word without a dot and a slash is a name unless there is a file called so;
+    /// where there are both, it is refused
+    #[arg(value_name = "OLD", required = true)]
+    pub reports: Vec<PathBuf>,
+    /// After `--`: the new reports of the same machine, files, names or folders. What runs of a side differ by is then measured, and
+    /// smaller changes are found: five a side are good
+    #[arg(value_name = "NEW", last = true)]
+    pub new: Vec<PathBuf>,
     /// End with status 3 when this holds of a difference that is more than noise and large enough to matter (0.5 % of
-    /// a cost or an accuracy, 0.1 % of a Quality), as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', 'accuracy>0ns', 'spread<-0.05', or when 'lost>0' (timers without figures now) or 'trust<0' (a timer fails a question of
+    /// a cost or an accuracy, 0.1 % of a Quality), and with 4 when it cannot be told, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', 'accuracy>0ns', 'spread<-0.05', or when 'lost>0' (timers without figures now) or 'trust<0' (a timer fails a question of
     /// trust that it did not fail; 'trust[monotonic*]<0' for some) (repeatable)
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
     pub fail_if: Vec<Condition>,
@@ -38,6 +42,14 @@ pub struct CompareArgs {
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     pub format: CompareFormat,
+}
+
+impl CompareArgs {
+    /// Whether this machine is probed to be compared.
+    #[must_use]
+    pub fn probes(&self) -> bool {
+        self.reports.len() == 1 && self.new.is_empty()
+    }
 }
 
 /// The formats of a comparison.

@@ -21,7 +21,7 @@ statuses! {
     WAITED: "done, but a timer that was asked for by name could not be characterised, or a wait was later than --break",
     LISTED: "done, but what was named could not be asked for its timers",
     REPORTS: "done, but some of the reports could not be read",
-    COMPARED: "done, but a condition of --fail-if holds, or a report could not be read",
+    COMPARED: "done, and a condition of --fail-if holds\n  4  that could not be told: a report could not be read, nothing is in both, or what may have changed could not have been seen",
     CHECKED: "done, and something is a problem; with --tune, some of it could not be changed or set back",
     AGENT: "done, and the agent does not keep to the protocol",
     PICKED: "no clock, or no method to wait with, suffices; the nearest is shown",

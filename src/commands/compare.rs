@@ -1,20 +1,25 @@
 //! `compare`: what changed between two reports, or from each of many to one.
 
 mod fleet;
+mod gate;
+mod runs;
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::first_look::again;
-use super::{CommandError, failed, tell, tell_refused, terminal_style};
+use super::{CommandError, tell, tell_refused, terminal_style};
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::comparison::{self, Comparison, Verdict};
 use crate::model::BriefReport;
 use crate::report::{Baselines, Collection, Kept, Unresolved, read};
 use crate::table::{Column, Format, Table, escape_markdown as escape};
 use crate::text::{clipped, plain};
+
+use gate::Gate;
 
 /// A comparison with one of many reports, in one line and as JSON.
 struct Pair {
@@ -25,52 +30,62 @@ struct Pair {
     fell: Option<String>,
     lost: usize,
     failed: usize,
-    held: Vec<String>,
+    gate: Gate,
+    /// All that conditions can name.
+    timers: Vec<String>,
 }
 
-/// Runs the command. Returns whether all could be compared and no condition holds.
+/// Runs the command. Returns whether no condition holds.
 ///
 /// # Errors
-/// When nothing can be compared, or the output cannot be written.
+/// When nothing can be compared, something could not be told, or the output cannot be written.
 pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let kept = Baselines::of_user();
     let resolve = |word: &Path| {
         Baselines::resolve(kept.as_ref(), word).map_err(|error| match error {
             Unresolved::Both { .. } => CommandError::Usage(error.to_string()),
-            Unresolved::Neither { .. } => failed(error),
+            Unresolved::Neither { .. } => untold(error),
         })
     };
-    let old = resolve(&args.old)?;
-    let new = args.new.as_deref().map(resolve).transpose()?;
-    if let Some(new) = new.as_deref().filter(|new| new.is_dir()) {
-        return if old.is_dir() {
-            fleet::run(args, &old, new, output)
-        } else {
-            Err(CommandError::Usage(format!(
-                "'{}' is a folder of reports, and '{}' is one report: name two folders, or the folder first",
-                new.display(),
-                old.display()
-            )))
-        };
+    let reports = args.reports.iter().map(|word| resolve(word)).collect::<Result<Vec<_>, _>>()?;
+    if !args.new.is_empty() {
+        let new = args.new.iter().map(|word| resolve(word)).collect::<Result<Vec<_>, _>>()?;
+        return runs::run(args, [&reports, &new], output);
     }
-    let new = new.map(|new| read(&new).map_err(failed)).transpose()?;
-    match (old.is_dir(), new) {
-        (true, Some(new)) => with_many(args, &old, &new, output),
-        (true, None) => Err(CommandError::Usage(format!(
+    match reports.as_slice() {
+        [old, new] if old.is_dir() && new.is_dir() => fleet::run(args, old, new, output),
+        [old, new] if new.is_dir() => Err(CommandError::Usage(format!(
+            "'{}' is a folder of reports, and '{}' is one report: name two folders, or the folder first, or `--` between runs of one machine",
+            new.display(),
+            old.display()
+        ))),
+        [old, new] if old.is_dir() => with_many(args, old, &read(new).map_err(untold)?, output),
+        [old, new] => {
+            let (old, new) = (read(old).map_err(untold)?, read(new).map_err(untold)?);
+            with_one(args, &old, &new, output)
+        }
+        [old] if old.is_dir() => Err(CommandError::Usage(format!(
             "'{}' is a folder of reports: name the new report that they are compared with",
             old.display()
         ))),
-        (false, new) => {
-            let old = read(&old).map_err(failed)?;
-            let new = new.map_or_else(|| again(&old), Ok)?;
+        [old] => {
+            let old = read(old).map_err(untold)?;
+            let new = again(&old)?;
             with_one(args, &old, &new, output)
         }
+        _ => Err(CommandError::Usage(
+            "which of these reports are the new ones? Put `--` before them: compare OLD... -- NEW...".into(),
+        )),
     }
+}
+
+fn untold(error: impl Display) -> CommandError {
+    CommandError::Untold(error.to_string())
 }
 
 /// What the new report is called.
 fn new_name(args: &CompareArgs) -> String {
-    args.new.as_ref().map_or_else(|| "this machine now".to_owned(), |new| format!("'{}'", new.display()))
+    args.reports.get(1).map_or_else(|| "this machine now".to_owned(), |new| format!("'{}'", new.display()))
 }
 
 fn with_one(
@@ -79,35 +94,35 @@ fn with_one(
     new: &BriefReport,
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
-    let comparison = Comparison::of(old, new)
-        .map_err(|error| failed(format!("'{}' and {}: {error}", args.old.display(), new_name(args))))?;
-    let held = held(args, &comparison);
+    let comparison = Comparison::of(old, new).map_err(|error| {
+        untold(format!("'{}' and {}: {error}", args.reports[0].display(), new_name(args)))
+    })?;
+    tell_one(args, &comparison, true, output)
+}
+
+/// Prints a comparison, and what of the conditions holds. `complete` where all reports could be read.
+fn tell_one(
+    args: &CompareArgs,
+    comparison: &Comparison,
+    complete: bool,
+    output: &mut dyn Write,
+) -> Result<bool, CommandError> {
+    let gate = Gate::of(args, comparison, complete)?;
     match args.format {
         CompareFormat::Table => {
-            write!(output, "{}", comparison::render_table(&comparison, args.all, terminal_style()))?;
+            write!(output, "{}", comparison::render_table(comparison, args.all, terminal_style()))?;
         }
         CompareFormat::Markdown => {
-            write!(output, "{}", comparison::render_markdown(&comparison, args.all))?;
+            write!(output, "{}", comparison::render_markdown(comparison, args.all))?;
         }
         CompareFormat::Json => {
-            let mut value = comparison::render_json(&comparison);
-            value["conditions"] = json!(held);
+            let value = gate.with(comparison::render_json(comparison));
             writeln!(output, "{}", super::pretty(&value)?)?;
         }
     }
-    tell_held(args, &held, output)?;
+    gate.tell(args, output)?;
     output.flush()?;
-    Ok(held.is_empty())
-}
-
-/// The conditions that hold, below what people read.
-fn tell_held(args: &CompareArgs, held: &[String], output: &mut dyn Write) -> io::Result<()> {
-    if held.is_empty() || args.format == CompareFormat::Json {
-        return Ok(());
-    }
-    let mark = if args.format == CompareFormat::Markdown { escape } else { plain };
-    writeln!(output)?;
-    held.iter().try_for_each(|held| writeln!(output, "{}", mark(held)))
+    gate.ended()
 }
 
 /// One line a report: what a folder of thousands changed from is a list, not thousands of tables.
@@ -118,7 +133,9 @@ fn with_many(
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
     let collection = Collection::read(&[old], |_, old| Comparison::of(&old, new).map(|c| pair(args, &c)));
-    let mut complete = tell_refused(&collection.refused, collection.reports.len())?;
+    let mut complete = tell_refused(&collection.refused, collection.reports.len()).map_err(untold)?;
+    let known = collection.reports.iter().filter_map(|kept| kept.content.as_ref().ok());
+    gate::check(args, known.flat_map(|pair| &pair.timers).map(String::as_str))?;
     let mut pairs: Vec<(&Path, &Pair)> = Vec::with_capacity(collection.reports.len());
     for Kept { path, content } in &collection.reports {
         match content {
@@ -130,7 +147,7 @@ fn with_many(
         }
     }
     if pairs.is_empty() {
-        return Err(failed("no report could be compared"));
+        return Err(untold("no report could be compared"));
     }
     match args.format {
         CompareFormat::Json => writeln!(output, "{}", super::pretty(&as_json(&pairs))?)?,
@@ -140,13 +157,17 @@ fn with_many(
             }
             for (path, pair) in &pairs {
                 writeln!(output, "{}: {}", plain(&path.display().to_string()), pair.line)?;
-                pair.held.iter().try_for_each(|held| writeln!(output, "  {}", plain(held)))?;
+                let told = pair.gate.held.iter().chain(&pair.gate.untold);
+                told.into_iter().try_for_each(|told| writeln!(output, "  {}", plain(told)))?;
             }
         }
         CompareFormat::Markdown => many_as_markdown(&pairs, output)?,
     }
     output.flush()?;
-    Ok(complete && pairs.iter().all(|(_, pair)| pair.held.is_empty()))
+    let all = |of: fn(&Gate) -> &Vec<String>| {
+        pairs.iter().flat_map(|(_, pair)| of(&pair.gate)).cloned().collect::<Vec<String>>()
+    };
+    Gate { held: all(|gate| &gate.held), untold: all(|gate| &gate.untold), complete }.ended()
 }
 
 /// A sentence about the clock sources that fell, for the first line.
@@ -176,10 +197,10 @@ fn many_as_markdown(pairs: &[(&Path, &Pair)], output: &mut dyn Write) -> io::Res
         number("questions newly failed"),
         Column::left("conditions"),
     ]);
-    for (path, Pair { counts: [worse, better, noise], platform, fell, lost, failed, held, .. }) in pairs {
+    for (path, Pair { counts: [worse, better, noise], platform, fell, lost, failed, gate, .. }) in pairs {
         let mut row = vec![path.display().to_string().into(), fell.as_deref().unwrap_or_default().into()];
         row.extend([worse, better, noise, platform, lost, failed].map(|count| count.to_string().into()));
-        row.push(held.join("; ").into());
+        row.push([gate.held.as_slice(), &gate.untold].concat().join("; ").into());
         table.push(row);
     }
     table.write(Format::Markdown, output)
@@ -199,7 +220,8 @@ fn as_json(pairs: &[(&Path, &Pair)]) -> Value {
                 "clock_source_fell": pair.fell,
                 "lost": pair.lost,
                 "newly_failed": pair.failed,
-                "conditions": pair.held,
+                "conditions": pair.gate.held,
+                "untold": pair.gate.untold,
             })
         })
         .collect()
@@ -217,14 +239,7 @@ fn pair(args: &CompareArgs, comparison: &Comparison) -> Pair {
         }),
         lost: comparison.lost().count(),
         failed: comparison.failed().count(),
-        held: held(args, comparison),
+        gate: Gate::held(args, comparison, true),
+        timers: gate::named(comparison).map(str::to_owned).collect(),
     }
-}
-
-/// The conditions that hold, each with what makes it hold.
-fn held(args: &CompareArgs, comparison: &Comparison) -> Vec<String> {
-    let held = |condition: &comparison::Condition| {
-        Some(format!("condition holds: {} ({})", condition.text(), condition.holds(comparison)?))
-    };
-    args.fail_if.iter().filter_map(held).collect()
 }

@@ -67,6 +67,9 @@ pub enum CommandError {
     /// It could not be done.
     #[error("{0}")]
     Failed(String),
+    /// It was done, and what was asked could not be told.
+    #[error("{0}")]
+    Untold(String),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -83,6 +86,8 @@ impl CommandError {
             Self::Closed => 0,
             Self::Failed(_) => 1,
             Self::Usage(_) => 2,
+            // 3 is done, but: see `main`.
+            Self::Untold(_) => 4,
             // As shells report a program that an interrupt ended; other signals have their own.
             Self::Interrupted => 130,
         }

@@ -21,11 +21,18 @@ use crate::glob::Glob;
 pub struct Condition {
     text: String,
     field: Field,
-    timers: Option<Glob>,
+    timers: Option<Named>,
     operator: Operator,
     /// In percent or in the unit of the field.
     limit: f64,
     percent: bool,
+}
+
+/// Timers that are named.
+#[derive(Clone, Debug)]
+struct Named {
+    text: String,
+    glob: Glob,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,8 +97,12 @@ impl FromStr for Condition {
     }
 }
 
-fn matcher(glob: &str) -> Result<Glob, BadCondition> {
-    Glob::read(glob.trim()).or_else(|why| bad(format!("`{glob}` is no glob: {why}")))
+fn matcher(glob: &str) -> Result<Named, BadCondition> {
+    let text = glob.trim().to_owned();
+    match Glob::read(&text) {
+        Ok(glob) => Ok(Named { text, glob }),
+        Err(why) => bad(format!("`{glob}` is no glob: {why}")),
+    }
 }
 
 fn read_field(name: &str) -> Result<Field, BadCondition> {
@@ -142,6 +153,22 @@ fn read_limit(text: &str, field: Field) -> Result<(f64, bool), BadCondition> {
     }
 }
 
+/// Why it cannot be told whether a condition holds.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Untold {
+    /// No timer that it means has the figure on both sides.
+    #[error("no timer that it means has that figure on both sides")]
+    Absent,
+    /// Figures of single processes, which have no intervals.
+    #[error("without intervals: {0} (a single process tells nothing; probe with more)")]
+    Single(String),
+    /// What the reports hold leaves room for it.
+    #[error(
+        "as much is left open of {0}: name timers, raise the limit, or compare several runs a side (compare OLD... -- NEW...)"
+    )]
+    Open(String),
+}
+
 /// What makes a condition hold; nothing where there is none.
 fn listed(met: impl Iterator<Item = String>) -> Option<String> {
     let met: Vec<String> = met.collect();
@@ -180,8 +207,46 @@ impl Condition {
         }
     }
 
+    /// The timers that it names, where none of `timers` is meant.
+    #[must_use]
+    pub fn meets_none<'t>(&self, mut timers: impl Iterator<Item = &'t str>) -> Option<&str> {
+        let named = self.timers.as_ref()?;
+        (!timers.any(|timer| named.glob.means(timer))).then_some(&named.text)
+    }
+
+    /// Why it cannot be told whether it holds, where that is so: what it means was not determined, or a change as large as its limit
+    /// lies within the interval of a difference that is no more than noise.
+    #[must_use]
+    pub fn untold(&self, comparison: &Comparison) -> Option<Untold> {
+        let Field::Figure(quantity) = self.field else { return None };
+        let meant = comparison.figures.iter().filter(|compared| compared.quantity == quantity);
+        let meant: Vec<&Compared> = meant.filter(|compared| self.means(&compared.timer)).collect();
+        if meant.is_empty() {
+            return Some(Untold::Absent);
+        }
+        let named = |open: &dyn Fn(&&Compared) -> bool| {
+            listed(meant.iter().copied().filter(open).map(|compared| compared.timer.clone()))
+        };
+        let single = |compared: &&Compared| compared.verdict == Verdict::Unjudged && compared.single_process;
+        let open = |compared: &&Compared| compared.verdict == Verdict::Noise && self.is_open(compared);
+        named(&single).map(Untold::Single).or_else(|| named(&open).map(Untold::Open))
+    }
+
+    /// Whether a change that meets it lies within the interval of what is no more than noise. One that any change would meet asks for what can
+    /// be found.
+    fn is_open(&self, compared: &Compared) -> bool {
+        let difference = &compared.difference;
+        let (interval, smallest) = if self.percent {
+            (difference.percent_interval, 100.0 * compared.quantity.smallest())
+        } else {
+            (difference.interval, compared.quantity.smallest() * difference.old.value.abs())
+        };
+        let meets = |(low, high): (f64, f64)| self.is_met(low) || self.is_met(high);
+        self.limit.abs() > smallest && !self.is_met(0.0) && interval.is_some_and(meets)
+    }
+
     fn means(&self, timer: &str) -> bool {
-        self.timers.as_ref().is_none_or(|timers| timers.means(timer))
+        self.timers.as_ref().is_none_or(|timers| timers.glob.means(timer))
     }
 
     fn is_met_by(&self, compared: &Compared) -> bool {

@@ -1,24 +1,33 @@
 //! What changed, as Markdown.
 
-use super::Comparison;
-use super::rows::{answers, figures, one_sided, platform_change, shown, smallest, summary};
+use super::rows::{answers, figures, how, one_sided, platform_change, shown, summary};
+use super::{Change, Comparison, sentences};
 use crate::table::{Format, escape_markdown as escape};
 
-/// The comparison, a changed clock source in the first line.
+/// The comparison, its sentence first but for a changed clock source or CPU.
 #[must_use]
 pub fn render(comparison: &Comparison, all: bool) -> String {
-    let mut out = String::new();
-    for change in &comparison.platform {
-        if change.is_loud() && !change.is_of_clock_source() {
-            out += &format!("- **{}: {}**\n", change.what, escape(&platform_change(change)));
-            continue;
-        }
+    let (loud, quiet): (Vec<&Change>, Vec<&Change>) =
+        comparison.platform.iter().partition(|change| change.is_loud());
+    let mut out: String = loud
+        .iter()
+        .map(|change| format!("- **{}: {}**\n", change.what, escape(&platform_change(change))))
+        .collect();
+    if !loud.is_empty() {
+        out.push('\n');
+    }
+    for sentence in sentences(comparison) {
+        out += &format!("**{}.**\n", escape(&sentence));
+    }
+    out.push('\n');
+    for change in quiet {
         out += &format!("- **{}**: {}\n", change.what, escape(&platform_change(change)));
     }
     if comparison.platform.is_empty() {
         out += "Same platform and settings.\n";
     }
-    out += &format!("\n{}; {}.\n", escape(&summary(comparison)), escape(&smallest()));
+    out += &format!("\n{}.\n", escape(&summary(comparison)));
+    how(comparison).iter().for_each(|how| out += &format!("\n{}.\n", escape(how)));
     for table in [figures(&shown(comparison, all)), answers(comparison)] {
         if !table.rows.is_empty() {
             out += &format!("\n{}", table.render(Format::Markdown));

@@ -1,66 +1,54 @@
 //! What changed from one report to another: the platforms first, then every timer with the interval of each difference
 //! and whether it is more than noise. METHODOLOGY.md says how the intervals are made.
 
+mod clocks;
 mod condition;
+mod evidence;
+mod family;
 pub mod fleet;
 mod interval;
 mod json;
 mod markdown;
 mod platform;
+mod quantity;
 mod rows;
+mod scatter;
+mod sentence;
 mod terminal;
 mod trust;
 mod waits;
 
-use std::collections::HashMap;
-
+use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::model::{AccuracyKind, Answers, Report, Status, TimerRow};
+use crate::analysis::statistics::mean;
+use crate::model::{Answers, Report, Status, TimerRow};
 
-pub use condition::{BadCondition, Condition};
+pub use condition::{BadCondition, Condition, Untold};
+pub use family::FAMILY_ERROR;
 pub use interval::{Difference, Figure};
 pub use json::render as render_json;
 pub use markdown::render as render_markdown;
-pub use platform::Change;
+pub use platform::{Change, Remark, changes as platform_changes};
+pub use quantity::{Quantity, SMALLEST, SMALLEST_QUALITY, SMALLEST_SPREAD};
+pub use sentence::sentences;
 pub use terminal::{render as render_table, summary_line};
 pub use trust::Answer;
 
-/// The kernel may let its clock run faster or slower by this share to set it (adjtimex(2): 500 ppm), and nanoseconds are
-/// what it says.
-const SLEW: f64 = 500e-6;
+use clocks::{Common, Seen};
+use family::Candidate;
 
-/// Costs and accuracies that differ by less than this share are as good as the same: what vendors, kernels and hypervisors
-/// declare of rates is rounded by as much (10.00 and 10.02 ns), and Quality moves by a twentieth of a percent of itself.
-pub const SMALLEST: f64 = 0.005;
-/// The same for Quality: what smallest differences of both together make of it (their exponents are -0.1).
-pub const SMALLEST_QUALITY: f64 = 0.001;
-
-/// A figure of a timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+/// In what a cost, or the cost in a Quality, was compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Quantity {
-    /// In percent; differences in points.
-    Quality,
-    /// In nanoseconds; differences in nanoseconds and in percent.
-    Cost,
-    /// In nanoseconds; differences in nanoseconds and in percent.
-    Accuracy,
-    /// A share.
-    Spread,
-    /// Of a timer that waits, in nanoseconds: the step of its lengths or wake-ups.
-    Granularity,
-    /// Of a timer that waits, in nanoseconds: its shortest wait.
-    Floor,
-    /// Of a timer that waits, in nanoseconds: its median lateness.
-    Lateness,
-    /// Of a timer that waits, in nanoseconds: the 99th percentile of its lateness.
-    #[serde(rename = "p99")]
-    Tail,
-    /// Of a timer that waits, in nanoseconds: CPU time a wait.
-    Cpu,
-    /// Of a periodic timer, in ppm: by how much its period is too long.
-    Rate,
+pub enum Unit {
+    /// In cycles of the core, as it follows that.
+    Cycles,
+    /// In nanoseconds, as it does not, or nobody knows what the core ran at.
+    #[serde(rename = "ns")]
+    Time,
+    /// In both, as nobody can tell: what changed had to do so in either.
+    Both,
 }
 
 /// What became of a figure.
@@ -93,6 +81,13 @@ pub struct Compared {
     pub matters: bool,
     /// Whether one of the reports rests the timer on a single process, from which nothing follows.
     pub single_process: bool,
+    /// What it was compared in, where there is a choice. Figures are told at the core frequency of the old runs.
+    pub unit: Option<Unit>,
+    /// The probability of so large a difference by chance, as it has to be read where so many figures are compared (Holm); of a Quality by
+    /// itself.
+    pub probability: Option<f64>,
+    /// The smallest change that would have been found nine times in ten: in percent where differences are, else in the unit of the figure.
+    pub detectable: Option<f64>,
 }
 
 /// A timer whose figures are in one of the reports only.
@@ -121,8 +116,14 @@ pub enum Fate {
 }
 
 /// All that changed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
+    /// How many runs there are of either side.
+    pub runs: [usize; 2],
+    /// What the cores of both sides ran at, in hertz, where what follows that was compared in cycles.
+    pub core_hz: Option<[f64; 2]>,
+    /// What single runs were taken to differ by beyond their intervals, in words.
+    pub assumed: Vec<String>,
     /// Differences between the platforms and settings, what matters most first.
     pub platform: Vec<Change>,
     /// Figures that both have, in the order of the new report.
@@ -131,6 +132,9 @@ pub struct Comparison {
     pub one_sided: Vec<OneSided>,
     /// Questions of trust that both asked and answered otherwise, in the order of the new report.
     pub answers: Vec<Answer>,
+    /// All timers of either side, by the names that conditions know them by.
+    #[serde(skip)]
+    pub timers: Vec<String>,
 }
 
 /// Two reports that have nothing in common.
@@ -150,33 +154,50 @@ impl Comparison {
         old: &Report<F, V, H, P>,
         new: &Report<F, V, H, P>,
     ) -> Result<Self, NothingInCommon> {
-        let known: HashMap<&str, &TimerRow<F, V>> =
-            old.timers.iter().map(|row| (row.id.as_str(), row)).collect();
-        let (mut figures, mut one_sided, mut answers) = (Vec::new(), Vec::new(), Vec::new());
-        let mut common = false;
-        for row in &new.timers {
-            let before = known.get(row.id.as_str()).copied();
-            if let Some(before) = before {
-                common = true;
-                answers.extend(trust::changed(before, row));
-                figures.extend(Quantity::ALL.iter().filter_map(|quantity| quantity.compared(before, row)));
-            }
-            one_sided.extend(fate(before.map(state), Some(state(row)), &row.id));
+        Self::of_runs(&[old], &[new])
+    }
+
+    /// Compares several runs of a machine with older ones of it. What runs differ by is measured where a side has more than one.
+    ///
+    /// # Errors
+    /// When no timer is on both sides.
+    pub fn of_runs<F, V: Answers, H, P>(
+        old: &[&Report<F, V, H, P>],
+        new: &[&Report<F, V, H, P>],
+    ) -> Result<Self, NothingInCommon> {
+        let count = |side: &[&Report<F, V, H, P>]| {
+            side.iter().map(|run| run.timers.len() + run.waits.len() + run.periods.len()).max().unwrap_or(0)
+        };
+        let nothing = || NothingInCommon { old: count(old), new: count(new) };
+        let (Some(first_old), Some(first_new)) = (old.first(), new.first()) else { return Err(nothing()) };
+        let platform = platform::changes(first_old, first_new);
+        let same_machine = !platform.iter().any(Change::is_other_cpu);
+        let common = if same_machine { Common::of(old, new) } else { Common::default() };
+        let (clocks, waited) = (Rows::of(old, new, common), waits::compared(old, new));
+        if !clocks.common && !waited.common {
+            return Err(nothing());
         }
-        let still: HashMap<&str, ()> = new.timers.iter().map(|row| (row.id.as_str(), ())).collect();
-        let gone = old.timers.iter().filter(|row| !still.contains_key(row.id.as_str()));
-        one_sided.extend(gone.filter_map(|row| fate(Some(state(row)), None, &row.id)));
-        let waited = waits::compared([&old.waits, &new.waits], [&old.periods, &new.periods]);
-        common |= waited.common;
-        figures.extend(waited.figures);
+        let mut candidates = clocks.candidates;
+        candidates.extend(waited.candidates);
+        let figures = family::judged(&candidates);
+        let mut one_sided = clocks.one_sided;
         one_sided.extend(waited.one_sided);
-        if !common {
-            let count =
-                |report: &Report<F, V, H, P>| report.timers.len() + report.waits.len() + report.periods.len();
-            let [old, new] = [count(old), count(new)];
-            return Err(NothingInCommon { old, new });
-        }
-        Ok(Self { platform: platform::changes(old, new), figures, one_sided, answers })
+        let mut timers = clocks.timers;
+        timers.extend(waited.names);
+        let core = |side: &[&Report<F, V, H, P>]| {
+            mean(&side.iter().filter_map(|run| run.frequency.effective_hz).collect::<Vec<f64>>())
+        };
+        let in_cycles = figures.iter().any(|compared| compared.unit.is_some_and(|unit| unit != Unit::Time));
+        Ok(Self {
+            runs: [old.len(), new.len()],
+            core_hz: core(old).zip(core(new)).filter(|_| in_cycles).map(<[f64; 2]>::from),
+            assumed: family::assumed(&candidates).iter().map(rows::assumed).collect(),
+            platform,
+            figures,
+            one_sided,
+            answers: clocks.answers,
+            timers,
+        })
     }
 
     /// How many figures came to this verdict.
@@ -191,97 +212,59 @@ impl Comparison {
     }
 }
 
-impl Quantity {
-    /// All of them, Quality first, those of timers that wait last.
-    pub const ALL: [Self; 10] = [
-        Self::Quality,
-        Self::Cost,
-        Self::Accuracy,
-        Self::Spread,
-        Self::Granularity,
-        Self::Floor,
-        Self::Lateness,
-        Self::Tail,
-        Self::Cpu,
-        Self::Rate,
-    ];
+/// What is compared of clocks, in the order of the new report.
+#[derive(Default)]
+struct Rows {
+    candidates: Vec<Candidate>,
+    one_sided: Vec<OneSided>,
+    answers: Vec<Answer>,
+    timers: Vec<String>,
+    common: bool,
+}
 
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Quality => "Quality",
-            Self::Cost => "cost",
-            Self::Accuracy => "accuracy",
-            Self::Spread => "spread",
-            Self::Granularity => "granularity",
-            Self::Floor => "floor",
-            Self::Lateness => "lateness",
-            Self::Tail => "p99",
-            Self::Cpu => "cpu",
-            Self::Rate => "rate",
+impl Rows {
+    fn of<F, V: Answers, H, P>(
+        old: &[&Report<F, V, H, P>],
+        new: &[&Report<F, V, H, P>],
+        common: Common,
+    ) -> Self {
+        let sides = [by_timer(old), by_timer(new)];
+        let mut found = Self::default();
+        let gone = sides[0].keys().filter(|id| !sides[1].contains_key(*id));
+        for id in sides[1].keys().chain(gone) {
+            let [before, after] =
+                [0, 1].map(|side: usize| sides[side].get(id).map_or(&[][..], Vec::as_slice));
+            found.timers.push((*id).to_owned());
+            found.one_sided.extend(fate(state_of(before), state_of(after), id));
+            if before.is_empty() || after.is_empty() {
+                continue;
+            }
+            found.common = true;
+            let [asked_before, asked_after] =
+                [before, after].map(|side| side.iter().map(|seen| seen.row).collect::<Vec<_>>());
+            found.answers.extend(trust::changed(&asked_before, &asked_after));
+            found.candidates.extend(clocks::candidates([before, after], common));
+        }
+        found
+    }
+}
+
+/// The rows of each timer, by run.
+fn by_timer<'a, F, V, H, P>(side: &[&'a Report<F, V, H, P>]) -> IndexMap<&'a str, Vec<Seen<'a, F, V>>> {
+    let mut rows: IndexMap<&str, Vec<Seen<F, V>>> = IndexMap::new();
+    for run in side {
+        let hertz = clocks::hertz(run);
+        for row in &run.timers {
+            rows.entry(row.id.as_str()).or_default().push(Seen { row, hertz });
         }
     }
+    rows
+}
 
-    /// Its value and interval in a row, times with what a nanosecond itself may be off by; nothing where it was not determined.
-    fn of<F, V>(self, row: &TimerRow<F, V>) -> Option<Figure> {
-        let percent = |share: Option<f64>| share.map(|share| share * 100.0);
-        let lower = |ns: Option<f64>| ns.map(|ns| ns * (1.0 - SLEW));
-        let upper = |ns: Option<f64>| ns.map(|ns| ns * (1.0 + SLEW));
-        let (value, low, high) = match self {
-            Self::Quality => (percent(row.quality), percent(row.quality_low), percent(row.quality_high)),
-            Self::Cost => {
-                let cost = row.cost.as_ref()?;
-                (cost.median_ns, lower(cost.low_ns), upper(cost.high_ns))
-            }
-            Self::Accuracy => {
-                let accuracy = row.accuracy.as_ref().filter(|a| a.kind == AccuracyKind::Resolved)?;
-                (accuracy.ns, lower(accuracy.low_ns), upper(accuracy.high_ns))
-            }
-            Self::Spread => (row.spread, row.spread_low, row.spread_high),
-            Self::Granularity | Self::Floor | Self::Lateness | Self::Tail | Self::Cpu | Self::Rate => {
-                return None;
-            }
-        };
-        Figure::new(value?, low, high)
-    }
-
-    fn compared<F, V>(self, old: &TimerRow<F, V>, new: &TimerRow<F, V>) -> Option<Compared> {
-        let difference = Difference::between(self.of(old)?, self.of(new)?, self.is_relative());
-        let single_process = [old, new].into_iter().any(is_of_single_process);
-        Some(self.judged(new.id.to_string(), difference, single_process))
-    }
-
-    /// Whether a difference is more than noise, and in which direction.
-    fn judged(self, timer: String, difference: Difference, single_process: bool) -> Compared {
-        let better = match self {
-            Self::Quality | Self::Spread => difference.absolute > 0.0,
-            Self::Rate => difference.new.value.abs() < difference.old.value.abs(),
-            _ => difference.absolute < 0.0,
-        };
-        let matters = difference.absolute.abs() >= self.smallest() * difference.old.value.abs();
-        let verdict = match difference.is_more_than_noise() {
-            None => Verdict::Unjudged,
-            Some(true) if matters && better => Verdict::Better,
-            Some(true) if matters => Verdict::Worse,
-            Some(_) => Verdict::Noise,
-        };
-        Compared { timer, quantity: self, difference, verdict, matters, single_process }
-    }
-
-    /// The smallest difference that matters, as a share of the old figure.
-    fn smallest(self) -> f64 {
-        match self {
-            Self::Quality => SMALLEST_QUALITY,
-            Self::Spread | Self::Rate => 0.0,
-            _ => SMALLEST,
-        }
-    }
-
-    /// Whether its differences are told in percent too.
-    fn is_relative(self) -> bool {
-        !matches!(self, Self::Quality | Self::Spread | Self::Rate)
-    }
+/// How a timer ended on a side: well where it did in any run.
+fn state_of<'a, F, V>(side: &[Seen<'a, F, V>]) -> Option<State<'a>> {
+    let well = side.iter().find(|seen| seen.row.status == Status::Ok);
+    well.or(side.first()).map(|seen| (seen.row.status, seen.row.reason.as_deref()))
 }
 
 /// Its report says so.
@@ -291,10 +274,6 @@ fn is_of_single_process<F, V>(row: &TimerRow<F, V>) -> bool {
 
 /// How a row of a timer ended, and why.
 type State<'a> = (Status, Option<&'a str>);
-
-fn state<F, V>(row: &TimerRow<F, V>) -> State<'_> {
-    (row.status, row.reason.as_deref())
-}
 
 /// What became of a timer between two reports, unless both have figures of it or neither has.
 fn fate(old: Option<State>, new: Option<State>, timer: &str) -> Option<OneSided> {

@@ -1,6 +1,8 @@
 //! What differs between the machines and settings of two reports, what matters most first.
 
-use serde::Serialize;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
 
 use crate::model::{CommonTime, Platform, ProvenanceKind, Report};
 use crate::text::numbers::short_time;
@@ -15,7 +17,39 @@ pub struct Change {
     /// As the new report has it.
     pub new: Option<String>,
     /// What that means, where it needs saying.
-    pub remark: Option<String>,
+    pub remark: Option<Remark>,
+}
+
+/// What a difference between two platforms means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// The clock source became worse.
+    Fell,
+    /// It became better.
+    Rose,
+    /// The machine has another model of CPU.
+    OtherCpu,
+    /// Other cycles are counted.
+    OtherCycles,
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fell => {
+                "it fell: reads through the kernel become more expensive; `dmesg | grep -i -e clocksource -e tsc` says why"
+            }
+            Self::Rose => "it rose",
+            Self::OtherCpu => "another CPU: what differs below may be the machines, and no change of either",
+            Self::OtherCycles => "no change of a clock: what takes cycles takes as many at any frequency",
+        })
+    }
+}
+
+impl Serialize for Remark {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// What clock sources are worth, as the kernel names them: counters of the CPU; pages of a hypervisor, which are read
@@ -40,7 +74,8 @@ const SAME_BOUND: f64 = 10.0;
 const SAME_FREQUENCY: f64 = 0.01;
 
 /// All that differs, a change of the clock source first, another CPU next.
-pub(super) fn changes<F, V, H, P>(old: &Report<F, V, H, P>, new: &Report<F, V, H, P>) -> Vec<Change> {
+#[must_use]
+pub fn changes<F, V, H, P>(old: &Report<F, V, H, P>, new: &Report<F, V, H, P>) -> Vec<Change> {
     let (before, after) = (&old.platform, &new.platform);
     let text = |what, old: &Option<String>, new: &Option<String>| change(what, old.clone(), new.clone());
     let list = |sources: &[String]| (!sources.is_empty()).then(|| sources.join(", "));
@@ -85,16 +120,13 @@ pub(super) fn changes<F, V, H, P>(old: &Report<F, V, H, P>, new: &Report<F, V, H
     // Once: where the model has another name, its numbers say nothing more.
     let other = changes.iter_mut().find(|change| OF_CPU.contains(&change.what) && is_told(change));
     if let Some(change) = other {
-        change.remark = Some(OTHER_CPU.to_owned());
+        change.remark = Some(Remark::OtherCpu);
     }
     changes
 }
 
 /// What tells one model of CPU from another.
 const OF_CPU: [&str; 3] = ["CPU", "CPU family", "CPU model number"];
-
-/// What is between two reports of different CPUs.
-const OTHER_CPU: &str = "another CPU: what differs below may be the machines, and no change of either";
 
 /// Whether both reports say it.
 fn is_told(change: &Change) -> bool {
@@ -111,10 +143,8 @@ fn clock_source(old: &Option<String>, new: &Option<String>) -> Option<Change> {
         CLOCK_SOURCES.iter().position(|group| group.contains(&source.as_deref().unwrap_or_default()))
     };
     change.remark = match (worth(old), worth(new)) {
-        (Some(old), Some(new)) if new > old => Some(
-            "it fell: reads through the kernel become more expensive; `dmesg | grep -i -e clocksource -e tsc` says why".into(),
-        ),
-        (Some(old), Some(new)) if new < old => Some("it rose".into()),
+        (Some(old), Some(new)) if new > old => Some(Remark::Fell),
+        (Some(old), Some(new)) if new < old => Some(Remark::Rose),
         _ => None,
     };
     Some(change)
@@ -129,7 +159,7 @@ pub(super) fn frequency(before: Option<f64>, after: Option<f64>) -> Option<Chang
     }
     let shown = |hz: Option<f64>| hz.map(|hz| crate::text::numbers::rate(Some(hz)));
     let mut change = change("frequency of cycles", shown(before), shown(after))?;
-    change.remark = Some("Quality counts cycles: the same time is another Quality".into());
+    change.remark = Some(Remark::OtherCycles);
     Some(change)
 }
 
@@ -166,14 +196,19 @@ impl Change {
     /// Whether all else has to be read in its light: another clock source, or another CPU.
     #[must_use]
     pub fn is_loud(&self) -> bool {
-        self.is_of_clock_source() || self.remark.as_deref() == Some(OTHER_CPU)
+        self.is_of_clock_source() || self.is_other_cpu()
+    }
+
+    /// Whether it is another model of CPU.
+    #[must_use]
+    pub fn is_other_cpu(&self) -> bool {
+        self.remark == Some(Remark::OtherCpu)
     }
 
     /// Whether it is a clock source that became worse.
     #[must_use]
     pub fn is_fallen_clock_source(&self) -> bool {
-        self.is_of_clock_source()
-            && self.remark.as_deref().is_some_and(|remark| remark.starts_with("it fell"))
+        self.remark == Some(Remark::Fell)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use indexmap::IndexMap;
 
-use super::{Answer, Compared, Comparison, Fate, Quantity, SMALLEST, SMALLEST_QUALITY, Verdict};
+use super::family::Assumed;
+use super::{
+    Answer, Compared, Comparison, FAMILY_ERROR, Fate, Quantity, SMALLEST, SMALLEST_QUALITY, Unit, Verdict,
+};
 use crate::table::{Column, Table};
 use crate::text::numbers::{NOTHING, significant, time};
 
@@ -53,7 +56,7 @@ pub(super) fn figures(shown: &[&Compared]) -> Table<'static> {
         };
         table.push(vec![
             compared.timer.as_str().into(),
-            compared.quantity.name().into(),
+            in_unit(compared).into(),
             figure(compared.difference.old.value).into(),
             figure(compared.difference.new.value).into(),
             change(compared).into(),
@@ -61,6 +64,16 @@ pub(super) fn figures(shown: &[&Compared]) -> Table<'static> {
         ]);
     }
     table
+}
+
+/// A figure, and what it was compared in where that is not the unit that it is told in.
+fn in_unit(compared: &Compared) -> String {
+    let name = compared.quantity.name();
+    match compared.unit {
+        Some(Unit::Cycles) => format!("{name} (cycles)"),
+        Some(Unit::Time) | None => name.to_owned(),
+        Some(Unit::Both) => format!("{name} (both)"),
+    }
 }
 
 /// A row an answer that changed.
@@ -144,22 +157,60 @@ pub(super) fn smallest() -> String {
     )
 }
 
-/// How it all comes out, in one sentence.
+/// How it all comes out, counted.
 pub(super) fn summary(comparison: &Comparison) -> String {
     let counted = |count: usize, what: &str| format!("{count} {what}");
-    let all = comparison.figures.len() - comparison.count(Verdict::Unjudged);
+    let unjudged = comparison.count(Verdict::Unjudged);
+    let all = comparison.figures.len() - unjudged;
+    let rest = if unjudged > 0 { format!("; {unjudged} without one are not judged") } else { String::new() };
     format!(
-        "{}, {}, {} of {all} figures with intervals; {} without one are not judged",
+        "{}, {}, {} of {all} figures with intervals{rest}",
         counted(comparison.count(Verdict::Worse), "worse"),
         counted(comparison.count(Verdict::Better), "better"),
         counted(comparison.count(Verdict::Noise), "no more than noise"),
-        comparison.count(Verdict::Unjudged),
     )
+}
+
+/// What single runs of a kind were taken to differ by.
+pub(super) fn assumed(assumed: &Assumed) -> String {
+    let Assumed { read, shared_core } = *assumed;
+    let shared = if shared_core { " beside others on the core" } else { "" };
+    format!("{}{shared} {} %", read.in_words(), significant(100.0 * read.share(shared_core), 2))
+}
+
+/// How it was compared: at what risk, in what unit, and what runs were taken to differ by.
+pub(super) fn how(comparison: &Comparison) -> Vec<String> {
+    let mut told = vec![format!(
+        "where nothing changed, 1 comparison in {:.0} names anything; {}",
+        1.0 / FAMILY_ERROR,
+        smallest()
+    )];
+    if let Some([old, new]) = comparison.core_hz {
+        let ghz = |hz: f64| format!("{:.3} GHz", hz / 1e9);
+        told.push(format!(
+            "costs that follow the core are compared in cycles, others in ns, in both where nobody can tell; all are told at the {} of the old \
+             runs (the new ones: {})",
+            ghz(old),
+            ghz(new)
+        ));
+    }
+    if !comparison.assumed.is_empty() {
+        told.push(format!(
+            "one run a side: what such runs are known to differ by is allowed for ({}); several a side measure it: compare OLD... -- NEW...",
+            comparison.assumed.join(", ")
+        ));
+    } else if comparison.runs.iter().sum::<usize>() > 2 {
+        let [old, new] = comparison.runs;
+        told.push(format!(
+            "{old} old and {new} new runs: a change is held against what runs of a side differ by"
+        ));
+    }
+    told
 }
 
 /// A change of the platform as text; a fallen clock source says so.
 pub(super) fn platform_change(change: &super::Change) -> String {
     let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "not reported".into());
-    let remark = change.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default();
+    let remark = change.remark.map(|remark| format!(" ({remark})")).unwrap_or_default();
     format!("{} → {}{remark}", told(&change.old), told(&change.new))
 }

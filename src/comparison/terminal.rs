@@ -1,7 +1,7 @@
 //! What changed, for people.
 
-use super::rows::{figures, in_words, one_sided, platform_change, shown, smallest, summary, verdict};
-use super::{Change, Comparison, Verdict};
+use super::rows::{figures, how, in_words, one_sided, platform_change, shown, summary, verdict};
+use super::{Change, Comparison, Verdict, sentences};
 use crate::report::terminal::listed;
 use crate::table::Style;
 use crate::text::{clipped, hang};
@@ -9,13 +9,11 @@ use crate::text::{clipped, hang};
 const LONGEST: usize = 300;
 const LONGEST_ID: usize = 60;
 
-/// The comparison, a fallen clock source in the first line, another CPU in the next. `all` shows what is no more than noise as well.
+/// The comparison: the sentence that says what changed, above it another clock source or another CPU, in whose light all else has to be read.
+/// `all` shows what is no more than noise as well.
 #[must_use]
 pub fn render(comparison: &Comparison, all: bool, style: Style) -> String {
     let mut out = String::new();
-    if comparison.platform.is_empty() {
-        out += "same platform and settings\n";
-    }
     let (loud, quiet): (Vec<&Change>, Vec<&Change>) =
         comparison.platform.iter().partition(|change| change.is_loud());
     for change in loud {
@@ -26,12 +24,20 @@ pub fn render(comparison: &Comparison, all: bool, style: Style) -> String {
         hang(&mut lines, "", "  ", &told, style.columns());
         lines.lines().for_each(|line| out += &(style.paint(alarm, line) + "\n"));
     }
+    for sentence in sentences(comparison) {
+        let mut lines = String::new();
+        hang(&mut lines, "", "  ", &sentence, style.columns());
+        lines.lines().for_each(|line| out += &(style.paint("1", line) + "\n"));
+    }
+    out.push('\n');
+    if comparison.platform.is_empty() {
+        out += "same platform and settings\n";
+    }
     let quiet: Vec<_> =
         quiet.into_iter().map(|change| (change.what, clipped(&platform_change(change), LONGEST))).collect();
     out += &listed("", &quiet, style);
-    out.push('\n');
     hang(&mut out, "", "  ", &summary(comparison), style.columns());
-    hang(&mut out, "", "", &smallest(), style.columns());
+    how(comparison).iter().for_each(|how| hang(&mut out, "", "  ", how, style.columns()));
     let shown = shown(comparison, all);
     if !shown.is_empty() {
         out.push('\n');
@@ -82,8 +88,9 @@ pub fn summary_line(comparison: &Comparison) -> String {
 fn brief(change: &Change) -> String {
     let told =
         |value: &Option<String>| value.as_ref().map_or("not reported".to_owned(), |value| clipped(value, 60));
-    let remark = change.remark.as_deref().and_then(|remark| remark.split(':').next());
-    let remark = remark.map(|remark| format!(" ({remark})")).unwrap_or_default();
+    let remark = change.remark.map(|remark| remark.to_string());
+    let brief = remark.as_deref().and_then(|remark| remark.split(':').next());
+    let remark = brief.map(|remark| format!(" ({remark})")).unwrap_or_default();
     format!("{}: {} → {}{remark}", change.what, told(&change.old), told(&change.new))
 }
 

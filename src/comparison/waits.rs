@@ -2,14 +2,22 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Compared, Difference, Figure, OneSided, Quantity, State, fate};
-use crate::model::{BackgroundLoad, Granularity, Known, PeriodRow, Status, WaitConditions, WaitRow};
+use super::evidence::{Run, Sides};
+use super::family::Candidate;
+use super::scatter::Read;
+use super::{Figure, OneSided, Quantity, State, fate};
+use crate::model::{BackgroundLoad, Granularity, Known, PeriodRow, Report, Status, WaitConditions, WaitRow};
 use crate::report::waits::named;
 use crate::text::numbers::short_time;
 
-/// Figures and one-sided rows of timers that wait, and whether any is in both.
+/// The degrees of freedom that intervals of waits are taken to have, as reports do not say: those of five processes.
+const DEGREES: f64 = 4.0;
+
+/// Figures and one-sided rows of timers that wait, what they are called, and whether any is in both.
+#[derive(Default)]
 pub(super) struct Waited {
-    pub figures: Vec<Compared>,
+    pub candidates: Vec<Candidate>,
+    pub names: Vec<String>,
     pub one_sided: Vec<OneSided>,
     pub common: bool,
 }
@@ -79,52 +87,93 @@ impl<'a> Row<'a> {
 }
 
 /// Compares the timers that wait.
-pub(super) fn compared<H, P>(
-    [old_waits, new_waits]: [&[WaitRow<H, P>]; 2],
-    [old_periods, new_periods]: [&[PeriodRow]; 2],
-) -> Waited {
-    let (old, new) = (rows_of(old_waits, old_periods), rows_of(new_waits, new_periods));
+pub(super) fn compared<F, V, H, P>(old: &[&Report<F, V, H, P>], new: &[&Report<F, V, H, P>]) -> Waited {
+    let [old, new]: [Vec<Row>; 2] = [old, new].map(|side| side.iter().flat_map(|run| rows_of(run)).collect());
     let several = |rows: &[Row]| rows.iter().any(|row| row.conditions.cpu != rows[0].conditions.cpu);
     let cpus_matter = several(&old) || several(&new);
-    let among = measured(&new);
-    let known: HashMap<Key, &Row> = old.iter().rev().map(|row| (row.key(cpus_matter), row)).collect();
-    let by_id: HashMap<(&str, Option<u64>), &Row> =
-        old.iter().rev().map(|row| ((row.id, row.period_ns), row)).collect();
-    let mut waited = Waited { figures: Vec::new(), one_sided: Vec::new(), common: false };
-    for row in &new {
-        let same_id =
-            || by_id.get(&(row.id, row.period_ns)).filter(|old| old.is_unasked() || row.is_unasked());
-        let before = known.get(&row.key(cpus_matter)).or_else(same_id).copied();
-        waited.common |= before.is_some();
-        let name = row.name(&among);
-        waited.one_sided.extend(fate(before.map(|row| row.state), Some(row.state), &name));
-        for (quantity, length, known) in &row.figures {
-            let same = before.and_then(|before| {
-                before.figures.iter().find(|(other, at, _)| (other, at) == (quantity, length))
-            });
-            let Some((_, _, earlier)) = same else { continue };
-            let at = length.map_or_else(String::new, |ns| format!(" at {}", short_time(ns as f64)));
-            let timer = format!("{name}{at}");
-            let both = figure(earlier).zip(figure(known));
-            waited.figures.extend(both.map(|(old, new)| {
-                quantity.judged(
-                    timer,
-                    Difference::between(old, new, quantity.is_relative()),
-                    earlier.low.is_none() || known.low.is_none(),
-                )
-            }));
+    let (old_sides, new_sides) = (by_key(&old, cpus_matter), by_key(&new, cpus_matter));
+    // One that could not be asked was asked under no conditions: it is the same timer all the same.
+    let same_id = |rows: &[Row], row: &Row| {
+        let same = |other: &&Row| (other.id, other.period_ns) == (row.id, row.period_ns);
+        rows.iter().filter(same).any(|other| other.is_unasked() || row.is_unasked())
+    };
+    let (among_old, among_new) = (measured(&old), measured(&new));
+    let mut waited = Waited::default();
+    for (key, after) in &new_sides {
+        let name = after[0].name(&among_new);
+        let mut before = old_sides.iter().find(|(other, _)| other == key).map(|(_, rows)| rows.clone());
+        if before.is_none() && same_id(&old, after[0]) {
+            let first = old.iter().find(|row| (row.id, row.period_ns) == (after[0].id, after[0].period_ns));
+            before = first.map(|row| vec![row]);
         }
+        waited.one_sided.extend(fate(before.as_deref().and_then(state_of), state_of(after), &name));
+        if let Some(before) = before {
+            waited.common = true;
+            waited.candidates.extend(candidates([&before, after], &name));
+        }
+        waited.names.push(name);
     }
-    let among = measured(&old);
-    let still: HashSet<Key> = new.iter().map(|row| row.key(cpus_matter)).collect();
-    let ids: HashMap<(&str, Option<u64>), bool> =
-        new.iter().map(|row| ((row.id, row.period_ns), row.is_unasked())).collect();
-    let same_id =
-        |row: &Row| ids.get(&(row.id, row.period_ns)).is_some_and(|unasked| *unasked || row.is_unasked());
-    for row in old.iter().filter(|row| !still.contains(&row.key(cpus_matter)) && !same_id(row)) {
-        waited.one_sided.extend(fate(Some(row.state), None, &row.name(&among)));
+    let known: HashSet<&Key> = new_sides.iter().map(|(key, _)| key).collect();
+    for (_, before) in old_sides.iter().filter(|(key, _)| !known.contains(key)) {
+        let name = before[0].name(&among_old);
+        if !same_id(&new, before[0]) {
+            waited.one_sided.extend(fate(state_of(before), None, &name));
+        }
+        waited.names.push(name);
     }
     waited
+}
+
+/// The rows of each timer under the same conditions, a run each, in their order.
+fn by_key<'a, 'b>(rows: &'b [Row<'a>], cpus_matter: bool) -> Vec<(Key<'a>, Vec<&'b Row<'a>>)> {
+    let mut sides: Vec<(Key, Vec<&Row>)> = Vec::new();
+    let mut places: HashMap<Key, usize> = HashMap::new();
+    for row in rows {
+        let place = *places.entry(row.key(cpus_matter)).or_insert(sides.len());
+        match sides.get_mut(place) {
+            Some((_, rows)) => rows.push(row),
+            None => sides.push((row.key(cpus_matter), vec![row])),
+        }
+    }
+    sides
+}
+
+fn state_of<'a>(rows: &[&Row<'a>]) -> Option<State<'a>> {
+    let well = rows.iter().find(|row| row.state.0 == Status::Ok);
+    well.or(rows.first()).map(|row| row.state)
+}
+
+/// What can be compared of a timer, at each length that both sides have.
+fn candidates(sides: [&[&Row]; 2], name: &str) -> Vec<Candidate> {
+    let mut asked: Vec<(Quantity, Option<u64>)> = Vec::new();
+    for (quantity, length, _) in sides[1].iter().flat_map(|row| &row.figures) {
+        if !asked.contains(&(*quantity, *length)) {
+            asked.push((*quantity, *length));
+        }
+    }
+    let of = |(quantity, length): (Quantity, Option<u64>)| {
+        let found = sides.map(|side| -> Vec<&Known> {
+            let figures = side.iter().flat_map(|row| &row.figures);
+            figures
+                .filter(|(other, at, _)| (*other, *at) == (quantity, length))
+                .map(|(_, _, known)| known)
+                .collect()
+        });
+        let runs =
+            found.each_ref().map(|side| side.iter().filter_map(|known| run(known)).collect::<Vec<Run>>());
+        if runs.iter().any(Vec::is_empty) {
+            return None;
+        }
+        let at = length.map_or_else(String::new, |ns| format!(" at {}", short_time(ns as f64)));
+        Some(Candidate {
+            timer: format!("{name}{at}"),
+            quantity,
+            read: Read::Waiting,
+            ways: vec![Sides { unit: None, runs }],
+            single_process: found.iter().flatten().any(|known| known.low.is_none()),
+        })
+    };
+    asked.into_iter().filter_map(of).collect()
 }
 
 /// The conditions of those that have figures: others have none.
@@ -132,10 +181,11 @@ fn measured<'a>(rows: &[Row<'a>]) -> Vec<&'a WaitConditions> {
     rows.iter().filter(|row| row.state.0 == Status::Ok).map(|row| row.conditions).collect()
 }
 
-fn rows_of<'a, H, P>(waits: &'a [WaitRow<H, P>], periods: &'a [PeriodRow]) -> Vec<Row<'a>> {
-    waits.iter().map(Row::of_wait).chain(periods.iter().map(Row::of_period)).collect()
+fn rows_of<'a, F, V, H, P>(report: &'a Report<F, V, H, P>) -> impl Iterator<Item = Row<'a>> {
+    report.waits.iter().map(Row::of_wait).chain(report.periods.iter().map(Row::of_period))
 }
 
-fn figure(known: &Known) -> Option<Figure> {
-    Figure::new(known.value, known.low, known.high)
+fn run(known: &Known) -> Option<Run> {
+    let figure = Figure::new(known.value, known.low, known.high)?;
+    Some(Run { figure, degrees: DEGREES, shared_core: false, spread: 0.5 })
 }

@@ -143,6 +143,7 @@ fn cost(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Option<Co
         amortised_ns: profile.amortised.map(floored),
         single_median_ns: profile.single_median.map(floored),
         p99_ns: profile.p99.map(floored),
+        follows: trace.core_hz.map(|_| profile.following),
         reference: trace.reference.id.clone(),
     })
 }

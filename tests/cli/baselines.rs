@@ -49,11 +49,11 @@ fn a_machine_is_compared_with_how_it_was() {
 #[test]
 fn names_and_files_are_never_confused() {
     let folder = Folder::new();
-    run(&folder, &["compare", "before", "after"]).code(1).stderr(contains("no baseline is kept yet"));
+    run(&folder, &["compare", "before", "after"]).code(4).stderr(contains("no baseline is kept yet"));
     keep(&folder, "before");
     keep(&folder, "after");
     run(&folder, &["compare", "before", "after"]).success();
-    run(&folder, &["compare", "befor", "after"]).code(1).stderr(contains("baselines: after, before"));
+    run(&folder, &["compare", "befor", "after"]).code(4).stderr(contains("baselines: after, before"));
     // A folder that was there first, as `probe --save before` makes it, goes on to be a folder ...
     fs::create_dir(folder.file("reports")).unwrap();
     fs::copy(KEPT, folder.file("reports/report.json")).unwrap();
@@ -63,7 +63,7 @@ fn names_and_files_are_never_confused() {
     keep(&folder, "reports");
     run(&folder, &["compare", "reports", "after"]).code(2).stderr(contains("./reports for the file"));
     run(&folder, &["compare", "./reports", "after"]).success();
-    run(&folder, &["compare", "before.json", "after"]).code(1).stderr(contains("cannot read 'before.json'"));
+    run(&folder, &["compare", "before.json", "after"]).code(4).stderr(contains("cannot read 'before.json'"));
 }
 
 #[test]

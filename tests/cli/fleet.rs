@@ -107,7 +107,7 @@ fn bad_reports_lose_no_other_node() {
     let cut = new[0].file_name().unwrap().to_str().unwrap().to_owned();
     let name = new[2].file_stem().unwrap().to_str().unwrap().to_owned();
     let told = timermeter(&["compare", &before, &after, "--format", "json"])
-        .code(3)
+        .code(4)
         .stderr(contains("notes.json").and(contains("no report")))
         .stderr(contains(cut))
         .stderr(contains(format!("called {name}: each of them is a node of its own")))
@@ -144,8 +144,8 @@ fn what_cannot_be_compared_is_refused() {
     let [before, after] = fleet(&folder, "8");
     fs::create_dir(folder.file("empty")).unwrap();
     let empty = folder.arg("empty");
-    timermeter(&["compare", &before, &empty]).code(1).stderr(contains("there is no report in the folder"));
-    timermeter(&["compare", &empty, &after]).code(1).stdout(predicate::str::is_empty());
+    timermeter(&["compare", &before, &empty]).code(4).stderr(contains("there is no report in the folder"));
+    timermeter(&["compare", &empty, &after]).code(4).stdout(predicate::str::is_empty());
     let one = files(&after)[0].display().to_string();
     timermeter(&["compare", &one, &after]).code(2).stderr(contains("name two folders"));
     // Nothing is written over.

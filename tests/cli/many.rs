@@ -144,13 +144,13 @@ fn a_folder_is_compared_report_by_report() {
     changed(&folder, "b.json", &changes);
     fs::write(folder.file("c.json"), "{}").unwrap();
     timermeter(&["compare", &folder.arg("."), MBP62])
-        .code(3)
+        .code(4)
         .stdout(contains("a.json: 0 worse"))
         .stderr(contains("b.json").and(contains("cannot be compared")))
         .stderr(contains("c.json").and(contains("no \"schema\"")));
     let b = folder.arg("b.json");
     timermeter(&["compare", &b, MBP62])
-        .code(1)
+        .code(4)
         .stderr(contains("b.json").and(contains("no timer is in both")));
 }
 
@@ -161,6 +161,72 @@ fn a_bad_condition_is_wrong_usage() {
             .code(2)
             .stderr(contains("FIELD OPERATOR NUMBER"));
     }
+}
+
+#[test]
+fn a_condition_on_a_timer_that_nobody_has_is_wrong_usage() {
+    for (condition, words) in
+        [("cost[NANOO]>5%", "did you mean `NANO`"), ("cost[x*]>5%", "no timer in it matches `x*`")]
+    {
+        timermeter(&["compare", MBP53, MBP62, "--fail-if", condition])
+            .code(2)
+            .stdout(predicate::str::is_empty())
+            .stderr(contains(words).and(contains(condition)));
+    }
+    let folder = Folder::new();
+    changed(&folder, "a.json", &[]);
+    timermeter(&["compare", &folder.arg("."), MBP62, "--fail-if", "cost[NANOO]>5%"]).code(2);
+}
+
+#[test]
+fn what_could_not_be_told_has_a_status_of_its_own() {
+    let folder = Folder::new();
+    fs::write(folder.file("cut.json"), &fs::read(MBP53).unwrap()[..900]).unwrap();
+    timermeter(&["compare", MBP53, &folder.arg("cut.json")]).code(4).stderr(contains("line "));
+    timermeter(&["compare", &folder.arg("none.json"), MBP53]).code(4);
+    // Clocks do not wait.
+    let told = timermeter(&["compare", MBP53, MBP53, "--fail-if", "lateness>5%", "--format", "json"]).code(4);
+    let value = json(&told.stderr(contains("could not be told whether it holds")));
+    assert_eq!(
+        (&value["exit_status"], value["untold"].as_array().map(Vec::len)),
+        (&4.into(), Some(1)),
+        "{value}"
+    );
+    assert!(value["sentences"][0].as_str().is_some_and(|told| told.starts_with("Clock reads: ")), "{value}");
+    // A condition that holds is told, whatever else is not.
+    timermeter(&["compare", MBP53, MBP62, "--fail-if", "lateness>5%", "--fail-if", "cost[NANO]<-20%"])
+        .code(3)
+        .stdout(contains("condition holds: cost[NANO]<-20%"));
+}
+
+#[test]
+fn runs_of_one_machine_stand_on_either_side() {
+    const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/epyc-2026-11-21.json");
+    const OTHER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json");
+    let folder = Folder::new();
+    let text = fs::read_to_string(KEPT).unwrap();
+    let at = text.find("\"created\"").expect("it says when it was made");
+    let at = at + text[at..].find("20").expect("a year");
+    for side in ["old", "new"] {
+        fs::create_dir(folder.file(side)).unwrap();
+        for (number, name) in ["a", "b", "c"].into_iter().enumerate() {
+            let text = format!("{}{}{}", &text[..at], 2030 + number, &text[at + 4..]);
+            fs::write(folder.file(&format!("{side}/{name}.json")), text).unwrap();
+        }
+    }
+    let [old, new, one] = ["old", "new", "new/b.json"].map(|name| folder.arg(name));
+    let args = ["compare", &old, "--", &new];
+    timermeter(&args).success().stdout(
+        predicate::str::starts_with("Clock reads: unchanged (").and(contains("3 old and 3 new runs")),
+    );
+    let value = json(&timermeter(&["compare", "--format", "json", &old, "--", &one]).success());
+    assert_eq!((&value["runs"]["old"], &value["runs"]["new"]), (&3.into(), &1.into()), "{value}");
+    timermeter(&["compare", &old, "--", &one, &one]).code(2).stderr(contains("each run counts once"));
+    timermeter(&["compare", KEPT, OTHER, "--", &new]).code(2).stderr(contains("not of one machine"));
+    timermeter(&["compare", KEPT, OTHER, &one]).code(2).stderr(contains("compare OLD... -- NEW..."));
+    timermeter(&["compare", KEPT, "--", &folder.arg("nothing.json")]).code(4);
+    fs::write(folder.file("new/d.json"), "{}").unwrap();
+    timermeter(&args).code(4).stdout(predicate::str::starts_with("Clock reads: ")).stderr(contains("d.json"));
 }
 
 #[test]

@@ -240,6 +240,7 @@ fn ok(
         amortised_ns: Some(cost * 0.9),
         single_median_ns: Some(20.0),
         p99_ns: None,
+        follows: None,
         reference: "rdtsc".to_owned(),
     });
     (row.spread, row.quality) = (Some(spread), Some(quality));

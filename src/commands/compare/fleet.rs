@@ -3,10 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use serde_json::json;
-
-use super::super::{CommandError, failed, pretty, tell, tell_refused, terminal_style};
-use super::{held, tell_held};
+use super::super::{CommandError, pretty, tell, tell_refused, terminal_style};
+use super::gate::Gate;
+use super::untold;
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::comparison::fleet::{FleetComparison, FleetsRead, render_markdown, render_table};
 use crate::text::{and_more, counted};
@@ -14,15 +13,17 @@ use crate::text::{and_more, counted};
 /// Names that are told where several reports share one.
 const MOST_NAMED: usize = 5;
 
-/// Runs the command. Returns whether all could be compared and no condition holds.
+/// Runs the command. Returns whether no condition holds.
 ///
 /// # Errors
-/// When nothing can be compared, or the output cannot be written.
+/// When nothing can be compared, something could not be told, or the output cannot be written.
 pub fn run(args: &CompareArgs, old: &Path, new: &Path, output: &mut dyn Write) -> Result<bool, CommandError> {
     let FleetsRead { comparison, read, refused } = FleetComparison::read(old, new);
-    let complete = [tell_refused(&refused[0], read[0])?, tell_refused(&refused[1], read[1])?] == [true; 2];
+    let complete = [0, 1].map(|side: usize| tell_refused(&refused[side], read[side]).map_err(untold));
+    let [old_complete, new_complete] = complete;
+    let complete = [old_complete?, new_complete?] == [true; 2];
     let Some(comparison) = comparison else {
-        return Err(failed(format!(
+        return Err(untold(format!(
             "'{}' and '{}' have no node in common, and too few others of one timer to be compared; a node is called by its folder or \
              file below the one that is named",
             old.display(),
@@ -30,21 +31,19 @@ pub fn run(args: &CompareArgs, old: &Path, new: &Path, output: &mut dyn Write) -
         )));
     };
     tell_oddities(&comparison);
-    let held = held(args, &comparison.as_one());
+    let gate = Gate::of(args, &comparison.as_one(), complete)?;
     match args.format {
         CompareFormat::Table => {
             write!(output, "{}", render_table(&comparison, args.all, terminal_style()))?;
         }
         CompareFormat::Markdown => write!(output, "{}", render_markdown(&comparison, args.all))?,
         CompareFormat::Json => {
-            let mut value = comparison.as_json();
-            value["conditions"] = json!(held);
-            writeln!(output, "{}", pretty(&value)?)?;
+            writeln!(output, "{}", pretty(&gate.with(comparison.as_json()))?)?;
         }
     }
-    tell_held(args, &held, output)?;
+    gate.tell(args, output)?;
     output.flush()?;
-    Ok(complete && held.is_empty())
+    gate.ended()
 }
 
 /// What makes a comparison another one than was meant.

@@ -117,8 +117,8 @@ pub(super) fn of_timer(fleets: &Fleets, timer: usize) -> (Vec<AnswerChange>, Vec
         }
         let asked = old.and_then(|row| row.answers).zip(new.and_then(|row| row.answers));
         let Some((before, after)) = asked else { continue };
-        for (at, (old, new)) in before.into_iter().zip(after).enumerate().filter(|(_, (old, new))| old != new)
-        {
+        let pairs = before.into_iter().zip(after).enumerate();
+        for (at, (old, new)) in pairs.filter(|(_, (old, new))| trust::is_another(*old, *new)) {
             let entry = answers.entry((at, old as u8, new as u8));
             entry.or_insert_with(|| (old, new, Concerned::default())).2.add(name);
         }

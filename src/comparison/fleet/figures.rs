@@ -5,15 +5,13 @@ use std::sync::LazyLock;
 use serde::Serialize;
 
 use super::super::interval::{Difference, Figure};
-use super::super::{Compared, Quantity, SMALLEST_QUALITY, Verdict};
+use super::super::{Compared, Quantity, Verdict};
 use super::nodes::{FIGURES, Fleets, Node, Row};
 use crate::analysis::interval::CONFIDENCE;
 use crate::analysis::statistics::{median, student_quantile};
 use crate::fleet::change;
 use crate::fleet::random_effects::{self, Observed, Pooled};
 
-/// Spreads that differ by less than this share of them are as good as the same: Quality goes by their square root.
-const SMALLEST_SPREAD: f64 = 2.0 * SMALLEST_QUALITY;
 /// Fewer nodes than that in both folders tell less of a change than others in each of them.
 const FEWEST_PAIRED: usize = 5;
 
@@ -112,7 +110,6 @@ impl Scale {
     /// The smallest change that matters, on the scale.
     fn smallest(self, old: f64) -> f64 {
         match self.quantity {
-            Quantity::Spread => SMALLEST_SPREAD * old.abs(),
             quantity if quantity.is_relative() => quantity.smallest().ln_1p(),
             quantity => quantity.smallest() * old.abs(),
         }

@@ -65,6 +65,9 @@ pub struct FleetComparison {
     pub doubled: Vec<String>,
     /// Nodes whose new report was made before the old one, as far as their clocks can tell.
     pub backwards: usize,
+    /// All timers of either.
+    #[serde(skip)]
+    timers: Vec<String>,
 }
 
 /// Two folders, and what could not be read of them.
@@ -126,6 +129,7 @@ impl FleetComparison {
             unlike: unlike_nodes(apart, &loud, |pair| fleets.new[at(pair).1].name.clone()),
             doubled: fleets.doubled.clone(),
             backwards: backwards.count(),
+            timers: fleets.timers.clone(),
         }
     }
 
@@ -155,10 +159,11 @@ impl FleetComparison {
             verdict: answer.verdict,
         };
         Comparison {
-            platform: Vec::new(),
             figures: self.figures.iter().map(|figure| figure.compared.clone()).collect(),
             one_sided: self.one_sided.iter().map(one_sided).collect(),
             answers: self.answers.iter().map(answer).collect(),
+            timers: self.timers.clone(),
+            ..Comparison::default()
         }
     }
 

@@ -13,8 +13,7 @@ use crate::report::{Collection, Kept, ReadError};
 use crate::text::json::{Layout, written};
 
 /// The figures that are compared.
-pub(super) const FIGURES: [Quantity; 4] =
-    [Quantity::Quality, Quantity::Cost, Quantity::Accuracy, Quantity::Spread];
+pub(super) const FIGURES: [Quantity; 4] = Quantity::OF_CLOCKS;
 
 /// What is compared of a report of a fleet.
 pub(super) struct Node {
@@ -138,7 +137,7 @@ fn is_other(old: &Node, new: &Node) -> bool {
 fn kept<F, V: Answers, H, P>(report: Report<F, V, H, P>, known: &Known) -> Node {
     let mut timers = locked(&known.timers);
     let row = |row: &TimerRow<F, V>| {
-        let figures = FIGURES.map(|quantity| quantity.of(row));
+        let figures = FIGURES.map(|quantity| quantity.slewed(row));
         let answers = row.verdicts.as_ref().map(|verdicts| verdicts.each().map(|(_, answer, _)| answer));
         let single_process = is_of_single_process(row);
         let processes = row.observations.as_ref().map_or(0, |seen| seen.processes);

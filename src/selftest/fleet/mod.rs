@@ -7,10 +7,12 @@ pub mod outliers;
 mod platform;
 mod report;
 mod row;
+mod runs;
 pub mod share;
 mod timers;
 
 pub use node::{Lack, Node, Since};
+pub use runs::{Planted, Scatter};
 pub use timers::{Simulated, simulated};
 
 use rand::rngs::StdRng;

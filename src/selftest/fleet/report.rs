@@ -1,27 +1,50 @@
 //! The report of a node.
 
+use rand::rngs::StdRng;
 use rand_distr::{Distribution, StandardNormal};
 
+use super::runs::OfTimer;
 use super::{Fleet, Moment, Node, platform, row};
 use crate::model::{Frequency, Provenance, Report, SCHEMA, Settings, Tool};
 
 /// Standard deviation of the logarithm of the core's frequency between runs.
 const WANDER: f64 = 0.002;
 
+/// What a run differs from others by.
+pub(super) struct Between {
+    /// Standard deviation of the logarithm of the core's frequency.
+    pub core: f64,
+    /// Of each timer.
+    pub timers: Vec<OfTimer>,
+}
+
 impl Fleet {
     /// What `probe` would have written on that node.
     #[must_use]
     pub fn report(&self, node: &Node, moment: Moment) -> Report {
         let mut run = self.random(node.index, if moment == Moment::Before { 2 } else { 3 });
-        let wander: f64 = StandardNormal.sample(&mut run);
-        let hz = node.machine.core_hz * (WANDER * wander).exp();
+        self.report_of(node, moment, &mut run, None)
+    }
+
+    /// The same of a run, which differs from others by what is `between` them.
+    pub(super) fn report_of(
+        &self,
+        node: &Node,
+        moment: Moment,
+        run: &mut StdRng,
+        between: Option<&Between>,
+    ) -> Report {
+        let wander: f64 = StandardNormal.sample(run);
+        let hz = node.machine.core_hz * (between.map_or(WANDER, |between| between.core) * wander).exp();
         // What is the node's own is the same in both runs.
         let mut own = self.random(node.index, 4);
         let mut timers: Vec<_> = self
             .timers
             .iter()
-            .map(|timer| {
-                row::Run { timer, node, moment, hz, quantile: self.quantile }.row(&mut own, &mut run)
+            .enumerate()
+            .map(|(at, timer)| {
+                let of_run = between.map(|between| between.timers[at]);
+                row::Run { timer, node, moment, hz, quantile: self.quantile, of_run }.row(&mut own, run)
             })
             .collect();
         timers.sort_by(|a, b| a.best_first(b));

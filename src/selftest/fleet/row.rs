@@ -6,6 +6,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use rand_distr::{Distribution, StandardNormal};
 
+use super::runs::OfTimer;
 use super::timers::Simulated;
 use super::{BETWEEN_RUNS, Moment, Node};
 use crate::analysis::interval::CONFIDENCE;
@@ -44,6 +45,8 @@ pub(super) struct Run<'a> {
     /// The frequency of the core.
     pub hz: f64,
     pub quantile: f64,
+    /// What this run differs from others by, where calls follow the core; else runs of a node differ as those of a fleet do.
+    pub of_run: Option<OfTimer>,
 }
 
 /// What processes found, on the scale they scatter on.
@@ -69,6 +72,8 @@ impl Run<'_> {
         let seen_cost = own.random_range(SEEN_COST) * if self.node.restless { RESTLESSNESS } else { 1.0 };
         // So that runs differ by as much as is declared: each has half of the variance.
         let drift = BETWEEN_RUNS / 2_f64.sqrt() * normal(run);
+        let of_core = (self.node.machine.core_hz / self.hz).ln();
+        let drift = self.of_run.map_or(drift, |of_run| of_run.shift + of_core);
         let cost = (self.timer.true_cost(self.node, self.moment) * self.node.factor).ln();
         let cost = self.seen(cost + OWN_COST * own_cost + drift, seen_cost, run).map(f64::exp);
         let spread = (self.timer.spread / (1.0 - self.timer.spread)).ln() + OWN_SPREAD * own_spread;
@@ -116,6 +121,7 @@ impl Run<'_> {
             amortised_ns: Some(cost[0] * 1.01),
             single_median_ns: Some(cost[0]),
             p99_ns: Some(cost[0] * 1.5),
+            follows: self.of_run.and_then(|of_run| of_run.follows),
             reference: "rdtsc-lfence".into(),
         });
         row.observations = Some(observations());

@@ -1,0 +1,73 @@
+//! `compare OLD... -- NEW...`: several runs of a machine on either side.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::super::{CommandError, tell_refused};
+use super::{tell_one, untold};
+use crate::cli::CompareArgs;
+use crate::comparison::{Change, Comparison, platform_changes};
+use crate::model::BriefReport;
+use crate::report::{Collection, Kept};
+
+/// A report and where it lies.
+type Run = (PathBuf, BriefReport);
+
+/// Runs the command. Returns whether no condition holds.
+///
+/// # Errors
+/// As the command.
+pub(super) fn run(
+    args: &CompareArgs,
+    sides: [&[PathBuf]; 2],
+    output: &mut dyn Write,
+) -> Result<bool, CommandError> {
+    let mut complete = true;
+    let mut read = |paths: &[PathBuf]| -> Result<Vec<Run>, CommandError> {
+        let collection = Collection::read(paths, |_, report: BriefReport| report);
+        complete &= tell_refused(&collection.refused, collection.reports.len()).map_err(untold)?;
+        let runs: Vec<Run> =
+            collection.reports.into_iter().map(|Kept { path, content }| (path, content)).collect();
+        check(&runs)?;
+        Ok(runs)
+    };
+    let (old, new) = (read(sides[0])?, read(sides[1])?);
+    let [old_runs, new_runs]: [Vec<&BriefReport>; 2] =
+        [&old, &new].map(|side| side.iter().map(|(_, run)| run).collect());
+    let comparison = Comparison::of_runs(&old_runs, &new_runs)
+        .map_err(|error| untold(format!("'{}' and '{}': {error}", shown(sides[0]), shown(sides[1]))))?;
+    tell_one(args, &comparison, complete, output)
+}
+
+fn shown(side: &[PathBuf]) -> std::path::Display<'_> {
+    side.first().map_or(Path::new(""), PathBuf::as_path).display()
+}
+
+/// Whether a side holds runs of one machine, each once: what runs differ by follows from nothing else.
+fn check(side: &[Run]) -> Result<(), CommandError> {
+    let [(first, report), rest @ ..] = side else { return Ok(()) };
+    for (at, (path, run)) in side.iter().enumerate() {
+        if let Some((other, _)) = side[..at].iter().find(|(_, other)| other.created == run.created) {
+            return Err(CommandError::Usage(format!(
+                "'{}' and '{}' are of one run ({}): each run counts once",
+                other.display(),
+                path.display(),
+                run.created
+            )));
+        }
+    }
+    for (path, run) in rest {
+        if let Some(change) = platform_changes(report, run).iter().find(|change| change.is_loud()) {
+            let told = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "not reported".into());
+            let Change { what, old, new, .. } = change;
+            return Err(CommandError::Usage(format!(
+                "'{}' and '{}' are not of one machine as it is ({what}: {}, {}): `--` stands between runs of one; two folders without it are two fleets",
+                first.display(),
+                path.display(),
+                told(old),
+                told(new)
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! Figures of clocks in the runs of both sides: in cycles what follows the core, in nanoseconds what does not.
+
+use super::evidence::{Run, Sides};
+use super::family::Candidate;
+use super::scatter::Read;
+use super::{Figure, Quantity, Unit, is_of_single_process};
+use crate::analysis::core_frequency::following;
+use crate::analysis::statistics::mean;
+use crate::model::{Following, Report, TimerRow};
+use crate::quality::{ACCURACY_EXPONENT, COST_EXPONENT};
+
+/// A row of a run, with the frequencies of it.
+pub(super) struct Seen<'a, F, V> {
+    pub row: &'a TimerRow<F, V>,
+    pub hertz: Hertz,
+}
+
+/// What a run ran at, in hertz.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Hertz {
+    /// The core.
+    pub core: Option<f64>,
+    /// What turned time into cycles.
+    pub cycles: Option<f64>,
+}
+
+/// What the old runs ran at, which all figures are told at; nothing where some run does not know, or of another machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Common {
+    pub hertz: Hertz,
+}
+
+impl Common {
+    pub(super) fn of<F, V, H, P>(old: &[&Report<F, V, H, P>], new: &[&Report<F, V, H, P>]) -> Self {
+        let all = |of: fn(&Hertz) -> Option<f64>| {
+            let known = |runs: &[&Report<F, V, H, P>]| -> Option<Vec<f64>> {
+                runs.iter().map(|run| of(&hertz(run)).filter(|hz| hz.is_finite() && *hz > 0.0)).collect()
+            };
+            known(new).and_then(|_| mean(&known(old)?))
+        };
+        let core = all(|hertz| hertz.core);
+        Self { hertz: Hertz { core, cycles: all(|hertz| hertz.cycles).filter(|_| core.is_some()) } }
+    }
+
+    /// What a time is multiplied by to be what it would be at the common frequency, if it takes cycles.
+    fn of_cycles(self, hertz: Hertz) -> f64 {
+        self.hertz.core.zip(hertz.core).map_or(1.0, |(common, own)| own / common)
+    }
+
+    /// The same of a Quality, which counts cycles of time as well.
+    fn of_quality(self, hertz: Hertz, unit: Option<Unit>) -> f64 {
+        let of_time = self.hertz.cycles.zip(hertz.cycles).map_or(1.0, |(common, own)| common / own);
+        let of_cost = if unit == Some(Unit::Cycles) { self.of_cycles(hertz) } else { 1.0 };
+        of_time.powf(ACCURACY_EXPONENT) * (of_time * of_cost).powf(COST_EXPONENT)
+    }
+}
+
+pub(super) fn hertz<F, V, H, P>(report: &Report<F, V, H, P>) -> Hertz {
+    Hertz { core: report.frequency.effective_hz, cycles: report.frequency.cycles_hz }
+}
+
+/// All that can be compared of a timer.
+pub(super) fn candidates<F, V>(sides: [&[Seen<F, V>]; 2], common: Common) -> impl Iterator<Item = Candidate> {
+    Quantity::OF_CLOCKS.into_iter().filter_map(move |quantity| {
+        let ways = units(quantity, sides, common).iter().filter_map(|unit| {
+            let runs =
+                sides.map(|side| side.iter().filter_map(|seen| run(quantity, seen, common, *unit)).collect());
+            let runs: [Vec<Run>; 2] = runs;
+            runs.iter().all(|side| !side.is_empty()).then_some(Sides { unit: *unit, runs })
+        });
+        let ways: Vec<Sides> = ways.collect();
+        let row = sides[1].first()?.row;
+        let mut rows = sides.into_iter().flatten();
+        (!ways.is_empty()).then(|| Candidate {
+            timer: row.id.clone(),
+            quantity,
+            read: Read::of(row),
+            ways,
+            single_process: rows.any(|seen| is_of_single_process(seen.row)),
+        })
+    })
+}
+
+/// In which units a figure may be the same: a cost that follows the core in cycles, one that does not in nanoseconds, in either where
+/// nobody can tell. A Quality goes by its cost. Several runs tell it best, else the processes of each.
+fn units<F, V>(quantity: Quantity, sides: [&[Seen<F, V>]; 2], common: Common) -> &'static [Option<Unit>] {
+    if !matches!(quantity, Quantity::Cost | Quantity::Quality) {
+        return &[None];
+    }
+    if common.hertz.core.is_none() {
+        return if quantity == Quantity::Cost { &[Some(Unit::Time)] } else { &[None] };
+    }
+    match between_runs(sides, common) {
+        Following::Core => return &[Some(Unit::Cycles)],
+        Following::Device => return &[Some(Unit::Time)],
+        Following::Unknown => {}
+    }
+    let follows = |following: Following| {
+        sides
+            .into_iter()
+            .flatten()
+            .any(|seen| seen.row.cost.as_ref().and_then(|cost| cost.follows) == Some(following))
+    };
+    match (follows(Following::Core), follows(Following::Device)) {
+        (true, false) => &[Some(Unit::Cycles)],
+        (false, true) => &[Some(Unit::Time)],
+        _ => &[Some(Unit::Cycles), Some(Unit::Time)],
+    }
+}
+
+/// What a cost follows from run to run: runs of a side agree clearly better in one unit than in the other. How the sides differ has no part in
+/// it. Whether they do so in either cannot be told of few runs, and where the core kept its frequency.
+fn between_runs<F, V>(sides: [&[Seen<F, V>]; 2], common: Common) -> Following {
+    let in_unit = |unit: Unit| -> Vec<f64> {
+        let of_side = |side: &[Seen<F, V>]| -> Vec<f64> {
+            let runs = side.iter().filter_map(|seen| run(Quantity::Cost, seen, common, Some(unit)));
+            let costs: Vec<f64> = runs.map(|run| run.figure.value).collect();
+            match mean(&costs) {
+                Some(centre) if costs.len() > 1 && centre > 0.0 => {
+                    costs.iter().map(|cost| cost / centre).collect()
+                }
+                _ => Vec::new(),
+            }
+        };
+        sides.into_iter().flat_map(of_side).collect()
+    };
+    following(&in_unit(Unit::Cycles), &in_unit(Unit::Time))
+}
+
+fn run<F, V>(quantity: Quantity, seen: &Seen<F, V>, common: Common, unit: Option<Unit>) -> Option<Run> {
+    let Seen { row, hertz } = seen;
+    let figure = quantity.of(row)?;
+    let factor = match (quantity, unit) {
+        (Quantity::Cost, Some(Unit::Cycles)) => common.of_cycles(*hertz),
+        (Quantity::Quality, Some(_)) => common.of_quality(*hertz, unit),
+        _ => 1.0,
+    };
+    let scaled = |(low, high): (f64, f64)| (low * factor, high * factor);
+    let processes = row.observations.as_ref().map_or(0, |seen| seen.processes);
+    Some(Run {
+        figure: Figure { value: figure.value * factor, interval: figure.interval.map(scaled) },
+        degrees: f64::from(processes.saturating_sub(1)).max(1.0),
+        shared_core: row.warnings.iter().any(|warning| warning.code == "restless-core"),
+        spread: row.spread.unwrap_or(0.5),
+    })
+}

@@ -1,0 +1,117 @@
+//! What runs of one unchanged machine differ by, beyond what processes of one run do: by the kind of read. It decides where a side has one
+//! report only; several measure it.
+
+use super::Quantity;
+use crate::model::{Family, ReadsBy, TimerRow};
+use crate::quality::{COST_EXPONENT, SPREAD_EXPONENT};
+
+/// How a timer is read, as far as runs differ by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Read {
+    /// By an instruction, or by code of the system that runs in user mode.
+    InUserMode,
+    /// By a system call.
+    BySystemCall,
+    /// Of what the scheduler charged, or of an event counter: the kernel adds it up.
+    OfCpuTime,
+    /// In another runtime, or nobody says how.
+    Elsewhere,
+    /// It waits.
+    Waiting,
+}
+
+/// Standard deviations of the logarithm of a cost in cycles between runs, of reads in user mode, by a system call and of CPU time, and of others.
+const COSTS: [f64; 4] = [0.025, 0.08, 0.08, 0.10];
+/// The same of a spread *s*, in √(*s* (1 - *s*)).
+const SPREADS: [f64; 4] = [0.2, 0.4, 0.4, 0.4];
+/// Of a cost and a spread where the core was shared in one of the runs, in user mode and of all others.
+const SHARED_CORE: [[f64; 2]; 2] = [[0.04, 0.3], [0.15, 0.6]];
+/// Standard deviation of the logarithm of a lateness between runs: how deeply the host's CPU slept.
+const WAITS: f64 = 0.3;
+/// Degrees of freedom that these are known with: each is of some ten runs.
+pub(super) const DEGREES: f64 = 10.0;
+
+impl Read {
+    pub(super) fn of<F, V>(row: &TimerRow<F, V>) -> Self {
+        if row.runtime != "native" {
+            return Self::Elsewhere;
+        }
+        let properties = row.properties.as_ref();
+        let family = properties.and_then(|properties| properties.family);
+        match (family, properties.and_then(|properties| properties.reads_by)) {
+            (_, Some(ReadsBy::Instruction | ReadsBy::Vdso)) => Self::InUserMode,
+            (Some(Family::CpuTime | Family::PerfEvent), _) => Self::OfCpuTime,
+            (_, Some(ReadsBy::SystemCall)) => Self::BySystemCall,
+            _ => Self::Elsewhere,
+        }
+    }
+
+    /// In words.
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Self::InUserMode => "reads in user mode",
+            Self::BySystemCall => "system calls",
+            Self::OfCpuTime => "clocks of CPU time",
+            Self::Elsewhere => "other reads",
+            Self::Waiting => "waits",
+        }
+    }
+
+    /// By what share of a cost, or of a lateness, runs differ.
+    pub(super) fn share(self, shared_core: bool) -> f64 {
+        match self {
+            Self::Waiting => WAITS,
+            read if shared_core => SHARED_CORE[read.at().min(1)][0],
+            read => COSTS[read.at()],
+        }
+    }
+
+    fn at(self) -> usize {
+        (self as usize).min(COSTS.len() - 1)
+    }
+
+    fn spread(self, shared_core: bool) -> f64 {
+        if shared_core { SHARED_CORE[self.at().min(1)][1] } else { SPREADS[self.at()] }
+    }
+
+    /// The variance between runs of a figure of this value, on the scale that it is compared on: of a logarithm where that is `relative`.
+    /// Beside it the spread that goes with a Quality.
+    pub(super) fn variance(
+        self,
+        quantity: Quantity,
+        value: f64,
+        spread: f64,
+        shared_core: bool,
+        relative: bool,
+    ) -> f64 {
+        let spread = spread.clamp(0.0, 1.0);
+        let of_spread = self.spread(shared_core) * (spread * (1.0 - spread)).sqrt();
+        let share = match quantity {
+            Quantity::Cost => self.share(shared_core),
+            Quantity::Quality => (COST_EXPONENT * self.share(shared_core))
+                .hypot(SPREAD_EXPONENT * of_spread / spread.max(f64::EPSILON)),
+            Quantity::Spread => return of_spread.powi(2),
+            Quantity::Accuracy | Quantity::Granularity => super::quantity::SLEW,
+            Quantity::Floor | Quantity::Lateness | Quantity::Tail | Quantity::Cpu => WAITS,
+            Quantity::Rate => 0.0,
+        };
+        if relative { share.powi(2) } else { (share * value).powi(2) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Quantity, Read};
+
+    #[test]
+    fn what_the_kernel_does_varies_more() {
+        let variance = |read: Read, shared| read.variance(Quantity::Cost, 20.0, 0.9, shared, true);
+        assert!(variance(Read::BySystemCall, false) > variance(Read::InUserMode, false));
+        assert!(variance(Read::OfCpuTime, true) > variance(Read::OfCpuTime, false));
+        let read = Read::InUserMode;
+        let [relative, absolute] =
+            [true, false].map(|relative| read.variance(Quantity::Cost, 20.0, 0.9, false, relative));
+        assert!((absolute / relative - 400.0_f64).abs() < 1e-9);
+        assert_eq!(read.variance(Quantity::Spread, 1.0, 1.0, true, false), 0.0);
+    }
+}
