@@ -273,7 +273,7 @@ pub struct SelftestArgs {
     #[arg(long)]
     pub waits: bool,
     /// Judge what `compare` finds of simulated fleets of so many nodes, before and after an upgrade of their kernel
-    #[arg(long, value_name = "NODES", conflicts_with_all = ["quick", "waits", "count"], allow_negative_numbers = true, value_parser = values::whole::<u32>(1..=100_000))]
+    #[arg(long, value_name = "NODES", conflicts_with_all = ["quick", "waits", "count", "per_kind"], allow_negative_numbers = true, value_parser = values::whole::<u32>(1..=100_000))]
     pub fleet: Option<u32>,
     /// Keep the reports of one such fleet instead, in this folder, which must not be there yet, with what is true of each node
     #[arg(long, value_name = "DIR", requires = "fleet")]
@@ -284,6 +284,9 @@ pub struct SelftestArgs {
     /// How many timers to simulate
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(1..=u64::MAX))]
     pub count: Option<u32>,
+    /// Simulate so many of each kind of timer and machine instead, by either reference; of 500 each kind has to be covered
+    #[arg(long, value_name = "N", conflicts_with_all = ["count", "waits"], allow_negative_numbers = true, value_parser = values::whole::<u32>(1..=100_000))]
+    pub per_kind: Option<u32>,
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     pub format: ShortFormat,

@@ -12,7 +12,7 @@ use timermeter::trace::Trace;
 
 fn probed(timer: Model, seed: u64) -> Trace {
     let reference = Model::regular("fine", 0.385, 0.385, 12.0);
-    let case = Case { timer, reference, surroundings: Surroundings::default(), seed };
+    let case = Case { timer, reference, surroundings: Surroundings::default(), cut: None, seed };
     // Ten processes, so that one or nine of them may have another step.
     let plan = Plan { processes: 10, brief: 0, most_processes: 10, ..Plan::DEFAULT };
     case.probe(&plan).expect("the reference is sound").0

@@ -59,6 +59,9 @@ struct Core {
     /// Logarithm of the frequency around which it wanders over the nominal one, and of its frequency over that.
     level: f64,
     speed: f64,
+    /// How far the two levels that it steps between lie from the middle, and whether it is at the upper one.
+    step: f64,
+    upper: bool,
     next_change: f64,
 }
 
@@ -69,18 +72,20 @@ impl Core {
     const MEMORY: f64 = 0.8;
 
     fn new(surroundings: &Surroundings, now: f64, random: &mut StdRng) -> Self {
-        let Surroundings { wander, level, .. } = *surroundings;
+        let Surroundings { wander, level, apart, .. } = *surroundings;
         let speed = wander * normal(random);
-        Self { wander, level, speed, next_change: now + exponential(Self::DWELL, random) }
+        let (step, upper) = (apart / 2.0, apart > 0.0 && random.random());
+        Self { wander, level, speed, step, upper, next_change: now + exponential(Self::DWELL, random) }
     }
 
     fn at(&mut self, now: f64, random: &mut StdRng) -> f64 {
-        while self.wander > 0.0 && now >= self.next_change {
+        while (self.wander > 0.0 || self.step > 0.0) && now >= self.next_change {
             let news = (1.0 - Self::MEMORY * Self::MEMORY).sqrt() * self.wander * normal(random);
             self.speed = Self::MEMORY * self.speed + news;
+            self.upper = self.step > 0.0 && random.random();
             self.next_change += exponential(Self::DWELL, random);
         }
-        (self.level + self.speed).exp()
+        (self.level + self.speed + if self.upper { self.step } else { -self.step }).exp()
     }
 }
 
@@ -245,6 +250,19 @@ impl Clock {
             }
             Jitter::Normal(deviation) => (deviation * normal(random)).max(-base * 0.9),
             Jitter::Gamma { shape, scale } => scale * gamma(shape, random),
+            Jitter::Trimodal { extra, share } => {
+                let path: f64 = random.random_range(0.0..1.0);
+                if path < share[0] {
+                    extra[0]
+                } else if path < share[0] + share[1] {
+                    extra[1]
+                } else {
+                    0.0
+                }
+            }
+            Jitter::Pareto { shape, scale } => {
+                scale * ((1.0 - random.random_range(0.0..1.0_f64)).powf(-1.0 / shape) - 1.0)
+            }
         };
         let interruption = match self.model.outliers {
             Some(Outliers { share, longest }) if random.random_bool(share) => {

@@ -17,7 +17,7 @@ use crate::parallel;
 use crate::prober::sampling::Plan;
 use crate::selftest::figure::FigureSummary;
 use crate::selftest::score::{ALIKE, FIGURES, Score, Scores, Summary, kind};
-use crate::selftest::{Case, Found, Verdict, population};
+use crate::selftest::{Case, Found, Verdict, coverage, population};
 
 /// Simulated timers, unless specified otherwise.
 const COUNT: u32 = 200;
@@ -64,16 +64,26 @@ struct Required {
     /// The share of timers on which each figure is right; the cost where processes are alike, as it cannot be where they differ by
     /// more than the tolerance.
     right: f64,
-    /// The least share of intervals that hold the truth.
+    /// The least share of intervals that hold the truth, of all timers and of each kind.
     covered: f64,
+    covered_of_a_kind: f64,
     /// The largest share of timers that may miss by what matters, beyond that which exact intervals of these widths would have.
     misses: f64,
     /// The largest share of timers without a step that may be given one.
     numbers_for_irregular: f64,
 }
 
-const REQUIRED: Required =
-    Required { right: 0.97, covered: 0.93, misses: 0.02, numbers_for_irregular: 0.005 };
+const REQUIRED: Required = Required {
+    right: 0.97,
+    covered: coverage::OF_ALL,
+    covered_of_a_kind: coverage::OF_A_KIND,
+    misses: 0.02,
+    numbers_for_irregular: 0.005,
+};
+
+/// Scores of groups of timers and of all of them, by what timed them.
+type ByReference = IndexMap<String, (Scores, Score)>;
+
 /// With so many timers a share that holds for the population is found to within this many standard errors.
 const CHANCE: f64 = 2.5;
 
@@ -88,11 +98,14 @@ pub fn run(args: &SelftestArgs, output: &mut dyn Write) -> Result<(), CommandErr
     if let Some(nodes) = args.fleet {
         return fleet::run(args, nodes, output);
     }
-    let outcome = judge(
-        args.seed.unwrap_or(1),
-        args.count.unwrap_or(COUNT) as usize,
-        if args.quick { &Plan::QUICK } else { &Plan::DEFAULT },
-    )?;
+    let seed = args.seed.unwrap_or(1);
+    let regular = match args.per_kind {
+        Some(count) => population::per_kind(count as usize, seed),
+        None => population::regular(args.count.unwrap_or(COUNT) as usize, seed),
+    };
+    let count = args.count.or(args.per_kind).unwrap_or(COUNT) as usize;
+    let plan = if args.quick { &Plan::QUICK } else { &Plan::DEFAULT };
+    let outcome = judge(seed, &regular, &population::irregular(count, seed), plan)?;
     match args.format {
         ShortFormat::Json => {
             writeln!(output, "{}", super::pretty(&outcome)?)?;
@@ -103,9 +116,8 @@ pub fn run(args: &SelftestArgs, output: &mut dyn Write) -> Result<(), CommandErr
     if outcome.passed { Ok(()) } else { Err(CommandError::Failed(failure(&outcome.failures))) }
 }
 
-fn judge(seed: u64, count: usize, plan: &Plan) -> Result<Outcome, CommandError> {
+fn judge(seed: u64, regular: &[Case], irregular: &[Case], plan: &Plan) -> Result<Outcome, CommandError> {
     let fault = |fault| CommandError::Failed(format!("a simulated timer could not be probed: {fault}"));
-    let (regular, irregular) = (population::regular(count, seed), population::irregular(count, seed));
     let progress = Progress::of(regular.len() + irregular.len(), false);
     progress.at("simulated timers");
     let judged = |chunk: &[Case]| -> Result<Vec<Verdict>, CommandError> {
@@ -116,7 +128,7 @@ fn judge(seed: u64, count: usize, plan: &Plan) -> Result<Outcome, CommandError> 
         };
         parallel::mapped(chunk, judged).into_iter().collect::<Result<_, _>>().map_err(fault)
     };
-    let mut by_reference = IndexMap::<String, (Scores, Score)>::new();
+    let mut by_reference = ByReference::new();
     let mut misses = Vec::new();
     // A chunk at a time: what was found of a timer is as large as a row of a report.
     for chunk in regular.chunks(CHUNK) {
@@ -142,6 +154,7 @@ fn judge(seed: u64, count: usize, plan: &Plan) -> Result<Outcome, CommandError> 
     by_reference.sort_unstable_keys();
     let mut failures: Vec<String> =
         by_reference.iter().flat_map(|(reference, (groups, all))| failures(reference, groups, all)).collect();
+    failures.extend(seldom_covered(&by_reference));
     if f64::from(numbers) > REQUIRED.numbers_for_irregular * irregular.len() as f64 {
         failures.push(format!("{numbers} timers without a step were given one"));
     }
@@ -169,7 +182,7 @@ fn failures(reference: &str, groups: &Scores, score: &Score) -> Vec<String> {
     let summary = score.summary();
     let alike = groups.0.get(ALIKE).map(|score| score.summary().cost.right);
     let cost = FigureSummary { right: alike.flatten(), ..summary.cost };
-    let figures = [summary.accuracy, cost, summary.spread, summary.quality];
+    let figures = Summary { cost, ..summary.clone() }.figures();
     let too_few = |what: &str, name: &str, share: Option<f64>, required: f64| {
         share.filter(|share| *share < required - chance(required)).map(|share| {
             format!(
@@ -179,10 +192,10 @@ fn failures(reference: &str, groups: &Scores, score: &Score) -> Vec<String> {
             )
         })
     };
-    let of_figures = FIGURES.iter().zip(figures).flat_map(|(name, figure)| {
-        let right = too_few("right", name, figure.right, REQUIRED.right);
-        right.into_iter().chain(too_few("covered", name, figure.covered, REQUIRED.covered))
-    });
+    let of_figures = FIGURES
+        .iter()
+        .zip(figures)
+        .flat_map(|(name, figure)| too_few("right", name, figure.right, REQUIRED.right));
     let most = summary.unavoidable + REQUIRED.misses;
     let misses = (summary.misses > most + chance(most)).then(|| {
         format!(
@@ -192,6 +205,17 @@ fn failures(reference: &str, groups: &Scores, score: &Score) -> Vec<String> {
         )
     });
     of_figures.chain(misses).collect()
+}
+
+/// Figures of groups, and of all timers, whose intervals hold the truth too seldom.
+fn seldom_covered(by_reference: &ByReference) -> Vec<String> {
+    let of_groups = |(reference, (groups, _)): (&String, &(Scores, Score))| {
+        let named = |(name, score): (&String, &Score)| (format!("{reference}, {name}"), score.summary());
+        groups.0.iter().map(named).collect::<Vec<_>>()
+    };
+    let kinds: Vec<(String, Summary)> = by_reference.iter().flat_map(of_groups).collect();
+    let all: Vec<Summary> = by_reference.values().map(|(_, all)| all.summary()).collect();
+    coverage::too_seldom(&kinds, &all)
 }
 
 fn miss(case: &Case, verdict: &Verdict) -> Miss {

@@ -2,6 +2,7 @@
 //! is held against what is true.
 
 mod core;
+pub mod coverage;
 pub mod figure;
 pub mod fleet;
 pub mod population;
@@ -46,6 +47,8 @@ pub struct Case {
     pub reference: Model,
     /// The machine around them.
     pub surroundings: Surroundings,
+    /// Processes after which the budget of the run is used, where it is.
+    pub cut: Option<u32>,
     /// The seed of its virtual worlds.
     pub seed: u64,
 }
@@ -65,7 +68,7 @@ impl Case {
             Trace { ns_per_tick: None, declared: self.timer.declared, reference, ..Trace::default() };
         let (mut slow, mut rates) = (0, Vec::new());
         let mut sketch: Option<Sketch> = None;
-        for process in 1..=plan.most_processes {
+        for process in 1..=self.cut.unwrap_or(u32::MAX).clamp(plan.processes, plan.most_processes) {
             let (alone, certain) = (plan.processes, plan.processes + plan.brief);
             let wide = |sketch: &Sketch| goes_on(sketch.scatter(), trace.runs.len(), f64::INFINITY, plan);
             if process > certain && !sketch.as_ref().is_some_and(wide) {

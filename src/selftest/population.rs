@@ -5,6 +5,9 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use timers::simulated::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates};
 
+mod kinds;
+
+pub use self::kinds::per_kind;
 use super::Case;
 
 /// Nanoseconds in a tick of a simulated time stamp counter of 2.596 GHz.
@@ -16,6 +19,9 @@ const ODD_STEPS: [f64; 4] = [10.015, 41.667, 52.083, 279.365];
 /// How far the frequencies of runs differ from each other, of how far those of one run do (standard deviations): 1.6 and 1.8 % of 2.1 to
 /// 3.6 % in ten quiet and ten busy runs of a virtual machine (METHODOLOGY.md, below the table of twenty runs).
 const BETWEEN_RUNS: f64 = 0.6;
+
+/// By how much they differ where a core steps between two levels: 1.7 % between runs of another virtual machine.
+const OF_A_RUN: f64 = 0.017;
 
 /// `count` timers that have a step, each with a fine or a 10 ns reference.
 #[must_use]
@@ -34,16 +40,27 @@ pub fn irregular(count: usize, seed: u64) -> Vec<Case> {
 fn case(timer: Model, random: &mut StdRng) -> Case {
     let reference = reference(random);
     let surroundings = surroundings(&timer, random);
-    Case { timer, reference, surroundings, seed: random.random() }
+    // The budget ends after those processes that each timer has to itself, or some brief ones later.
+    let cut = random.random_bool(0.1).then(|| cut_short(random));
+    Case { timer, reference, surroundings, cut, seed: random.random() }
 }
 
-/// A counter that moves at every tick of 0.4 ns, or one on a 100 MHz grid, declared in counts or in nanoseconds.
 fn reference(random: &mut StdRng) -> Model {
+    if random.random() { grid(random) } else { fine(random) }
+}
+
+/// A counter that moves at every tick of 0.4 ns.
+fn fine(random: &mut StdRng) -> Model {
+    Model::regular("fine", TSC_TICK, TSC_TICK, random.random_range(8.0..30.0))
+}
+
+/// One on a 100 MHz grid, declared in counts or in nanoseconds.
+fn grid(random: &mut StdRng) -> Model {
     let cost = random.random_range(8.0..30.0);
-    match random.random_range(0..4) {
-        0 => Model { unique: true, ..Model::regular("10 ns grid", 26.0 * TSC_TICK, TSC_TICK, cost) },
-        1 => Model::regular("10 ns grid", 10.015, 1.0, cost),
-        _ => Model::regular("fine", TSC_TICK, TSC_TICK, cost),
+    if random.random() {
+        Model { unique: true, ..Model::regular("10 ns grid", 26.0 * TSC_TICK, TSC_TICK, cost) }
+    } else {
+        Model::regular("10 ns grid", 10.015, 1.0, cost)
     }
 }
 
@@ -74,19 +91,7 @@ fn regular_timer(random: &mut StdRng) -> Model {
             )
         }
     };
-    model.jitter = match random.random_range(0..7) {
-        0 => Jitter::None,
-        1 | 2 => Jitter::Exponential(cost * log_uniform(0.005, 0.3, random)),
-        3 => Jitter::Normal(cost * log_uniform(0.01, 0.25, random)),
-        4 => {
-            let shape = log_uniform(1.0, 20.0, random);
-            Jitter::Gamma { shape, scale: cost * log_uniform(0.01, 0.3, random) / shape }
-        }
-        _ => Jitter::Bimodal {
-            extra: cost.max(12.0) * log_uniform(0.15, 4.0, random),
-            share: random.random_range(0.05..0.45),
-        },
-    };
+    model.jitter = kinds::usual(cost, random);
     model.follows_core = random.random_bool(0.8);
     if random.random_bool(0.3) {
         model.outliers = Some(Outliers { share: log_uniform(1e-4, 8e-3, random), longest: 1e6 });
@@ -106,23 +111,56 @@ fn regular_timer(random: &mut StdRng) -> Model {
 fn surroundings(timer: &Model, random: &mut StdRng) -> Surroundings {
     let processes = match random.random_range(0..20) {
         0..8 => Processes::Alike,
-        8..17 => Processes::Factor(log_uniform(0.002, 0.05, random)),
-        _ => {
-            let apart: f64 = log_uniform(0.03, 0.2, random);
-            let factor = if random.random() { 1.0 + apart } else { 1.0 / (1.0 + apart) };
-            // Kinds that few processes belong to are met by too few of them to be known.
-            Processes::Regimes { factor, share: random.random_range(0.4..0.6) }
-        }
+        8..17 => differing(random),
+        _ => in_two_regimes(random),
     };
-    let interruptions = random.random_bool(0.4).then(|| Interruptions {
+    let interruptions = random.random_bool(0.4).then(|| interrupted(timer, random));
+    let turn = random.random_range(0.2..0.6);
+    let steady = Surroundings { processes, interruptions, turn, ..Surroundings::default() };
+    match random.random_range(0..10) {
+        0..3 => wandering(steady, random),
+        3 => of_two_levels(steady, random),
+        _ => steady,
+    }
+}
+
+/// Between processes: as one factor, drawn by each, or as two kinds of them.
+fn differing(random: &mut StdRng) -> Processes {
+    Processes::Factor(log_uniform(0.002, 0.05, random))
+}
+
+fn in_two_regimes(random: &mut StdRng) -> Processes {
+    let apart: f64 = log_uniform(0.03, 0.2, random);
+    let factor = if random.random() { 1.0 + apart } else { 1.0 / (1.0 + apart) };
+    // Kinds that few processes belong to are met by too few of them to be known.
+    Processes::Regimes { factor, share: random.random_range(0.4..0.6) }
+}
+
+fn interrupted(timer: &Model, random: &mut StdRng) -> Interruptions {
+    Interruptions {
         // So that not more than some percent of the calls are interrupted.
         every: log_uniform(5e4, 4e6, random).max(40.0 * timer.base),
         longest: log_uniform(2e3, 3e4, random),
-    });
-    let wander = if random.random_bool(0.3) { log_uniform(0.005, 0.06, random) } else { 0.0 };
-    let between: f64 = StandardNormal.sample(random);
-    let level = BETWEEN_RUNS * wander * between;
-    Surroundings { processes, interruptions, wander, level, turn: random.random_range(0.2..0.6) }
+    }
+}
+
+fn wandering(around: Surroundings, random: &mut StdRng) -> Surroundings {
+    let wander = log_uniform(0.005, 0.06, random);
+    Surroundings { wander, level: BETWEEN_RUNS * wander * normal(random), apart: 0.0, ..around }
+}
+
+/// A core that steps between two frequencies, as with a neighbour that comes and goes, and whose frequencies differ from run to run.
+fn of_two_levels(around: Surroundings, random: &mut StdRng) -> Surroundings {
+    let apart = log_uniform(0.03, 0.3, random);
+    Surroundings { wander: 0.0, level: OF_A_RUN * normal(random), apart, ..around }
+}
+
+fn cut_short(random: &mut StdRng) -> u32 {
+    random.random_range(3..9)
+}
+
+fn normal(random: &mut StdRng) -> f64 {
+    StandardNormal.sample(random)
 }
 
 fn irregular_timer(random: &mut StdRng) -> Model {

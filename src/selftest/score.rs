@@ -44,6 +44,14 @@ pub struct Summary {
     pub unavoidable: f64,
 }
 
+impl Summary {
+    /// In the order of [`FIGURES`].
+    #[must_use]
+    pub fn figures(&self) -> [FigureSummary; 4] {
+        [self.accuracy, self.cost, self.spread, self.quality]
+    }
+}
+
 /// Names of the figures, in their order.
 pub const FIGURES: [&str; 4] = ["accuracy", "cost", "spread", "Quality"];
 
@@ -76,6 +84,11 @@ impl Score {
 /// The group of timers whose processes do not differ.
 pub const ALIKE: &str = "processes: alike";
 
+/// A second cost is rare that is met in a smaller share of the calls.
+const RARE: f64 = 0.03;
+/// Nanoseconds in a step of the coarse reference: two costs that lie closer show at the same levels.
+const A_STEP: f64 = 10.0;
+
 /// Scores of groups, in the order of [`groups`].
 #[derive(Clone, Debug, Default)]
 pub struct Scores(pub IndexMap<String, Score>);
@@ -106,7 +119,11 @@ fn groups(case: &Case) -> Vec<String> {
         Jitter::Exponential(_) => "with a tail",
         Jitter::Normal(_) => "normal",
         Jitter::Gamma { .. } => "skewed",
+        Jitter::Bimodal { share, .. } if share < RARE => "rare slow path",
+        Jitter::Bimodal { extra, .. } if extra < A_STEP => "two within 10 ns",
         Jitter::Bimodal { .. } => "bimodal",
+        Jitter::Trimodal { .. } => "three modes",
+        Jitter::Pareto { .. } => "Pareto tail",
     };
     let processes = match case.surroundings.processes {
         Processes::Alike => "alike",
@@ -119,9 +136,14 @@ fn groups(case: &Case) -> Vec<String> {
         groups.push("machine: interrupted".into());
     }
     if case.surroundings.wander > 0.0 {
-        let core_frequency =
-            if case.timer.follows_core { "frequency wanders" } else { "frequency wanders, device" };
+        let core_frequency = if case.timer.follows_core { "frequency wanders" } else { "wanders, device" };
         groups.push(format!("machine: {core_frequency}"));
+    }
+    if case.surroundings.apart > 0.0 {
+        groups.push("machine: two frequencies".into());
+    }
+    if case.cut.is_some() {
+        groups.push("run: cut short".into());
     }
     groups
 }

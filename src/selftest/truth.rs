@@ -117,6 +117,11 @@ impl Costs<'_> {
                     1.0
                 }
             }
+            Jitter::Trimodal { extra, share } => {
+                let paths = extra.into_iter().zip(share);
+                1.0 - paths.filter(|(extra, _)| above < *extra).map(|(_, share)| share).sum::<f64>()
+            }
+            Jitter::Pareto { shape, scale } => 1.0 - (1.0 + above / scale).powf(-shape),
         }
     }
 
@@ -147,6 +152,11 @@ mod tests {
         near(of(Jitter::Gamma { shape: 1.0, scale: 20.0 }, Processes::Alike), (113.863, 0.5211));
         near(of(Jitter::Normal(10.0), Processes::Alike), (100.0, 0.6827));
         near(of(Jitter::Bimodal { extra: 30.0, share: 0.3 }, Processes::Alike), (100.0, 0.7));
+        let three = |share| of(Jitter::Trimodal { extra: [5.0, 30.0], share }, Processes::Alike);
+        near(three([0.3, 0.15]), (100.0, 0.85));
+        near(three([0.15, 0.55]), (130.0, 0.55));
+        let scale = 20.0;
+        near(of(Jitter::Pareto { shape: 2.0, scale }, Processes::Alike), (108.284, 0.574));
         near(of(Jitter::None, Processes::Regimes { factor: 1.2, share: 0.5 }), (110.0, 1.0));
         near(of(Jitter::None, Processes::Factor(0.03)), (100.0, 1.0));
     }

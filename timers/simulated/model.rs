@@ -23,6 +23,20 @@ pub enum Jitter {
         /// Scale in nanoseconds: the mean over the shape.
         scale: f64,
     },
+    /// Three paths: the cheapest, and two that cost more.
+    Trimodal {
+        /// What these cost more, in nanoseconds, the smaller first.
+        extra: [f64; 2],
+        /// How often each of them is taken, in (0, 1), below 1 together.
+        share: [f64; 2],
+    },
+    /// An extra with a tail that falls off as a power (Lomax): the share of extras above `x` is (1 + `x`/`scale`)^-`shape`.
+    Pareto {
+        /// The power; above 2 the variance is finite.
+        shape: f64,
+        /// Scale in nanoseconds.
+        scale: f64,
+    },
 }
 
 /// Rare long interruptions, by call.
@@ -134,6 +148,8 @@ pub struct Surroundings {
     pub wander: f64,
     /// Logarithm of the frequency around which it wanders in this run over the nominal one.
     pub level: f64,
+    /// Logarithm of how far two levels lie apart that it steps between besides, half of it to either side; 0 for none.
+    pub apart: f64,
     /// Nanoseconds of one turn of a loop around its call. An empty loop is slower in some processes, as where its code came to
     /// lie; loops that wait for a read are not.
     pub turn: f64,

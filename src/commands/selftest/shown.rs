@@ -17,10 +17,7 @@ pub(super) fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), Com
     let style = terminal_style();
     for judged in &outcome.references {
         writeln!(output, "\nreference: {}", judged.reference)?;
-        let whole = side_by_side(judged);
-        let fits = style.width.is_none() || whole.fits(style);
-        let set = if fits { whole.on_terminal(style, &|_| "") } else { one_below_the_other(judged, style) };
-        write!(output, "{set}")?;
+        write!(output, "{}", tables(judged, style))?;
     }
     let mut legend = String::new();
     for line in LEGEND.lines() {
@@ -44,32 +41,20 @@ fn groups(judged: &Judged) -> impl Iterator<Item = (&str, &Summary)> {
     judged.groups.iter().map(|(group, summary)| (group.as_str(), summary)).chain([("all", &judged.all)])
 }
 
-fn figures(summary: &Summary) -> [FigureSummary; 4] {
-    [summary.accuracy, summary.cost, summary.spread, summary.quality]
-}
-
 fn misses_of(summary: &Summary) -> String {
     format!("{:.1} ({:.1}) %", 100.0 * summary.misses, 100.0 * summary.unavoidable)
 }
 
-/// A column a figure.
-fn side_by_side(judged: &Judged) -> Table<'static> {
-    let mut table = table(&["", "timers", "accuracy", "cost", "spread", "Quality", "misses"]);
-    for (group, summary) in groups(judged) {
-        let mut row = vec![Cell::from(group.to_owned()), summary.timers.to_string().into()];
-        row.extend(figures(summary).map(|figure| cell(figure).into()));
-        row.push(misses_of(summary).into());
-        table.push(row);
-    }
-    table
-}
-
-/// A table a figure, for a narrow terminal.
-fn one_below_the_other(judged: &Judged, style: Style) -> String {
+/// A table a figure, and one of misses: no line is wider than 80 columns.
+fn tables(judged: &Judged, style: Style) -> String {
     let of_figure = |(at, name): (usize, &&'static str)| {
-        let mut table = table(&[name, "right covered width (error)"]);
+        let mut table = table(&[name, "right", "covered", "± (error)", "score", "exact"]);
         for (group, summary) in groups(judged) {
-            table.push(vec![group.to_owned().into(), cell(figures(summary)[at]).into()]);
+            let figure = summary.figures()[at];
+            let mut row = vec![Cell::from(group.to_owned()), percent(figure.right).into()];
+            row.extend([percent(figure.covered), sizes(figure)].map(Cell::from));
+            row.extend([figure.score, figure.exact].map(|score| Cell::from(small(score))));
+            table.push(row);
         }
         table.on_terminal(style, &|_| "") + "\n"
     };
@@ -84,26 +69,23 @@ fn one_below_the_other(judged: &Judged, style: Style) -> String {
     FIGURES.iter().enumerate().map(of_figure).collect::<String>() + &misses.on_terminal(style, &|_| "")
 }
 
-const LEGEND: &str = "right % · covered % · median half-width (± median error) of the interval, in % of accuracy and cost, in points of \
-spread and Quality\nmisses: truth outside the interval, and off by more than 1 % of cost or 0.1 points of Quality \
+const LEGEND: &str = "right, covered: in %; ±: median half-width (median error) of the intervals; score: their mean interval score, \
+and that of exact intervals, as wide as figures really scatter. Of accuracy and cost in % of them, of spread and Quality in points\n\
+misses: truth outside the interval, and off by more than 1 % of cost or 0.1 points of Quality \
 (how often exact 95 % intervals of these widths would miss so)";
 
-/// Right, covered, half-width and error of a figure.
-fn cell(figure: FigureSummary) -> String {
-    let percent = |share: Option<f64>| {
-        share.map_or_else(|| numbers::NOTHING.to_owned(), |share| format!("{:.0}", 100.0 * share))
-    };
-    format!("{} {} {}", percent(figure.right), percent(figure.covered), sizes(figure))
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| numbers::NOTHING.to_owned(), |share| format!("{:.0}", 100.0 * share))
+}
+
+/// A size in percent.
+fn small(size: Option<f64>) -> String {
+    let rounded = |size: f64| numbers::significant((100.0 * size * 1e4).round() / 1e4, 2);
+    size.map_or_else(|| numbers::NOTHING.to_owned(), rounded)
 }
 
 /// Half-width and error of a figure, in percent.
 pub(super) fn sizes(figure: FigureSummary) -> String {
-    let small = |size: Option<f64>| {
-        size.map_or_else(
-            || numbers::NOTHING.to_owned(),
-            |size| numbers::significant((100.0 * size * 1e4).round() / 1e4, 2),
-        )
-    };
     format!("{} (±{})", small(figure.half_width), small(figure.error))
 }
 
