@@ -4,10 +4,14 @@ use super::evidence::{Run, Sides};
 use super::family::Candidate;
 use super::scatter::Read;
 use super::{Figure, Quantity, Unit, is_of_single_process};
-use crate::analysis::core_frequency::following;
 use crate::analysis::statistics::mean;
 use crate::model::{Following, Report, TimerRow};
 use crate::quality::{ACCURACY_EXPONENT, COST_EXPONENT};
+
+/// Runs of sides with several, with fewer of which nobody can tell what a cost follows.
+const FEWEST: usize = 4;
+/// What runs differ by in the right unit is at most this part of what they differ by in the wrong one.
+const CLEARLY: f64 = 0.7;
 
 /// A row of a run, with the frequencies of it.
 pub(super) struct Seen<'a, F, V> {
@@ -108,23 +112,24 @@ fn units<F, V>(quantity: Quantity, sides: [&[Seen<F, V>]; 2], common: Common) ->
     }
 }
 
-/// What a cost follows from run to run: runs of a side agree clearly better in one unit than in the other. How the sides differ has no part in
-/// it. Whether they do so in either cannot be told of few runs, and where the core kept its frequency.
+/// What a cost follows from run to run: runs of a side differ clearly less in one unit than in the other. How the sides differ has no part
+/// in it. Of few runs that cannot be told, nor where the core kept its frequency.
 fn between_runs<F, V>(sides: [&[Seen<F, V>]; 2], common: Common) -> Following {
-    let in_unit = |unit: Unit| -> Vec<f64> {
-        let of_side = |side: &[Seen<F, V>]| -> Vec<f64> {
+    let scatter = |unit: Unit| -> Option<f64> {
+        let mut apart = Vec::new();
+        for side in sides {
             let runs = side.iter().filter_map(|seen| run(Quantity::Cost, seen, common, Some(unit)));
             let costs: Vec<f64> = runs.map(|run| run.figure.value).collect();
-            match mean(&costs) {
-                Some(centre) if costs.len() > 1 && centre > 0.0 => {
-                    costs.iter().map(|cost| cost / centre).collect()
-                }
-                _ => Vec::new(),
-            }
-        };
-        sides.into_iter().flat_map(of_side).collect()
+            let centre = mean(&costs).filter(|centre| *centre > 0.0)?;
+            apart.extend(costs.iter().filter(|_| costs.len() > 1).map(|cost| (cost / centre - 1.0).powi(2)));
+        }
+        mean(&apart).filter(|_| apart.len() >= FEWEST).map(f64::sqrt)
     };
-    following(&in_unit(Unit::Cycles), &in_unit(Unit::Time))
+    match (scatter(Unit::Cycles), scatter(Unit::Time)) {
+        (Some(cycles), Some(time)) if cycles < CLEARLY * time => Following::Core,
+        (Some(cycles), Some(time)) if time < CLEARLY * cycles => Following::Device,
+        _ => Following::Unknown,
+    }
 }
 
 fn run<F, V>(quantity: Quantity, seen: &Seen<F, V>, common: Common, unit: Option<Unit>) -> Option<Run> {

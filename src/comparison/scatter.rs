@@ -28,8 +28,8 @@ const SPREADS: [f64; 4] = [0.2, 0.4, 0.4, 0.4];
 const SHARED_CORE: [[f64; 2]; 2] = [[0.04, 0.3], [0.15, 0.6]];
 /// Standard deviation of the logarithm of a lateness between runs: how deeply the host's CPU slept.
 const WAITS: f64 = 0.3;
-/// Degrees of freedom that these are known with: each is of some ten runs.
-pub(super) const DEGREES: f64 = 10.0;
+/// Degrees of freedom that these are known with: of ten runs of many timers, which do not vary alone.
+pub(super) const DEGREES: f64 = 30.0;
 
 impl Read {
     pub(super) fn of<F, V>(row: &TimerRow<F, V>) -> Self {

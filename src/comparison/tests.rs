@@ -107,10 +107,10 @@ fn noise_is_told_from_change() {
         comparison.one_sided.iter().map(|one| (one.timer.as_str(), one.fate)).collect();
     assert_eq!(fates, [("c", Fate::Lost), ("new", Fate::Added), ("gone", Fate::Gone)]);
     let table = render_table(&comparison, false, Style::default());
-    assert!(table.starts_with("Clock reads: slower: b by 50 % [4"), "{table}");
+    assert!(table.starts_with("Clock reads: slower: b by 50 % ["), "{table}");
     assert!(table.contains("; worse: Quality of b; lost: c, gone\n"), "{table}");
     assert!(table.contains("same platform") && table.contains("c (it crashed)"), "{table}");
-    assert!(table.contains("-5.00 points [-") && table.contains("+50.0 % [+4"), "{table}");
+    assert!(table.contains("-5.00 points [-") && table.contains("+50.0 % [+"), "{table}");
     assert!(!table.contains("20.00 ns"), "noise is not shown: {table}");
 }
 
@@ -329,7 +329,8 @@ fn what_is_too_small_to_matter_is_no_change() {
     }
     let comparison = of(10.0, 10.02);
     for text in [render_table(&comparison, false, Style::default()), render_markdown(&comparison, false)] {
-        assert!(text.contains("below 0.5 % of a cost or an accuracy, or 0.1 % of a Quality"), "{text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("below 0.5 % of a cost or an accuracy, or 0.1 % of a Quality"), "{text}");
         assert!(!text.contains("10.02"), "{text}");
     }
 }
@@ -396,7 +397,7 @@ fn several_runs_find_what_one_cannot() {
         "{table}"
     );
     let single = render_table(&single, false, Style::default());
-    assert!(single.contains("one run a side") && single.contains("reads in user mode 2.0 %"), "{single}");
+    assert!(single.contains("one run a side") && single.contains("reads in user mode 2.5 %"), "{single}");
 }
 
 #[test]

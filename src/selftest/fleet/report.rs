@@ -3,20 +3,12 @@
 use rand::rngs::StdRng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::runs::OfTimer;
+use super::row::Between;
 use super::{Fleet, Moment, Node, platform, row};
 use crate::model::{Frequency, Provenance, Report, SCHEMA, Settings, Tool};
 
 /// Standard deviation of the logarithm of the core's frequency between runs.
 const WANDER: f64 = 0.002;
-
-/// What a run differs from others by.
-pub(super) struct Between {
-    /// Standard deviation of the logarithm of the core's frequency.
-    pub core: f64,
-    /// Of each timer.
-    pub timers: Vec<OfTimer>,
-}
 
 impl Fleet {
     /// What `probe` would have written on that node.

@@ -6,14 +6,13 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::runs::OfTimer;
 use super::timers::Simulated;
 use super::{BETWEEN_RUNS, Moment, Node};
 use crate::analysis::interval::CONFIDENCE;
 use crate::analysis::statistics::student_quantile;
 use crate::model::{
-    Accuracy, AccuracyKind, Answers, Cost, CpuOffset, Cycles, Declared, Monotonic, Nature, Observations,
-    Outcome, Path, ReadPath, Stable, Status, ThreadSafe, TimerRow, Verdicts, Warning,
+    Accuracy, AccuracyKind, Answers, Cost, CpuOffset, Cycles, Declared, Following, Monotonic, Nature,
+    Observations, Outcome, Path, ReadPath, Stable, Status, ThreadSafe, TimerRow, Verdicts, Warning,
 };
 use crate::quality::{ACCURACY_EXPONENT, COST_EXPONENT, SPREAD_EXPONENT, quality};
 
@@ -47,6 +46,23 @@ pub(super) struct Run<'a> {
     pub quantile: f64,
     /// What this run differs from others by, where calls follow the core; else runs of a node differ as those of a fleet do.
     pub of_run: Option<OfTimer>,
+}
+
+/// What a run differs from others by.
+pub(super) struct Between {
+    /// Standard deviation of the logarithm of the core's frequency.
+    pub core: f64,
+    /// Of each timer.
+    pub timers: Vec<OfTimer>,
+}
+
+/// What the runs of one timer differ by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OfTimer {
+    /// The logarithm of what this run's calls take, over what they do on average.
+    pub shift: f64,
+    /// What the report can say of the core.
+    pub follows: Option<Following>,
 }
 
 /// What processes found, on the scale they scatter on.

@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 
-use super::report::Between;
+use super::row::{Between, OfTimer};
 use super::{Fleet, Moment, Node, Simulated};
 use crate::model::{Following, ReadsBy, Report};
 
@@ -29,15 +29,6 @@ pub struct Planted<'a> {
     pub timer: &'a str,
     /// What they take more.
     pub share: f64,
-}
-
-/// What the runs of one timer differ by.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OfTimer {
-    /// The logarithm of what this run's calls take, over what they do on average.
-    pub shift: f64,
-    /// What the report can say of the core.
-    pub follows: Option<Following>,
 }
 
 impl Fleet {
