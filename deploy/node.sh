@@ -33,7 +33,7 @@ case $1 in /*) run=$1 ;; *) run=./$1 ;; esac
 node=$(printf %s "$2" | LC_ALL=C tr -c 'A-Za-z0-9._-' _)
 shift 2
 case $node in '' | .*) node=node$node ;; esac
-began=$(date +%s) host=$(uname -n | plain) state=running code=- message=- folder='' child=''
+began=$(date +%s) host=$(uname -n | plain) state=running code=- message=- folder='' over=''
 
 tell() {
     line=$(printf '%s\t%s\t%s\t%s\t%s\t%s\t%s' "$state" "$node" "$host" "$began" "${1:--}" "$code" "$message")
@@ -52,8 +52,9 @@ end() {
 # shellcheck disable=SC2317
 stop() {
     trap '' TERM INT HUP
-    # It hands the signal on to the probe, which ends all that it started.
-    [ -z "$child" ] || { kill "$child" 2>/dev/null; wait "$child"; }
+    # It hands the signal on to the probe, which ends all that it started. Asked of the shell itself, as the signal may come before the next
+    # line is reached.
+    [ -n "$over" ] || [ -z "${!:-}" ] || { kill "$!" 2>/dev/null; wait "$!"; }
     rm -f "$folder/.report"
     [ "$errors" = /dev/null ] || rm -f "$errors"
     state=cancelled
@@ -86,9 +87,8 @@ if [ -n "${REMOTE:-}" ]; then
 else
     timeout -k 5 "${LIMIT:-900}" "${TIMERMETER:-timermeter}" probe --quiet --save "$folder" "$@" >/dev/null 2>"$errors" </dev/null &
 fi
-child=$!
-wait "$child"
-code=$? child=
+wait "$!"
+code=$? over=yes
 message=$(tail -n 1 "$errors" | plain | cut -c 1-300)
 # 3: done, but a timer that was asked for by name could not be characterised.
 case $code in 0 | 3) state='done' ;; *) state=failed ;; esac

@@ -12,6 +12,7 @@ use timermeter::commands::{
     wait,
 };
 use timermeter::prober::children::{self, guard};
+use timermeter::text::shortened;
 use timermeter::{limits, scratch};
 use timers::os::signals::{self, Request};
 
@@ -25,7 +26,7 @@ const DONE_BUT: u8 = 3;
 fn main() -> ExitCode {
     timers::os::machine::regain_counter();
     timers::os::limits::share_reserves();
-    let Cli { color, command } = limits::on_roomy_stack(Cli::parse);
+    let Cli { color, command } = limits::on_roomy_stack(parsed);
     colour(color);
     match command {
         // Who moves a worker to another CPU or counts its switches does so with its first thread.
@@ -40,6 +41,21 @@ fn main() -> ExitCode {
             done
         }),
     }
+}
+
+/// What is wrong with the arguments is said without the middle of those that nobody could read.
+fn parsed() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let whole = error.render().to_string();
+        let short: Vec<String> = whole.split('\n').map(shortened).collect();
+        let short = short.join("\n");
+        if short == whole {
+            error.exit();
+        }
+        // Help, which goes to standard output, has no such words.
+        let _ = write!(std::io::stderr(), "{short}");
+        std::process::exit(error.exit_code());
+    })
 }
 
 fn done(ended: Result<bool, CommandError>) -> ExitCode {

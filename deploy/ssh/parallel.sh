@@ -14,6 +14,14 @@ deploy=$(cd -- "$(dirname -- "$0")/.." && pwd) || exit 1
 shift 2
 mkdir -p "$run" && LC_ALL=C tr -c 'A-Za-z0-9._\n-' _ <"$nodes" >"$run/nodes" || exit 1
 export REMOTE="${SSH:-ssh -o BatchMode=yes -o ConnectTimeout=10}"
+stopped=''
+stop() {
+    stopped=$1
+    [ -z "${!:-}" ] || kill -TERM -- "-$!" 2>/dev/null
+}
+trap 'stop 143' TERM
+trap 'stop 130' INT
+trap 'stop 129' HUP
 # With a process group of its own, so that all of them can be told to stop. No shell reads a host or an argument: xargs hands a line to
 # each node as one word, behind those that are the same for all.
 set -m
@@ -30,10 +38,9 @@ xargs -0 -r -n 1 -P "${JOBS:-50}" sh -c '
     shift "$count"
     export REMOTE_HOST="$host"
     exec "$node" "$run" "$host" "$@"' node "$deploy/node.sh" "$run" "$@" < <(grep . "$nodes" | tr '\n' '\0') &
-pool=$! stopped=''
-trap 'stopped=143; kill -TERM -- "-$pool"' TERM
-trap 'stopped=130; kill -TERM -- "-$pool"' INT
-trap 'stopped=129; kill -TERM -- "-$pool"' HUP
+pool=$!
+# It may have come before there was anything to stop.
+[ -z "$stopped" ] || stop "$stopped"
 wait "$pool"
 # A signal ends the wait, and xargs, but nodes take a moment to stop.
 while kill -0 -- "-$pool" 2>/dev/null; do sleep 0.2; done

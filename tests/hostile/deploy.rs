@@ -277,7 +277,7 @@ fn the_playbook_keeps_to_the_same() {
     let hosts: String = ["steering", "lying", "honest"]
         .map(|name| {
             format!(
-                "{name} ansible_connection=local timermeter={}\n",
+                "{name} ansible_connection=local ansible_python_interpreter='{{{{ ansible_playbook_python }}}}' timermeter={}\n",
                 stage.0.file("bin").join(name).display()
             )
         })

@@ -16,6 +16,7 @@ mod misleading;
 mod namespaces;
 #[path = "../program/mod.rs"]
 mod program;
+mod refused;
 mod run;
 #[path = "../skipping/mod.rs"]
 mod skipping;

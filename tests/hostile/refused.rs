@@ -1,0 +1,83 @@
+//! What is refused, before anything is measured where that can be known, and in a message that can be read.
+
+use std::fs;
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::folder::Folder;
+use super::run::Run;
+
+const TRACE: &str = include_str!("../fuzz/corpus/trace/waits.json");
+
+#[track_caller]
+fn refused(args: &[&str], code: i32) -> String {
+    let (status, output) = Run::start(args).end();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(status.code(), Some(code), "{args:?}: {told}");
+    assert!(output.stdout.is_empty(), "{args:?}: {:?}", String::from_utf8_lossy(&output.stdout));
+    told
+}
+
+/// A clock of which a tick takes longer than the world is old.
+#[test]
+fn a_trace_whose_figures_cannot_be_is_refused_by_all_who_read_one() {
+    let (folder, unit) = (Folder::new(), r#""ns_per_tick":1.0"#);
+    let text: String = TRACE.split_whitespace().collect();
+    assert!(text.contains(unit), "the trace changed");
+    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+    packer.write_all(text.replace(unit, r#""ns_per_tick":1e308"#).as_bytes()).expect("memory");
+    fs::write(folder.file("odd.trace"), packer.finish().expect("memory")).expect("there is room");
+    let trace = folder.arg("odd.trace");
+    let [one, other] =
+        [&["analyse", &trace][..], &["inspect", "*", "--from", &trace]].map(|args| refused(args, 1));
+    assert!(
+        one.contains("is a damaged trace: the report that follows from it has a figure that cannot be"),
+        "{one}"
+    );
+    assert_eq!(one, other);
+}
+
+/// It would take an hour.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_place_where_nothing_can_be_made_is_refused_before_anything_is_measured() {
+    let hour = ["wait", "nanosleep", "--durations", "1s", "--for", "3600s"];
+    for path in ["/proc/late.txt", "/proc/nowhere/late.txt", "/dev/shm/nowhere/late.txt"] {
+        let told = refused(&[&hour[..], &["--histogram", path]].concat(), 1);
+        assert!(told.starts_with(&format!("timermeter: cannot write '{path}': ")), "{told}");
+    }
+    for (path, folder) in [("/proc/kept", "/proc"), ("/proc", "/proc")] {
+        let told = refused(&["probe", "--thorough", "--save", path], 1);
+        assert!(told.contains(&format!("nothing can be made in '{folder}'; choose another place")), "{told}");
+    }
+}
+
+#[test]
+fn a_policy_without_its_priority_is_refused() {
+    for policy in ["fifo:", "rr:", "other:"] {
+        let told = refused(&["wait", "nanosleep", "--policy", policy], 2);
+        assert!(told.contains("as in fifo:80"), "{told}");
+    }
+}
+
+#[test]
+fn paths_of_thousands_of_characters_lose_their_middle() {
+    let path = format!("{}end", "long/".repeat(800));
+    let report = format!("{path}.json");
+    for (args, code) in [
+        (&["table", &path][..], 1),
+        (&["analyse", &path], 1),
+        (&["probe", "monotonic", "--quick", "-o", &report], 1),
+        (&["probe", "monotonic", "--quick", "-o", &path], 2),
+        (&["probe", "monotonic", "--quick", "--budget", &path], 2),
+    ] {
+        let told = refused(args, code);
+        assert!(
+            told.contains("long/") && told.contains('…') && told.len() < 1_500,
+            "{} bytes: {told}",
+            told.len()
+        );
+    }
+}
