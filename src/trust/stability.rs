@@ -6,12 +6,13 @@
 
 mod advances;
 mod rates;
+mod windows;
 
 use self::rates::{Known, proven_off};
+use self::windows::{Comparison, Found, Hidden, comparisons, length, longest, usual_rate};
 use super::{Case, reference, times};
 use crate::analysis::allan::deviations;
 use crate::analysis::resolution::Resolution;
-use crate::analysis::statistics::median;
 use crate::model::{AllanPoint, Counted, Family, Outcome, Stable};
 use crate::text::numbers::{significant, time};
 use crate::trace::Meanwhile;
@@ -24,14 +25,6 @@ const STILL: f64 = -900_000.0;
 
 /// A rate that is not known better than this, in ppm, is not known.
 const WORTHLESS: f64 = 200_000.0;
-
-/// The timer was read at this time of the reference, give or take; both in nanoseconds from their beginning.
-#[derive(Clone, Copy, Debug)]
-struct Comparison {
-    reference: f64,
-    timer: f64,
-    uncertainty: f64,
-}
 
 pub(super) fn judge(case: &Case) -> Stable {
     let series = comparisons(case, &case.evidence().series);
@@ -268,118 +261,6 @@ fn by_stray(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
     let finding =
         format!("counters of its kind strayed from the clock of the kernel by {strayed} during the campaign");
     (Outcome::Fail, finding, unknown)
-}
-
-/// A jump up to which would have stayed unseen in the worst of the windows that together are so long, both in nanoseconds.
-#[derive(Clone, Copy, Debug)]
-struct Hidden {
-    most_ns: f64,
-    over_ns: f64,
-}
-
-/// Windows that disagree by more than can be explained.
-#[derive(Default)]
-struct Found {
-    jumps: u32,
-    freezes: u32,
-    largest_jump: f64,
-    largest_freeze: f64,
-}
-
-impl Found {
-    /// Of those that are told: jumps, if there are any.
-    fn largest(&self) -> f64 {
-        if self.jumps > 0 { self.largest_jump } else { self.largest_freeze }
-    }
-
-    /// Intervals that hardly moved though much work was done in them: interruptions only make them longer, so the clock stood
-    /// still meanwhile. Some runtimes compile the work anew and do it several times as fast, but not a hundred times.
-    fn look_at_work(&mut self, case: &Case) {
-        /// Work is that many steps long at least.
-        const STEPS: f64 = 200.0;
-        /// What a clock that stands still may show all the same, in steps.
-        const STILL: f64 = 2.0;
-        let (Some(step), Some(ns)) = (case.step_ns(), case.profile.ns_per_tick) else { return };
-        let shortest = (STEPS * step).max(1_000.0);
-        for group in case.trace.runs.iter().flat_map(|run| &run.intervals) {
-            let expected = group.work as f64 * case.trace.reference.ns_per_work;
-            for &delta in group.deltas.iter().filter(|&&delta| delta >= 0) {
-                let missing = expected - delta as f64 * ns;
-                if expected >= shortest && delta as f64 * ns <= STILL * step {
-                    self.freezes += 1;
-                    self.largest_freeze = self.largest_freeze.max(missing);
-                }
-            }
-        }
-    }
-
-    /// A rate that is off is told as such; here counts what differs from the usual rate. Returns how long a jump in this window may
-    /// be and stay within what is explained, whatever else moved the other way.
-    fn look(
-        &mut self,
-        first: Comparison,
-        last: Comparison,
-        uncertainty: f64,
-        (rate, rate_uncertainty): (f64, f64),
-    ) -> f64 {
-        let (passed, moved) = (last.reference - first.reference, last.timer - first.timer);
-        let off = moved - rate * passed;
-        let explained = 2.0 * (first.uncertainty + last.uncertainty + uncertainty)
-            + (2.0 * SLEW + rate_uncertainty) * passed.abs();
-        if off.abs() <= explained {
-            return explained + off.abs();
-        }
-        if off > 0.0 {
-            self.jumps += 1;
-            self.largest_jump = self.largest_jump.max(off);
-        } else {
-            self.freezes += 1;
-            self.largest_freeze = self.largest_freeze.max(-off);
-        }
-        explained
-    }
-}
-
-/// The usual rate, and what it is known to: that from the first comparison to the last, unless it is not what the middle window
-/// has, because something leapt in between. A short window knows its rate to within its uncertainty over its length.
-fn usual_rate(run: &[Comparison], uncertainty: f64) -> (f64, f64) {
-    let of = |first: &Comparison, last: &Comparison| {
-        let passed = last.reference - first.reference;
-        let uncertain = (first.uncertainty + last.uncertainty + uncertainty) / passed;
-        (passed > 0.0).then(|| ((last.timer - first.timer) / passed, uncertain))
-    };
-    let windows: Vec<(f64, f64)> = run.windows(2).filter_map(|pair| of(&pair[0], &pair[1])).collect();
-    let middle = |figure: fn(&(f64, f64)) -> f64| median(&windows.iter().map(figure).collect::<Vec<_>>());
-    let Some(usual) = middle(|window| window.0).zip(middle(|window| window.1)) else { return (1.0, 0.0) };
-    let whole = run.first().zip(run.last()).and_then(|(first, last)| of(first, last));
-    whole.filter(|whole| (whole.0 - usual.0).abs() <= usual.1).unwrap_or(usual)
-}
-
-fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
-    let (Some(ns), reference_ns) = (case.profile.ns_per_tick, case.trace.reference.ns_per_tick) else {
-        return Vec::new();
-    };
-    let Some(&[start, zero, _]) = raw.first() else { return Vec::new() };
-    let of = |&[before, timer, after]: &[i64; 3]| {
-        let since = |ticks: i64| ticks.wrapping_sub(start) as f64 * reference_ns;
-        Comparison {
-            reference: f64::midpoint(since(before), since(after)),
-            timer: timer.wrapping_sub(zero) as f64 * ns,
-            uncertainty: (since(after) - since(before)).max(0.0) / 2.0,
-        }
-    };
-    raw.iter().map(of).collect()
-}
-
-/// The run that was watched for longest.
-fn longest<'a>(runs: &[&'a Vec<Comparison>]) -> Option<&'a Vec<Comparison>> {
-    let all = runs.iter().filter_map(|run| Some((*run, length(run)?)));
-    all.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(run, _)| run)
-}
-
-/// How long a run watched, in nanoseconds.
-fn length(run: &[Comparison]) -> Option<f64> {
-    Some(run.last()?.reference - run.first()?.reference).filter(|length| *length > 0.0)
 }
 
 /// The shortest windows come from the first of the runs, which lie ever further apart; each next one tells longer windows only.

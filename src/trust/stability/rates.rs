@@ -1,7 +1,7 @@
 //! How much faster than its reference a clock runs, and what that is known to: over one long window, in its parts, and in processes of
 //! their own.
 
-use super::{Comparison, longest};
+use super::windows::{Comparison, comparisons, longest};
 use crate::analysis::statistics::{median, student_quantile};
 use crate::model::Counted;
 use crate::trust::Case;
@@ -114,7 +114,7 @@ fn of_processes(case: &Case, uncertainty: f64) -> Vec<Rate> {
     compared
         .iter()
         .filter_map(|ends| {
-            let ends = super::comparisons(case, ends);
+            let ends = comparisons(case, ends);
             let mut rate = between(ends.first()?, ends.last()?, uncertainty)?;
             rate.uncertainty += case.trace.reference.rate_uncertainty;
             Some(rate)
