@@ -13,7 +13,10 @@ pub(super) enum Jump {
     /// Intervals are hardly ever zero: the work is never shorter than a step.
     None,
     /// Steps of one tick.
-    Unit,
+    Unit {
+        /// Or of so many, as far as chance may have hidden those of two that such a counter shows as well.
+        longest: f64,
+    },
     /// Steps of equal length.
     Step(Estimate),
     /// Steps of different lengths.
@@ -70,7 +73,8 @@ impl Jump {
         let twos = steps.iter().filter(|&&step| step == 2.0).count() as f64;
         // A counter of one to two ticks a step shows one or two ticks; longer intervals are interruptions.
         if ones >= ONES.0 && ones >= ONES.1 * count && twos <= TWOS * (ones + twos) {
-            return Self::Unit;
+            let share = Estimate::exact(twos / (ones + twos)).counted(ones + twos);
+            return Self::Unit { longest: 1.0 + share.high };
         }
         if typical < lattice::SHORTEST {
             // So short that neighbouring values are all that truncation can make of one step.

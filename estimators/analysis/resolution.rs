@@ -4,14 +4,15 @@
 //! for the step; a rule that another contradicts gives no number, and neither does a clock that moves irregularly.
 
 pub mod agreement;
+mod fine;
 
 use std::borrow::Cow;
 
 use crate::analysis::cells::core_variance;
 use crate::analysis::interval::Z;
 use crate::analysis::jump::{Jump, by_amount};
+use crate::analysis::lattice;
 use crate::analysis::statistics::{quantile, sorted};
-use crate::analysis::{lattice, spectrum};
 use crate::model::Estimate;
 use crate::trace::Intervals;
 
@@ -61,7 +62,7 @@ pub enum Rule {
     Jump,
     /// Intervals lie on multiples of the step.
     Lattice,
-    /// The intervals repeat with the step, between one and four ticks.
+    /// The intervals repeat with the step, which is a few ticks.
     Spectrum,
     /// Every tick is counted: the step is the unit itself.
     Unit,
@@ -86,6 +87,9 @@ const SLIGHT: (f64, f64) = (0.02, 0.3);
 
 /// Intervals of one amount of work, fewer than which were taken with random work.
 const REPEATED: usize = 4;
+
+/// Of intervals with the same work a smaller share that differs was interrupted.
+const FEW: f64 = 0.02;
 
 /// Fewest steps from which a step longer than one tick is believed.
 const FEWEST_STEPS: usize = 8;
@@ -116,7 +120,7 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
         false => found,
     });
     match (Jump::of(&forward, i64::from(unique), lattice), lattice) {
-        (Jump::Unit, _) => unit(),
+        (Jump::Unit { longest }, _) => unit(longest),
         (Jump::Uneven { longest }, _) => {
             Resolution::AtMost { bound: longest, reason: "its steps are of different lengths".into() }
         }
@@ -139,12 +143,7 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
             if !counts_finely(&forward, context) {
                 return at_most("it stands still for longer than its cost, and its steps fit no length");
             }
-            let random = random(&forward);
-            match spectrum::find(&random, context.work_unit) {
-                Some(found) => resolved(found, random.len(), Rule::Spectrum),
-                None if cost_explains(tight, context) => unit(),
-                None => at_most("its intervals vary more than its cost explains and fit no step"),
-            }
+            fine::resolve(&forward, tight, context)
         }
     }
 }
@@ -154,8 +153,10 @@ fn differ(step: f64, other: f64) -> bool {
     (step - other).abs() > (SLIGHT.0 * other).max(SLIGHT.1)
 }
 
-fn unit() -> Resolution {
-    Resolution::Resolved { step: Estimate { value: 1.0, low: 1.0, high: 1.0, samples: 0 }, rule: Rule::Unit }
+/// One tick, unless it is a step up to the `longest` that is not excluded.
+fn unit(longest: f64) -> Resolution {
+    let step = Estimate { value: 1.0, low: 1.0, high: longest.max(1.0), samples: 0 };
+    Resolution::Resolved { step, rule: Rule::Unit }
 }
 
 fn resolved(found: lattice::Lattice, samples: usize, rule: Rule) -> Resolution {
@@ -197,8 +198,6 @@ fn follows_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
     const NEAR: f64 = 0.03;
     /// How far a difference of two intervals may be off the step and still be one, as a share.
     const A_STEP: f64 = 0.3;
-    /// Of intervals with the same work a smaller share that differs by the step was interrupted.
-    const FEW: f64 = 0.02;
     if work_unit <= 0.0 {
         return false;
     }

@@ -1,13 +1,15 @@
 //! Random populations of simulated timers, on machines as they are. No estimator is tuned to a seed.
 
+mod kinds;
+mod small_steps;
+
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use timers::simulated::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates};
 
-mod kinds;
-
 pub use self::kinds::per_kind;
+pub use self::small_steps::{BESIDE, SMALL_STEPS, small_steps, timed_by_small_steps};
 use super::Case;
 
 /// Nanoseconds in a tick of a simulated time stamp counter of 2.596 GHz.
@@ -91,7 +93,18 @@ fn regular_timer(random: &mut StdRng) -> Model {
             )
         }
     };
-    model.jitter = kinds::usual(cost, random);
+    vary(&mut model, random);
+    if model.unit <= 1.0 && model.step > 5.0 && random.random_bool(0.06) {
+        model.name.push_str(", backward");
+        let by = (model.step / model.unit).ceil() as i64;
+        model.backward = Some((0.01, random.random_range(3..9) * (by + (cost / model.unit) as i64)));
+    }
+    model
+}
+
+/// How its cost varies, what interrupts its calls, and how far its rate is off.
+fn vary(model: &mut Model, random: &mut StdRng) {
+    model.jitter = kinds::usual(model.base, random);
     model.follows_core = random.random_bool(0.8);
     if random.random_bool(0.3) {
         model.outliers = Some(Outliers { share: log_uniform(1e-4, 8e-3, random), longest: 1e6 });
@@ -99,12 +112,6 @@ fn regular_timer(random: &mut StdRng) -> Model {
     if random.random_bool(0.3) {
         model.drift = random.random_range(-500.0..500.0);
     }
-    if model.unit <= 1.0 && model.step > 5.0 && random.random_bool(0.06) {
-        model.name.push_str(", backward");
-        let by = (model.step / model.unit).ceil() as i64;
-        model.backward = Some((0.01, random.random_range(3..9) * (by + (cost / model.unit) as i64)));
-    }
-    model
 }
 
 /// What machines do: processes that differ or come in two kinds, interruptions by time, a frequency that wanders.
