@@ -29,6 +29,7 @@ mod published;
 mod runtimes;
 mod sample;
 mod skipping;
+mod small_steps;
 mod steps;
 mod suitability;
 mod tables;
