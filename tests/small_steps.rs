@@ -27,7 +27,8 @@ fn a_few_ticks_are_told_as_so_many() {
             .filter(|(case, _)| case.reference.name == reference)
             .map(|(_, verdict)| verdict)
             .collect();
-        let told: Vec<&&Verdict> = found.iter().filter(|verdict| verdict.accuracy.value.is_some()).collect();
+        let told: Vec<&Verdict> =
+            found.iter().copied().filter(|verdict| verdict.accuracy.value.is_some()).collect();
         let off =
             |verdict: &&&Verdict| verdict.accuracy.error() > verdict.accuracy.truth.map(|truth| 0.05 * truth);
         let wrong = told.iter().filter(off).count();
