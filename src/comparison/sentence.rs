@@ -171,7 +171,7 @@ fn one(compared: &Compared) -> String {
 /// Of what is more than doubled nobody thinks in percent.
 fn percent(percent: f64) -> String {
     if percent > 200.0 {
-        return format!("{} times as much", significant(1.0 + percent / 100.0, 2));
+        return format!("a factor of {}", significant(1.0 + percent / 100.0, 2));
     }
     format!("{} %", significant(percent, 2))
 }
