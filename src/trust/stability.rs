@@ -180,7 +180,9 @@ fn steady(case: &Case, stable: &Stable, known: &Known, hidden: &[Hidden]) -> Str
     let window = time(stable.longest_window_s.map(|s| s * 1e9));
     let ppm = |share: f64, digits| significant(1e6 * share, digits);
     let rate = if case.trace.declared {
-        let usual = if known.usual.abs() < known.half { 0.0 } else { known.usual };
+        // What cannot be told from 0 is told as that, but for a range that lies on one side.
+        let is_none = known.usual.abs() < known.half && known.between.is_none();
+        let usual = if is_none { 0.0 } else { known.usual };
         format!("it keeps the rate of its reference to {} ± {} ppm", ppm(usual, 2), ppm(known.half, 2))
     } else {
         "it keeps its rate against its reference".to_owned()
