@@ -129,6 +129,12 @@ impl Spectrum {
         Found::Nothing
     }
 
+    /// The longest step that a line of more than this height, which no step explains, could be of.
+    pub(super) fn unexplained(&self, height: f64, of_work: impl Fn(f64) -> bool) -> Option<f64> {
+        let mut peaks = self.peaks().into_iter();
+        peaks.find(|&peak| self.at(peak).length() > height && !of_work(peak)).map(|peak| 1.0 / peak)
+    }
+
     /// Whether most intervals lie within so few ticks that they do not hold all parts of a step.
     pub(super) fn is_narrow(&self) -> bool {
         self.uneven > UNEVEN

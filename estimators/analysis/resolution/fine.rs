@@ -17,6 +17,8 @@ pub(super) fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Contex
     const TALL: f64 = 0.5;
     let at_most =
         |bound: f64, reason: &'static str| Resolution::AtMost { bound, reason: Cow::Borrowed(reason) };
+    /// Nor does one process in three make one of this height, so that something else repeats.
+    const UNEXPLAINED: f64 = 0.4;
     let random = random(groups);
     let spectrum = Spectrum::of(&random);
     let of_work = |frequency, step| is_of_work(frequency, context.work_unit) && !jumps(groups, step);
@@ -39,6 +41,10 @@ pub(super) fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Contex
         );
     }
     let Some(spectrum) = spectrum else { return at_most(super::bound(groups), FEW_INTERVALS) };
+    let work = |frequency| is_of_work(frequency, context.work_unit);
+    if let Some(longest) = spectrum.unexplained(UNEXPLAINED, work).filter(|_| !spectrum.is_narrow()) {
+        return at_most(longest, "its intervals repeat, though as those of no step would");
+    }
     match spectrum.longest(of_work) {
         longest if longest < if spectrum.is_narrow() { ONE.1 } else { ONE.0 } => unit(longest),
         longest => at_most(longest, FEW_INTERVALS),
