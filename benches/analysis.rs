@@ -60,7 +60,14 @@ fn a_shape(criterion: &mut Criterion) {
         let Some(run) = trace.runs.first() else { continue };
         group.throughput(Throughput::Elements(run.singles.deltas.len() as u64));
         group.bench_with_input(BenchmarkId::from_parameter(&case.timer.name), run, |bencher, run| {
-            bencher.iter(|| Fits::of(black_box(&run.singles.deltas), trace.reference.step, Moments::UNKNOWN));
+            bencher.iter(|| {
+                Fits::of(
+                    black_box(&run.singles.deltas),
+                    trace.reference.step,
+                    Moments::UNKNOWN,
+                    Moments::UNKNOWN,
+                )
+            });
         });
     }
     group.finish();

@@ -2,6 +2,7 @@
 //! file or the terminal.
 
 pub mod allan;
+pub(crate) mod bounds;
 pub mod cells;
 pub mod core_frequency;
 pub mod cost;
@@ -15,6 +16,7 @@ pub mod order;
 pub mod periods;
 pub mod plot_data;
 pub mod profile;
+pub(crate) mod programme;
 pub mod quantiles;
 pub mod rate;
 pub mod resolution;

@@ -3,7 +3,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use crate::analysis::cells::{rare_among, without_rare};
+use crate::analysis::cells::{Cells, Cluster, without_rare};
 use crate::analysis::statistics::{bisected, mean};
 use crate::trace::{Batches, Reference, Run};
 
@@ -30,8 +30,10 @@ impl Moments {
 
 /// Successive batches that are compared with their own mean only: what drifts, as the frequency of the core does, takes longer.
 const BLOCK: usize = 20;
-/// Where more than this share of batches holds a rare interruption, it is interruptions that batches vary by.
-const MOST_DISTURBED: f64 = 0.015;
+/// By how much the share of batches that are taken may differ from that of batches all of whose calls are alike: more hold others too.
+const OTHERS: f64 = 0.15;
+/// The share of batches that a cluster has to hold for its calls to be those of which most are.
+const MOST_OF: f64 = 0.4;
 /// Fewer batches tell nothing.
 const FEWEST: usize = 40;
 
@@ -40,11 +42,12 @@ const FEWEST: usize = 40;
 /// core does or what it has learned of branches, shows in long batches only; so the smallest counts.
 #[must_use]
 pub fn of(run: &Run, reference: &Reference) -> Moments {
-    let rare = rare_among(&run.singles.deltas, reference.step).unwrap_or(0.0);
-    let all = [&run.few, &run.some, &run.batches].map(|batches| {
-        let disturbed = 1.0 - (1.0 - rare).powf(batches.calls as f64);
-        if disturbed <= MOST_DISTURBED { Sum::of(batches, reference.step) } else { None }
+    let cells = Cells::of(&run.singles.deltas, reference.step);
+    let alone = cells.map_or(1.0, |cells| match &cells.main {
+        Some(main) => main.mass(),
+        None => cells.core().len() as f64 / cells.samples(),
     });
+    let all = [&run.few, &run.some, &run.batches].map(|batches| Sum::of(batches, reference.step, alone));
     let Some(variance) = together(all.iter().flatten().map(|sum| sum.variance)) else {
         return Moments::UNKNOWN;
     };
@@ -93,9 +96,12 @@ impl Sum {
     /// Lengths with tails make variances scatter more than a normal law does, by about so much.
     const TAILS: f64 = 1.3;
 
-    fn of(batches: &Batches, step: f64) -> Option<Self> {
-        let levels = without_rare(&batches.deltas, step);
-        if levels.len() < FEWEST || batches.calls == 0 {
+    /// `alone` is the share of calls that are those of which most are.
+    fn of(batches: &Batches, step: f64, alone: f64) -> Option<Self> {
+        let levels = of_main(&batches.deltas, step)?;
+        let expected = alone.powf(batches.calls as f64);
+        let taken = levels.len() as f64 / batches.deltas.len() as f64;
+        if levels.len() < FEWEST || batches.calls == 0 || (taken - expected).abs() > OTHERS {
             return None;
         }
         let (mut second, mut third, mut blocks) = (0.0, 0.0, 0.0);
@@ -118,6 +124,18 @@ impl Sum {
             .then(|| (third / calls, of_third.hypot(Self::LATTICE) / calls));
         Some(Self { variance: (own / calls, error / calls), third })
     }
+}
+
+/// The lengths of batches in the cluster that holds the most: of calls that were neither interrupted nor slow in a way of their own. Where there
+/// is none that stands by itself, all but the rare ones.
+fn of_main(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
+    let cells = Cells::of(deltas, step)?;
+    let most = cells.main.iter().chain(&cells.others).max_by(|a, b| a.mass().total_cmp(&b.mass()));
+    let Some(window) = most.filter(|most| most.mass() > MOST_OF).map(Cluster::window) else {
+        return Some(without_rare(deltas, step));
+    };
+    let levels = deltas.iter().map(|&ticks| (ticks as f64 / step).round());
+    Some(levels.filter(|level| window.contains(level)).collect())
 }
 
 /// The variance of lengths whose multiples of a step have this variance and this mean, in steps. A length that does not vary

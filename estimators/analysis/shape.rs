@@ -14,6 +14,7 @@ use std::rc::Rc;
 
 use self::fit::{Data, Fit};
 use self::law::Law;
+use crate::analysis::bounds::{self, Open, Shown};
 use crate::analysis::cells::{Cells, Cluster, core_moments};
 use crate::analysis::moments::Moments;
 use crate::analysis::statistics::{bisected, mean};
@@ -23,29 +24,20 @@ use crate::analysis::statistics::{bisected, mean};
 pub enum Kind {
     /// One cost that varies, or does not.
     One,
-    /// One cost that varies by a normal law.
-    Normal,
-    /// One cost with a tail.
-    Tail,
     /// Two costs that do not vary.
     Two,
     /// Two costs, each of which varies.
     Blurred,
-    /// Two costs, hardly more often the lower one.
-    Lower,
-    /// Two costs, hardly more often the higher one.
-    Higher,
     /// Neither: interpolated.
     Free,
 }
 
 /// The kinds that have a law, in the order of the fits.
-const LAWS: [Kind; KINDS] =
-    [Kind::One, Kind::Normal, Kind::Tail, Kind::Two, Kind::Blurred, Kind::Lower, Kind::Higher];
+const LAWS: [Kind; KINDS] = [Kind::One, Kind::Two, Kind::Blurred];
 /// How many of them there are.
-const KINDS: usize = 7;
-/// Their parameters: place, normal blur, tail; one of the latter; two places and a weight; all of these; two places.
-const PARAMETERS: [f64; KINDS] = [3.0, 2.0, 2.0, 3.0, 5.0, 2.0, 2.0];
+const KINDS: usize = 3;
+/// Their parameters: place, normal blur, tail; two places and a weight; all of these.
+const PARAMETERS: [f64; KINDS] = [3.0, 3.0, 5.0];
 /// What a parameter costs where laws are asked whether they do as well: by so much more than chance it has to lower the misfit
 /// (Akaike).
 const CHANCE: f64 = 2.0;
@@ -75,6 +67,7 @@ const INTERPOLATION: f64 = 0.1;
 pub struct Fits {
     step: f64,
     cells: Rc<Cells>,
+    moments: Moments,
     laws: Option<[Fit; KINDS]>,
 }
 
@@ -88,21 +81,19 @@ pub struct Agreed {
 }
 
 impl Fits {
-    /// From samples in ticks of whoever moves in steps of `step` ticks; `moments` are those of an invocation, in steps. `None`
-    /// without samples.
+    /// From samples in ticks of whoever moves in steps of `step` ticks; `moments` are those of an invocation, in steps, `fitted`
+    /// what of them laws have to have. `None` without samples.
     #[must_use]
-    pub fn of(samples: &[i64], step: f64, moments: Moments) -> Option<Self> {
+    pub fn of(samples: &[i64], step: f64, moments: Moments, fitted: Moments) -> Option<Self> {
         let cells = Cells::of(samples, step)?;
-        let laws = Data::of(&cells, moments).map(|data| {
+        let laws = Data::of(&cells, fitted).map(|data| {
             if let Some(constant) = data.constant() {
                 return [constant; KINDS];
             }
-            let [normal, tail] = data.extremes();
             let [two, blurred] = data.two();
-            let [lower, higher] = data.even();
-            [data.one(), normal, tail, two, blurred, lower, higher].map(|fit| data.told(fit))
+            [data.one(), two, blurred].map(|fit| data.told(fit))
         });
-        Some(Self { step, cells: Rc::new(cells), laws })
+        Some(Self { step, cells: Rc::new(cells), moments, laws })
     }
 
     /// What all processes agree on.
@@ -121,8 +112,7 @@ impl Fits {
         let price = |kind: Kind| {
             score(kind, PRICE) + if kind == Kind::One { 0.0 } else { PRICE * processes + EVIDENCE }
         };
-        let kinds = [Kind::One, Kind::Two, Kind::Blurred];
-        let best = kinds.into_iter().min_by(|a, b| price(*a).total_cmp(&price(*b))).unwrap_or(Kind::One);
+        let best = LAWS.into_iter().min_by(|a, b| price(*a).total_cmp(&price(*b))).unwrap_or(Kind::One);
         let explained: f64 =
             all.iter().map(|fits| MOST_MISFIT * (fits.cells.telling() as f64 + PARAMETERS[0])).sum();
         if misfits[best as usize] > explained {
@@ -136,6 +126,19 @@ impl Fits {
         let free =
             all.iter().all(|fits| fits.cells.main.as_ref().is_some_and(|main| main.moments()[1] > FINE));
         Agreed { kind: best, as_well: as_well.chain(free.then_some(Kind::Free)).collect() }
+    }
+
+    /// What is left open by what all processes show, whatever law it follows, `reach` in ticks. `None` where calls vary by so many
+    /// steps that they show themselves.
+    pub(crate) fn open(all: &[Self], reach: f64) -> Option<Open> {
+        let step = all.first()?.step;
+        let shown: Vec<Shown> = all.iter().filter_map(Self::shown).collect();
+        if 2 * shown.len() < all.len() { None } else { bounds::open(&shown, reach / step) }
+    }
+
+    fn shown(&self) -> Option<Shown<'_>> {
+        let main = self.cells.main.as_ref().filter(|main| main.moments()[1] < FINE)?;
+        Some(Shown { cells: &self.cells, main, moments: self.moments })
     }
 
     /// The distribution, if it is of this kind.
@@ -179,6 +182,11 @@ pub struct Described {
 }
 
 impl Shape {
+    /// How far the median lies above the mean of the cluster that holds it, in ticks.
+    pub(crate) fn above_main(&self) -> Option<f64> {
+        Some(self.median() - self.cells.main.as_ref()?.moments()[0] * self.step)
+    }
+
     /// The median, in ticks.
     #[must_use]
     pub fn median(&self) -> f64 {

@@ -53,12 +53,13 @@ impl View {
     pub fn fits(&self, run: &Run, trace: &Trace) -> Option<Fits> {
         let moments = moments::of(run, &trace.reference);
         let reference_ns = trace.reference.step * trace.reference.ns_per_tick;
-        let moments = match self.of_intervals {
+        let told = moments.scaled(reference_ns / (self.step * self.ns_per_tick));
+        let fitted = match self.of_intervals {
             // So fine a view needs no batches, whose calls may vary together, to know how much a call varies.
             true => Moments { variance: (0.0, f64::INFINITY), ..moments },
-            false => moments.scaled(reference_ns / (self.step * self.ns_per_tick)),
+            false => told,
         };
-        Fits::of(&self.samples(run), self.step, moments)
+        Fits::of(&self.samples(run), self.step, told, fitted)
     }
 }
 

@@ -104,7 +104,10 @@ impl<'a> Looks<'a> {
         let Some(here) = pair(&found) else {
             return Found::from(found, Vec::new(), Vec::new(), following, 0.0);
         };
-        let laws = farthest(others.filter_map(|other| pair(&other)).collect(), here);
+        let laws = match self.open(accuracy_ns) {
+            Some(ends) => ends.map(|(above, share)| (here.0 + above, share)).to_vec(),
+            None => farthest(others.filter_map(|other| pair(&other)).collect(), here),
+        };
         let mut instead: Vec<(f64, f64)> = otherwise.as_ref().and_then(pair).into_iter().collect();
         let shifts = [found.by_singles, -found.model, found.model];
         instead.extend(shifts.map(|shift| (here.0 + shift, here.1)));
@@ -120,6 +123,20 @@ impl<'a> Looks<'a> {
         }
         let samples = self.runs.iter().map(|run| self.view.samples(run).len() as f64).sum();
         Found::from(found, instead, laws, following, samples)
+    }
+
+    /// How far from where the law has it the median may lie, and the share around it, whatever law single calls follow.
+    fn open(&self, accuracy_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
+        let ns = self.view.ns_per_tick;
+        let open = Fits::open(&self.fits, accuracy_ns? / ns)?;
+        let told =
+            midmean(&self.shapes(self.agreed.kind).iter().filter_map(Shape::above_main).collect::<Vec<_>>())?;
+        let (around, _) = self.around;
+        let at = |end: usize| {
+            let share = (open.share[end] / (1.0 - around)).min(1.0);
+            ((open.above_mean[end] * self.view.step - told) * ns, share)
+        };
+        Some([at(0), at(1)])
     }
 
     /// What cost and spread may be where the timer shows its own invocations by whole units of time: it may move in finer steps that are

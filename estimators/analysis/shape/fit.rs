@@ -30,9 +30,6 @@ const PEAK: f64 = 0.01;
 /// Where nothing tells the skewness: costs come on top of a floor, so they are skewed to the right, give or take.
 const USUAL_SKEWNESS: (f64, f64) = (1.0, 0.7);
 
-/// How far from one half the weight of two costs is that are as good as equally frequent.
-const HARDLY: f64 = 0.01;
-
 /// The least deviation from which a search for two costs begins, in steps: two in one place could not move apart.
 const LEAST_APART: f64 = 0.05;
 
@@ -88,14 +85,6 @@ impl<'a> Data<'a> {
         steady.then(|| self.fit(Law::constant(mean))).filter(|fit| fit.misfit < EARNED)
     }
 
-    /// One cost that varies by a normal law only, and one that varies by a tail only: how skewed one cost is.
-    pub(super) fn extremes(&self) -> [Fit; 2] {
-        let (mean, variance, _) = self.seen();
-        let of =
-            |skewness: f64, strides: Strides| self.search(Law::one(mean, variance.sqrt(), skewness), strides);
-        [of(0.0, [0.05, 0.0, 0.0, 0.1, 0.0, 0.0]), of(2.0, [0.05, 0.0, 0.0, 0.0, 0.1, 0.0])]
-    }
-
     /// How badly a law fits, but for what is only usual of its skewness.
     pub(super) fn told(&self, fit: Fit) -> Fit {
         let usual = if self.moments.skewness.is_none() { self.skewness_misfit(&fit.law) } else { 0.0 };
@@ -117,15 +106,6 @@ impl<'a> Data<'a> {
         let starts = [sharp.law, half].into_iter();
         let blurred = starts.map(|start| self.search(start, [0.05, 0.05, 0.03, 0.05, 0.05, 0.05]));
         [sharp, best(blurred).unwrap_or(sharp)]
-    }
-
-    /// Two costs that do not vary, as good as equally frequent: the median is one or the other. Within a step of each other what is seen
-    /// of two costs hardly tells which of them is the more frequent one.
-    pub(super) fn even(&self) -> [Fit; 2] {
-        let (mean, variance, _) = self.seen();
-        let even = self
-            .search(Law::two(mean, variance.sqrt().max(LEAST_APART), 0.0), [0.1, 0.1, 0.0, 0.0, 0.0, 0.0]);
-        [0.5 - HARDLY, 0.5 + HARDLY].map(|weight| self.fit(Law { weight, ..even.law }))
     }
 
     /// Mean, variance and skewness of what lies in the window, without what steps add on average; the variance that batches

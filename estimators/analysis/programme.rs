@@ -1,0 +1,237 @@
+//! All distributions on a grid that agree with what was observed, and the most that a share of them may be: a linear programme.
+//!
+//! Each observation is a mean over the distribution, known to a standard error. How many of these errors the observation
+//! that agrees least lies off is the misfit of a distribution. First the least misfit is found, then any linear function is
+//! maximised among distributions that fit nearly as well, by the primal simplex method on a full table (G. B. Dantzig, *Linear
+//! Programming and Extensions*, Princeton 1963), from wherever the last search ended.
+
+/// What was observed: the mean of a function over the distribution.
+#[derive(Clone, Debug)]
+pub(crate) struct Observed {
+    /// The function at each point of the grid.
+    pub(crate) of: Vec<f64>,
+    /// Its mean.
+    pub(crate) mean: f64,
+    /// The standard error of that.
+    pub(crate) error: f64,
+}
+
+/// Smaller numbers are nothing: coefficients are of the order of 1 to 1000.
+const NOTHING: f64 = 1e-9;
+/// No misfit is larger.
+const MOST_MISFIT: f64 = 1e9;
+/// Steps after which a search goes on without haste: by the first column that gains and not by the best one, which may go round in
+/// circles (R. G. Bland, Mathematics of Operations Research 2, 1977).
+const HASTY: usize = 400;
+/// Steps after which it ends, wherever it is.
+const STEPS: usize = 2_000;
+
+/// The distributions: a table of the simplex method. Columns are shares of the points, the misfit, what each observation leaves on
+/// either side, and what the misfit leaves; the last holds values.
+#[derive(Clone, Debug)]
+pub(crate) struct Programme {
+    points: usize,
+    width: usize,
+    rows: Vec<Vec<f64>>,
+    /// The column that each row tells the value of.
+    basis: Vec<usize>,
+}
+
+impl Programme {
+    /// Of distributions over so many points. `None` without points.
+    pub(crate) fn of(points: usize, observed: &[Observed]) -> Option<Self> {
+        let (count, misfit) = (2 * observed.len(), points);
+        let width = points + count + 3;
+        let mut whole = vec![0.0; width];
+        whole[..points].fill(1.0);
+        whole[width - 1] = 1.0;
+        let mut rows = vec![whole];
+        for (at, one) in observed.iter().enumerate() {
+            for (side, sign) in [(0, 1.0), (1, -1.0)] {
+                let mut row = vec![0.0; width];
+                row.iter_mut().zip(&one.of).for_each(|(cell, of)| *cell = sign * of / one.error);
+                row[misfit] = -1.0;
+                row[misfit + 1 + 2 * at + side] = 1.0;
+                row[width - 1] = sign * one.mean / one.error;
+                rows.push(row);
+            }
+        }
+        let mut limit = vec![0.0; width];
+        (limit[misfit], limit[width - 2], limit[width - 1]) = (1.0, 1.0, MOST_MISFIT);
+        rows.push(limit);
+        let basis = std::iter::once(0).chain(misfit + 1..width - 1).collect();
+        let mut programme = Self { points, width, rows, basis };
+        (points > 0).then(|| {
+            programme.begin();
+            programme
+        })
+    }
+
+    /// From all in one point, however badly that fits, to the least misfit.
+    fn begin(&mut self) {
+        let misfit = self.points;
+        self.pivot(0, self.points / 2);
+        let value = |row: &usize| self.rows[*row][self.width - 1];
+        let worst = (1..self.rows.len() - 1).min_by(|a, b| value(a).total_cmp(&value(b)));
+        if let Some(worst) = worst.filter(|worst| value(worst) < 0.0) {
+            self.pivot(worst, misfit);
+        }
+        let mut least = vec![0.0; self.width - 1];
+        least[misfit] = -1.0;
+        self.maximise(least);
+    }
+
+    /// How many standard errors the observation that agrees least lies off in the distribution that fits best.
+    pub(crate) fn misfit(&self) -> f64 {
+        self.value(self.points)
+    }
+
+    /// Lets all distributions take part whose misfit is at most this, which is no less than the least.
+    pub(crate) fn allow(&mut self, misfit: f64) {
+        let last = self.width - 2;
+        let limit = self.basis.iter().position(|column| *column == last);
+        if let Some(row) = limit {
+            let value = &mut self.rows[row][last + 1];
+            *value = (*value - (MOST_MISFIT - misfit)).max(0.0);
+        }
+    }
+
+    /// The most that the mean of a function may be.
+    pub(crate) fn most(&mut self, of: impl Fn(usize) -> f64) -> f64 {
+        let mut function: Vec<f64> = (0..self.points).map(&of).collect();
+        function.resize(self.width - 1, 0.0);
+        self.maximise(function);
+        let told = self.basis.iter().zip(&self.rows).filter(|(column, _)| **column < self.points);
+        told.map(|(column, row)| of(*column) * row[self.width - 1]).sum()
+    }
+
+    fn value(&self, column: usize) -> f64 {
+        let row = self.basis.iter().position(|other| *other == column);
+        row.map_or(0.0, |row| self.rows[row][self.width - 1])
+    }
+
+    /// Goes from corner to corner as long as the function of all columns gains.
+    fn maximise(&mut self, mut gains: Vec<f64>) {
+        gains.push(0.0);
+        for (row, column) in self.rows.iter().zip(&self.basis) {
+            let gain = gains[*column];
+            subtract(&mut gains, row, gain);
+        }
+        for step in 0..STEPS {
+            let better = gains[..self.width - 1].iter().enumerate().filter(|(_, gain)| **gain > NOTHING);
+            let entering = if step < HASTY {
+                better.max_by(|a, b| a.1.total_cmp(b.1))
+            } else {
+                better.min_by_key(|(column, _)| *column)
+            };
+            let Some(entering) = entering.map(|(column, _)| column) else { break };
+            let Some(leaving) = self.leaving(entering) else { break };
+            self.pivot(leaving, entering);
+            let gain = gains[entering];
+            subtract(&mut gains, &self.rows[leaving], gain);
+        }
+    }
+
+    /// The row whose value is used up first where a column grows.
+    fn leaving(&self, entering: usize) -> Option<usize> {
+        let mut first: Option<(f64, usize)> = None;
+        for (at, row) in self.rows.iter().enumerate().filter(|(_, row)| row[entering] > NOTHING) {
+            let ratio = row[self.width - 1] / row[entering];
+            let sooner = first.is_none_or(|(least, other)| {
+                ratio < least - NOTHING || (ratio < least + NOTHING && self.basis[at] < self.basis[other])
+            });
+            if sooner {
+                first = Some((ratio, at));
+            }
+        }
+        first.map(|(_, row)| row)
+    }
+
+    fn pivot(&mut self, row: usize, column: usize) {
+        let mut pivot = std::mem::take(&mut self.rows[row]);
+        let by = pivot[column];
+        pivot.iter_mut().for_each(|cell| *cell /= by);
+        for other in self.rows.iter_mut().filter(|other| !other.is_empty()) {
+            let times = other[column];
+            subtract(other, &pivot, times);
+        }
+        self.rows[row] = pivot;
+        self.basis[row] = column;
+    }
+}
+
+/// Takes a row off another, so many times.
+fn subtract(from: &mut [f64], row: &[f64], times: f64) {
+    if times != 0.0 {
+        from.iter_mut().zip(row).for_each(|(cell, other)| *cell -= times * other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+
+    /// The most that a function may be, by all mixtures of two points in small parts: enough where one mean is observed.
+    fn by_force(observed: &Observed, misfit: f64, of: &[f64]) -> f64 {
+        let mut most = f64::NEG_INFINITY;
+        for (first, second) in (0..of.len()).flat_map(|first| (0..=first).map(move |second| (first, second)))
+        {
+            for part in 0..=1_000 {
+                let share = f64::from(part) / 1e3;
+                let mixed = |function: &[f64]| share * function[first] + (1.0 - share) * function[second];
+                if (mixed(&observed.of) - observed.mean).abs() <= misfit * observed.error + 1e-9 {
+                    most = most.max(mixed(of));
+                }
+            }
+        }
+        most
+    }
+
+    #[test]
+    fn finds_what_trying_finds() {
+        let mut random = StdRng::seed_from_u64(7);
+        for _ in 0..60 {
+            let mut function = || (0..7).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
+            let (of, sought) = (function(), function());
+            let mean = of[2] * 0.4 + of[5] * 0.6;
+            let observed = Observed { of, mean, error: 0.05 };
+            let mut programme = Programme::of(7, std::slice::from_ref(&observed)).unwrap();
+            assert!(programme.misfit() < 1e-6);
+            programme.allow(1.0);
+            let (found, tried) = (programme.most(|at| sought[at]), by_force(&observed, 1.0, &sought));
+            assert!(found > tried - 1e-6 && found < tried + 0.01, "{found}, not {tried}");
+        }
+    }
+
+    #[test]
+    fn means_that_contradict_each_other_share_the_misfit() {
+        let level = |mean| Observed { of: vec![0.0, 1.0, 2.0], mean, error: 0.1 };
+        let mut programme = Programme::of(3, &[level(0.8), level(1.2)]).unwrap();
+        assert!((programme.misfit() - 2.0).abs() < 1e-6);
+        programme.allow(3.0);
+        assert!((programme.most(|at| at as f64) - 1.1).abs() < 1e-6);
+        assert!((-programme.most(|at| -(at as f64)) - 0.9).abs() < 1e-6);
+        assert!(Programme::of(0, &[]).is_none());
+    }
+
+    /// Three moments of a distribution bound its share up to a point: those of a fair coin leave nothing open.
+    #[test]
+    fn moments_of_a_coin_tell_the_coin() {
+        let grid: Vec<f64> = (-10..=10).map(|at| f64::from(at) / 5.0).collect();
+        let moment = |order: i32, mean| Observed {
+            of: grid.iter().map(|x| x.powi(order)).collect(),
+            mean,
+            error: 1e-3,
+        };
+        let all = [moment(1, 0.0), moment(2, 1.0), moment(4, 1.0)];
+        let mut programme = Programme::of(grid.len(), &all).unwrap();
+        programme.allow(1.0);
+        let below = |level: f64| if level < 0.0 { 1.0 } else { 0.0 };
+        let most = programme.most(|at| below(grid[at]));
+        let least = -programme.most(|at| -below(grid[at]));
+        assert!((most - 0.5).abs() < 0.02 && (least - 0.5).abs() < 0.02, "{least} to {most}");
+    }
+}
