@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-
 use std::f64::consts::TAU;
 
-use super::{Context, FEW, Resolution, Rule, cost_explains, random, resolved, unit};
+use super::{Context, FEW, REPEATED, Resolution, Rule, bound, cost_explains, random, resolved, unit};
 use crate::analysis::spectrum::{Found, Spectrum};
 use crate::trace::Intervals;
 
@@ -15,10 +14,10 @@ pub(super) fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Contex
     const ONE: (f64, f64) = (1.5, 2.0);
     /// A line that is not as tall may be that of the work of one process, whatever its frequency.
     const TALL: f64 = 0.5;
-    let at_most =
-        |bound: f64, reason: &'static str| Resolution::AtMost { bound, reason: Cow::Borrowed(reason) };
     /// Nor does one process in three make one of this height, so that something else repeats.
     const UNEXPLAINED: f64 = 0.4;
+    let at_most =
+        |bound: f64, reason: &'static str| Resolution::AtMost { bound, reason: Cow::Borrowed(reason) };
     let random = random(groups);
     let spectrum = Spectrum::of(&random);
     let of_work = |frequency, step| is_of_work(frequency, context.work_unit) && !jumps(groups, step);
@@ -35,12 +34,9 @@ pub(super) fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Contex
         Found::Step(_) | Found::Nothing => {}
     }
     if !cost_explains(tight, context) {
-        return at_most(
-            super::bound(groups),
-            "its intervals vary more than its cost explains and fit no step",
-        );
+        return at_most(bound(groups), "its intervals vary more than its cost explains and fit no step");
     }
-    let Some(spectrum) = spectrum else { return at_most(super::bound(groups), FEW_INTERVALS) };
+    let Some(spectrum) = spectrum else { return at_most(bound(groups), FEW_INTERVALS) };
     let work = |frequency| is_of_work(frequency, context.work_unit);
     if let Some(longest) = spectrum.unexplained(UNEXPLAINED, work).filter(|_| !spectrum.is_narrow()) {
         return at_most(longest, "its intervals repeat, though as those of no step would");
@@ -59,7 +55,7 @@ fn lasts(groups: &[Intervals], step: f64) -> bool {
     const PARTS: usize = 4;
     /// Deviations of chance that the parts may lie apart, and what lines are off by besides.
     const APART: (f64, f64) = (4.0, 0.04);
-    let random = groups.iter().filter(|group| group.deltas.len() < super::REPEATED);
+    let random = groups.iter().filter(|group| group.deltas.len() < REPEATED);
     let turns: Vec<f64> = random
         .flat_map(|group| group.deltas.iter().map(|&delta| (TAU * (delta as f64 / step).fract()).cos()))
         .collect();
