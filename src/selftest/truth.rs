@@ -156,7 +156,7 @@ mod tests {
         near(three([0.3, 0.15]), (100.0, 0.85));
         near(three([0.15, 0.55]), (130.0, 0.55));
         let scale = 20.0;
-        near(of(Jitter::Pareto { shape: 2.0, scale }, Processes::Alike), (108.284, 0.574));
+        near(of(Jitter::Pareto { shape: 2.0, scale }, Processes::Alike), (108.284, 0.7271));
         near(of(Jitter::None, Processes::Regimes { factor: 1.2, share: 0.5 }), (110.0, 1.0));
         near(of(Jitter::None, Processes::Factor(0.03)), (100.0, 1.0));
     }

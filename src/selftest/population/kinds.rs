@@ -4,6 +4,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timers::simulated::Jitter;
 
+use super::small_steps::{FEW_TICKS, few_ticks, timed_by_small_steps};
 use super::{
     case, cut_short, differing, fine, grid, in_two_regimes, interrupted, log_uniform, of_two_levels,
     regular_timer, wandering,
@@ -26,7 +27,9 @@ pub(super) fn usual(cost: f64, random: &mut StdRng) -> Jitter {
 type Made = fn(&mut Case, &mut StdRng);
 
 /// The kinds that [`per_kind`] draws. What else a timer of a kind is the population decides.
-const KINDS: [Made; 16] = [
+const KINDS: [Made; 18] = [
+    |case, random| case.timer = few_ticks(true, random),
+    |case, random| case.timer = few_ticks(false, random),
     |case, random| case.timer.jitter = constant(case.timer.base, random),
     |case, random| case.timer.jitter = tail(case.timer.base, random),
     |case, random| case.timer.jitter = bell(case.timer.base, random),
@@ -51,7 +54,7 @@ const KINDS: [Made; 16] = [
     |case, random| case.cut = Some(cut_short(random)),
 ];
 
-/// For each kind `count` timers by a fine reference, and as many by one of 10 ns.
+/// For each kind `count` timers by a fine reference, and as many by one of 10 ns; then `count` of any kind by one that moves by a few ticks.
 #[must_use]
 pub fn per_kind(count: usize, seed: u64) -> Vec<Case> {
     let mut random = StdRng::seed_from_u64(seed);
@@ -66,6 +69,10 @@ pub fn per_kind(count: usize, seed: u64) -> Vec<Case> {
             }
         }
     }
+    drawn.extend(timed_by_small_steps(count, seed).into_iter().map(|mut case| {
+        case.reference.name = FEW_TICKS.into();
+        case
+    }));
     drawn
 }
 

@@ -15,6 +15,19 @@ pub const SMALL_STEPS: [f64; 5] = [5.0 / 3.0, 2.0, 2.5, 3.0, 4.0];
 /// moves by two ticks itself.
 pub const BESIDE: [&str; 3] = ["fine", "10 ns grid", "2 ticks"];
 
+/// What those are called that move by any of these steps.
+pub(super) const FEW_TICKS: &str = "a few ticks";
+
+/// A timer that moves by any of these steps, of a raw counter or in nanoseconds that are declared.
+pub(super) fn few_ticks(raw: bool, random: &mut StdRng) -> Model {
+    let step = match SMALL_STEPS.get(random.random_range(0..=SMALL_STEPS.len())) {
+        Some(step) => *step,
+        None => log_uniform(1.5, 5.0, random),
+    };
+    let name = format!("{FEW_TICKS}, {}", if raw { "raw" } else { "ns" });
+    Model { name, ..small_step(step, raw, random) }
+}
+
 /// `count` timers, each with one of these steps, raw or declared in nanoseconds, and with each reference in turn. One in six has any
 /// other step from 1.5 to 5 ticks.
 #[must_use]

@@ -360,7 +360,11 @@ fn a_rate_that_each_process_finds_for_itself_is_known_to_what_they_differ_by() {
     assert!(found_by.iter().all(|ppm| (ppm - offset).abs() <= half), "{offset} ± {half}");
     assert_eq!(found.outcome, Outcome::Pass, "{}", found.finding);
     assert!(found.finding.contains("13 fresh processes ran at"), "{}", found.finding);
-    assert!(found.finding.contains("reference to -0.47 ± "), "what is told holds what they ran at: {}", found.finding);
+    assert!(
+        found.finding.contains("reference to -0.47 ± "),
+        "what is told holds what they ran at: {}",
+        found.finding
+    );
     // The long window may be of an odd process itself.
     let odd = of_processes(&[18.1; 9]);
     let (offset, half) = (odd.offset_ppm.unwrap(), odd.offset_uncertainty_ppm.unwrap());
