@@ -52,9 +52,9 @@ end() {
 # shellcheck disable=SC2317
 stop() {
     trap '' TERM INT HUP
-    # It hands the signal on to the probe, which ends all that it started. Asked of the shell itself, as the signal may come before the next
-    # line is reached.
-    [ -n "$over" ] || [ -z "${!:-}" ] || { kill "$!" 2>/dev/null; wait "$!"; }
+    # timeout hands the signal on to the probe, which ends all that it started; a probe that it has just begun it may not know yet, so its whole
+    # group is told, where it has made one. Asked of the shell itself, as the signal may come before the next line is reached.
+    [ -n "$over" ] || [ -z "${!:-}" ] || { kill -- "-$!" 2>/dev/null || kill "$!" 2>/dev/null; wait "$!"; }
     rm -f "$folder/.report"
     [ "$errors" = /dev/null ] || rm -f "$errors"
     state=cancelled
