@@ -16,7 +16,7 @@ use crate::cli::{SelftestArgs, ShortFormat};
 use crate::parallel;
 use crate::prober::sampling::Plan;
 use crate::selftest::figure::FigureSummary;
-use crate::selftest::score::{ALIKE, FIGURES, Score, Scores, Summary, kind};
+use crate::selftest::score::{FIGURES, SHOWN, SHOWN_ALIKE, Score, Scores, Summary, kind};
 use crate::selftest::{Case, Found, Verdict, coverage, population};
 
 /// Simulated timers, unless specified otherwise.
@@ -61,8 +61,8 @@ struct Outcome {
 /// What is required of the estimators.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Required {
-    /// The share of timers on which each figure is right; the cost where processes are alike, as it cannot be where they differ by
-    /// more than the tolerance.
+    /// The share of timers on which each figure is right, of those whose middle any reference shows; the cost where processes are alike, as it
+    /// cannot be where they differ by more than the tolerance.
     right: f64,
     /// The least share of intervals that hold the truth, of all timers and of each kind.
     covered: f64,
@@ -199,24 +199,24 @@ fn judge(
 
 /// What timers of one kind of reference do not meet, beyond what chance does to so many.
 fn failures(reference: &str, groups: &Scores, score: &Score) -> Vec<String> {
-    let chance = |share: f64| CHANCE * (share * (1.0 - share) / f64::from(score.timers.max(1))).sqrt();
+    let beyond = |share: f64, timers: u32| CHANCE * (share * (1.0 - share) / f64::from(timers.max(1))).sqrt();
+    let chance = |share: f64| beyond(share, score.timers);
     let summary = score.summary();
-    let alike = groups.0.get(ALIKE).map(|score| score.summary().cost.right);
-    let cost = FigureSummary { right: alike.flatten(), ..summary.cost };
-    let figures = Summary { cost, ..summary.clone() }.figures();
-    let too_few = |what: &str, name: &str, share: Option<f64>, required: f64| {
-        share.filter(|share| *share < required - chance(required)).map(|share| {
+    // Of the others what counts is whether intervals hold the truth.
+    let shown = |group: &str| groups.0.get(group).map(Score::summary);
+    let figures = [SHOWN, SHOWN_ALIKE, SHOWN, SHOWN].map(shown).into_iter().enumerate();
+    let of_figures = figures.filter_map(|(at, summary)| {
+        let summary = summary?;
+        let (share, required) = (summary.figures()[at].right?, REQUIRED.right);
+        (share < required - beyond(required, summary.timers)).then(|| {
             format!(
-                "{reference}: {name} {what} on {:.1} % of them, and {:.0} % are required",
+                "{reference}: {} right on {:.1} % of those that it shows, and {:.0} % are required",
+                FIGURES[at],
                 100.0 * share,
                 100.0 * required
             )
         })
-    };
-    let of_figures = FIGURES
-        .iter()
-        .zip(figures)
-        .flat_map(|(name, figure)| too_few("right", name, figure.right, REQUIRED.right));
+    });
     let most = summary.unavoidable + REQUIRED.misses;
     let misses = (summary.misses > most + chance(most)).then(|| {
         format!(

@@ -81,8 +81,10 @@ impl Score {
     }
 }
 
-/// The group of timers whose processes do not differ.
-pub const ALIKE: &str = "processes: alike";
+/// The group of timers of which any reference [shows the middle](shows_its_middle), and of those the ones whose processes do not differ.
+pub const SHOWN: &str = "shown: all";
+/// See [`SHOWN`].
+pub const SHOWN_ALIKE: &str = "shown: processes alike";
 
 /// A second cost is rare that is met in a smaller share of the calls.
 const RARE: f64 = 0.03;
@@ -112,6 +114,20 @@ pub fn kind(case: &Case) -> String {
     }
 }
 
+/// Whether single calls of the timer follow a law of which a coarse reference shows the middle: one cost, however it varies, or two a step or more
+/// apart, on a core that does not step between frequencies, in as many processes as it takes. A figure of others is as good as its interval says:
+/// what several costs within a step are, that reference does not tell.
+#[must_use]
+pub fn shows_its_middle(case: &Case) -> bool {
+    let steady = case.surroundings.apart == 0.0 && case.cut.is_none();
+    steady
+        && match case.timer.jitter {
+            Jitter::None | Jitter::Exponential(_) | Jitter::Normal(_) | Jitter::Gamma { .. } => true,
+            Jitter::Bimodal { extra, share } => share >= RARE && extra >= A_STEP,
+            Jitter::Trimodal { .. } | Jitter::Pareto { .. } => false,
+        }
+}
+
 /// The groups that a timer with a step belongs to: by its step, by how its cost varies, by what surrounds it.
 fn groups(case: &Case) -> Vec<String> {
     let cost = match case.timer.jitter {
@@ -132,6 +148,10 @@ fn groups(case: &Case) -> Vec<String> {
     };
     let mut groups =
         vec![format!("step: {}", kind(case)), format!("cost: {cost}"), format!("processes: {processes}")];
+    if shows_its_middle(case) {
+        groups.push(SHOWN.into());
+        groups.extend((case.surroundings.processes == Processes::Alike).then(|| SHOWN_ALIKE.into()));
+    }
     if case.surroundings.interruptions.is_some() {
         groups.push("machine: interrupted".into());
     }

@@ -39,7 +39,7 @@ pub fn small_steps(count: usize, seed: u64) -> Vec<Case> {
             Some(step) => *step,
             None => log_uniform(1.5, 5.0, random),
         };
-        let timer = small_step(step, number % 2 == 0, random);
+        let timer = small_step(step, number.is_multiple_of(2), random);
         let cost = random.random_range(8.0..30.0);
         let reference = match number / 2 % 3 {
             0 => Model::regular(BESIDE[0], TSC_TICK, TSC_TICK, cost),
