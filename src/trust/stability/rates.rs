@@ -28,6 +28,8 @@ pub(super) struct Known {
     /// Other processes that were asked, and between which rates they were; `None` where they show no difference.
     pub processes: u32,
     pub between: Option<[f64; 2]>,
+    /// How many of them are off for certain, by more than anybody corrects a clock.
+    pub off: u32,
     /// The one that is farthest off.
     pub farthest: Option<Rate>,
 }
@@ -65,12 +67,13 @@ pub(super) fn known(case: &Case, runs: &[&Vec<Comparison>], uncertainty: f64) ->
         processes: others.len() as u32,
         between: (!proven.is_empty())
             .then(|| [ends.clone().fold(usual, f64::min), ends.fold(usual, f64::max)]),
+        off: others.iter().filter(|rate| proven_off(rate) > super::SLEW).count() as u32,
         farthest: others.into_iter().max_by(|a, b| proven_off(a).total_cmp(&proven_off(b))),
     })
 }
 
 /// How far a rate is off for certain.
-pub(super) fn proven_off(rate: &Rate) -> f64 {
+fn proven_off(rate: &Rate) -> f64 {
     rate.offset.abs() - rate.uncertainty
 }
 
