@@ -15,7 +15,6 @@ use super::progress::Progress;
 use crate::cli::{SelftestArgs, ShortFormat};
 use crate::parallel;
 use crate::prober::sampling::Plan;
-use crate::selftest::figure::FigureSummary;
 use crate::selftest::score::{FIGURES, SHOWN, SHOWN_ALIKE, Score, Scores, Summary, kind};
 use crate::selftest::{Case, Found, Verdict, coverage, population};
 
