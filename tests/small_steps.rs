@@ -10,7 +10,7 @@ use timermeter::selftest::{Case, Verdict};
 use timers::simulated::{REFERENCE_ID, Role, World};
 
 const SEEDS: [u64; 2] = [21, 22];
-const COUNT: usize = 120;
+const COUNT: usize = 60;
 
 fn verdicts(population: fn(usize, u64) -> Vec<Case>) -> Vec<(Case, Verdict)> {
     let cases: Vec<Case> = SEEDS.into_iter().flat_map(|seed| population(COUNT, seed)).collect();
@@ -34,7 +34,7 @@ fn a_few_ticks_are_told_as_so_many() {
         let wrong = told.iter().filter(off).count();
         let covered = told.iter().filter(|verdict| verdict.accuracy.covered() == Some(true)).count();
         // One in a hundred, and what chance does to so many.
-        assert!(wrong <= 3, "{reference}: {wrong} of {} are wrong", told.len());
+        assert!(wrong <= 2, "{reference}: {wrong} of {} are wrong", told.len());
         assert!(5 * told.len() >= 4 * found.len(), "{reference}: {} of {} are told", told.len(), found.len());
         assert!(10 * covered >= 9 * told.len(), "{reference}: {covered} of {} are covered", told.len());
     }
