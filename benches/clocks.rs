@@ -50,7 +50,7 @@ fn by(id: &str, title: String) -> Result<(), Box<dyn Error>> {
 /// The clock for operations of some 20 ns, where 1 % off is good enough.
 fn picked() -> Result<String, Box<dyn Error>> {
     let report = match std::env::var_os("TIMERMETER_REPORT") {
-        Some(path) => read::<Report>(Path::new(&path))?,
+        Some(path) => read(Path::new(&path))?,
         None => probe()?,
     };
     let choice = choose(&report, &Requirement::new(Nanos(20.0), 0.01, 0.95)?)?;
@@ -60,7 +60,7 @@ fn picked() -> Result<String, Box<dyn Error>> {
 fn probe() -> Result<Report, Box<dyn Error>> {
     let mut probe = Command::new(env!("CARGO_BIN_EXE_timermeter"));
     let done = probe.args(["probe", "--quick", "--format", "json"]).stderr(Stdio::inherit()).output()?;
-    Ok(parse::<Report>(&String::from_utf8(done.stdout)?, "probe")?)
+    Ok(parse(&String::from_utf8(done.stdout)?, "probe")?)
 }
 
 fn main() {

@@ -46,7 +46,7 @@ fn report(kept: &Report, number: u32) -> Report {
 
 fn fleet(base: &Path) -> PathBuf {
     let folder = base.join("fleet");
-    let kept = read::<Report>(&Path::new(env!("CARGO_MANIFEST_DIR")).join(KEPT)).expect("a kept run");
+    let kept = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(KEPT)).expect("a kept run");
     let size = json::dense(&report(&kept, 0)).len();
     println!("{REPORTS} reports of {TIMERS} timers, {} kB each", size / 1000);
     for number in 0..REPORTS {

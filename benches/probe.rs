@@ -1,15 +1,58 @@
-//! What whole runs of the program take: a quick probe of all native timers, and what should be over at once.
+//! What whole runs of the program take: a quick probe of all native timers, and what should be over at once; and beside those of another
+//! program, that of before a change, whose path the variable `TIMERMETER_BENCH_BEFORE` holds. Nothing else may run on the machine.
 
+use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use criterion::measurement::{Measurement, WallTime};
 use criterion::{Criterion, criterion_group, criterion_main};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_timermeter");
+/// Runs of each program, of which the middle one counts.
+const RUNS: usize = 3;
 
 /// Runs the program to its end.
 fn run(args: &[&str]) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_timermeter"));
-    let status = command.args(args).stdout(Stdio::null()).status().expect("it starts");
+    run_program(PROGRAM.as_ref(), args);
+}
+
+fn run_program(program: &OsStr, args: &[&str]) {
+    let status = Command::new(program).args(args).stdout(Stdio::null()).status().expect("it starts");
     assert!(status.success(), "{args:?}: {status}");
+}
+
+/// The same commands by both programs in turn, and how long one takes of the time of the other.
+fn against_before(_: &mut Criterion) {
+    let Some(before) = std::env::var_os("TIMERMETER_BENCH_BEFORE") else {
+        println!("against a program of before: skipped, as TIMERMETER_BENCH_BEFORE does not name any");
+        return;
+    };
+    let seconds = |program: &OsStr, args: &[&str]| {
+        let begun = WallTime.start();
+        run_program(program, args);
+        WallTime.end(begun).as_secs_f64()
+    };
+    let commands: [&[&str]; 6] = [
+        &["probe", "--quiet"],
+        &["probe", "--quick", "--quiet"],
+        &["wait", "--quiet"],
+        &["wait", "--quick", "--quiet"],
+        &["period", "--quiet"],
+        &["period", "--quick", "--quiet"],
+    ];
+    for args in commands {
+        let (mut old, mut new) = ([0.0; RUNS], [0.0; RUNS]);
+        for run in 0..RUNS {
+            old[run] = seconds(&before, args);
+            new[run] = seconds(PROGRAM.as_ref(), args);
+        }
+        let [old, new] = [old, new].map(|mut seconds| {
+            seconds.sort_unstable_by(f64::total_cmp);
+            seconds[RUNS / 2]
+        });
+        println!("{}: {new:.2} s, {:.2} of the {old:.2} s of before", args.join(" "), new / old);
+    }
 }
 
 fn a_probe(criterion: &mut Criterion) {
@@ -29,5 +72,5 @@ fn at_once(criterion: &mut Criterion) {
     criterion.bench_function("score", |bencher| bencher.iter(|| run(&score)));
 }
 
-criterion_group!(benches, a_probe, at_once);
+criterion_group!(benches, a_probe, at_once, against_before);
 criterion_main!(benches);

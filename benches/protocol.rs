@@ -17,8 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(3600);
 
 fn readings(criterion: &mut Criterion) {
     let args = vec!["agent".into(), timers::FLOOR_ID.into(), "monotonic".into()];
-    let program = env!("CARGO_BIN_EXE_timermeter").into();
-    let command = Command { name: "native".into(), program, args };
+    let program = env!("CARGO_BIN_EXE_timermeter");
+    let command = Command::new("native", program, args);
     let connection = Connection::start(&command, None, PATIENCE).expect("the agent introduces itself");
     let connection = Rc::new(RefCell::new(connection));
     let mut group = criterion.benchmark_group("readings");

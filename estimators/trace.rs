@@ -172,7 +172,7 @@ pub struct Run {
     /// Windows that were kept although something disturbed them, as it did at each repetition.
     #[serde(default)]
     pub disturbed: u32,
-    /// Windows that were dropped and taken again: no figure is drawn from them, likewise.
+    /// Windows that were dropped and taken again: no figure is drawn from them either.
     #[serde(default)]
     pub dropped: Vec<DroppedWindow>,
 }

@@ -5,6 +5,7 @@ mod analyse;
 mod collect;
 mod compare;
 mod completions;
+pub mod groups;
 mod inspect;
 mod keep;
 pub mod measure;
@@ -18,7 +19,7 @@ mod wait;
 
 use std::path::{MAIN_SEPARATOR, PathBuf};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::model::{Hertz, Nanos};
 use crate::quantity::{self, Quantity};
@@ -37,7 +38,7 @@ pub use completions::CompletionsArgs;
 pub use inspect::InspectArgs;
 pub use keep::{KeepArgs, RunArgs};
 pub use report::{FiguresWanted, PagesWanted, PublishArgs, ReportArgs};
-pub use runtimes::{RuntimeArgs, RuntimeName};
+pub use runtimes::{BrowserArgs, RuntimeArgs, RuntimeName};
 pub use table::{ColumnFormat, TableArgs, TableFormat};
 pub use wait::{Cpus, Lengths, PeriodArgs, Slack, WaitArgs, WaitingArgs};
 
@@ -59,16 +60,40 @@ Examples:
 
 /// Tells how good the clocks of this machine are
 ///
-/// Measures accuracy, invocation cost, spread and Quality of every timer method, with intervals and caveats.
+/// Measures accuracy, invocation cost, spread and Quality of every timer method, with intervals and caveats. Without a command: which
+/// clock to use here, in two seconds and a few lines.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "timermeter", version, after_help = status::ALL, max_term_width = 100)]
+#[command(name = "timermeter", version, args_conflicts_with_subcommands = true, after_help = status::ALL, max_term_width = 100)]
 pub struct Cli {
     /// When to colour what is printed
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     pub color: Colour,
+    /// Without a command.
+    #[command(flatten)]
+    pub answer: AnswerArgs,
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+}
+
+/// What is done without a command.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct AnswerArgs {
+    /// Without a command: the answer as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Cli {
+    /// The arguments of this process.
+    ///
+    /// # Errors
+    /// When they are wrong, or ask for help.
+    pub fn read() -> Result<Self, clap::Error> {
+        let mut command = groups::command();
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
 }
 
 /// When to colour what is printed.
@@ -86,22 +111,33 @@ pub enum Colour {
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Characterise the timers of this machine and print them, best Quality first
+    /// Tell which clock to use here, in two seconds and a few lines: what is done without a command
+    #[command(hide = true, after_help = status::PLAIN)]
+    Answer(AnswerArgs),
+    /// Characterise the clocks of this machine, best Quality first
+    ///
+    /// Measures step, cost of a read, spread and Quality, and judges whether each can be trusted.
     #[command(after_help = status::TIMERS, after_long_help = with_examples(PROBE_EXAMPLES, status::TIMERS))]
     Probe(ProbeArgs),
-    /// Characterise timers that wait: how finely waits can be asked for, how late they return, what they cost
+    /// Characterise timers that wait: granularity, lateness, cost
+    ///
+    /// How finely waits can be asked for, how late they return, what they cost.
     #[command(after_help = status::WAITED, after_long_help = with_examples(wait::WAIT_EXAMPLES, status::WAITED))]
     Wait(WaitArgs),
-    /// Characterise periodic timers: rate, jitter, missed expirations and what becomes of them
+    /// Characterise periodic timers: rate, jitter, missed expirations
+    ///
+    /// Tells also what becomes of missed expirations.
     #[command(after_help = status::TIMERS, after_long_help = with_examples(wait::PERIOD_EXAMPLES, status::TIMERS))]
     Period(PeriodArgs),
-    /// Compute the report again from a trace that `--trace` kept
+    /// Compute a report again from the trace that `--trace` kept
     #[command(after_help = status::PLAIN)]
     Analyse(AnalyseArgs),
     /// Show everything about one timer, with its figures
     #[command(after_help = status::TIMERS)]
     Inspect(InspectArgs),
-    /// Make one page of some reports, which needs no network and nothing beside it
+    /// Make one page of some reports
+    ///
+    /// The page needs no network and no other file.
     #[command(after_help = status::REPORTS)]
     Report(ReportArgs),
     /// Make a static site over a folder of reports
@@ -110,52 +146,75 @@ pub enum Command {
     /// agree, and the figures of these.
     #[command(after_help = status::REPORTS)]
     Publish(PublishArgs),
-    /// Print one or many reports as a table: Markdown, CSV, LaTeX, HTML, JSON, Parquet, Arrow
+    /// Print reports side by side: text, Markdown, CSV, LaTeX, HTML …
+    ///
+    /// JSON, Parquet and Arrow too.
     #[command(after_help = status::REPORTS)]
     Table(TableArgs),
-    /// Collect the reports of a fleet into one Parquet dataset, by platform and date
+    /// Collect the reports of a fleet into one Parquet dataset
+    ///
+    /// In partitions by platform and date.
     #[command(after_help = status::REPORTS, after_long_help = with_examples(collect::EXAMPLES, status::REPORTS))]
     Collect(CollectArgs),
-    /// Tell what changed from one report to another, and whether it is more than noise
+    /// Tell what changed between reports, beyond noise
+    ///
+    /// Between two reports, several runs a side, or two folders of a fleet.
     #[command(after_help = status::COMPARED, after_long_help = with_examples(compare::EXAMPLES, status::COMPARED))]
     Compare(CompareArgs),
-    /// List every timer this build knows, clocks and timers that wait, whether it can be used here, and if not why
+    /// List the timers of this system, and why one cannot be used
+    ///
+    /// Clocks and timers that wait; with --all those of other systems and processors, too.
     #[command(after_help = status::LISTED)]
     List(ListArgs),
-    /// Identify the machine: CPU, frequencies, hypervisor, kernel, clock source, OS, and how far its clock is from that of others
+    /// Identify the machine: CPU, kernel, clock source, NTP
+    ///
+    /// CPU, frequencies, hypervisor, kernel, clock source, OS, and how far its clock is from that of others.
     #[command(after_help = status::PLAIN)]
     Platform(PlatformArgs),
-    /// Judge whether the machine is fit to be measured: each finding with its cause and what to do; changes nothing unless told to
+    /// Judge whether the machine is fit to be measured
+    ///
+    /// Each finding with its cause and what to do. Nothing is changed without --tune --apply.
     #[command(after_help = status::CHECKED, after_long_help = with_examples(check::EXAMPLES, status::CHECKED))]
     Check(CheckArgs),
     /// Compute the Quality that follows from given figures
     #[command(after_help = status::PLAIN, after_long_help = with_examples(SCORE_EXAMPLES, status::PLAIN))]
     Score(ScoreArgs),
-    /// Serve the native timers over the agent protocol (what probe starts as its worker)
+    /// Serve the native timers over the agent protocol
+    ///
+    /// That is what probe starts as its worker.
     #[command(after_help = status::PLAIN)]
     Agent(AgentArgs),
-    /// Tell the author of an agent whether it speaks the protocol, question by question
+    /// Test whether an agent speaks the protocol
+    ///
+    /// Question by question, for its author.
     #[command(after_help = status::AGENT)]
     AgentCheck(AgentCheckArgs),
-    /// Probe simulated timers of known truth and print declared against found
+    /// Judge the estimators on simulated timers of known truth
     #[command(after_help = status::PLAIN)]
     Selftest(SelftestArgs),
-    /// Pick the clock to measure with, and how: the cheapest that keeps the wanted error; with --every, the method to wait with
+    /// Pick a clock, or a way to wait, for a purpose
+    ///
+    /// The cheapest clock that keeps the wanted error, and how to measure with it; with --every, the method to wait with.
     #[command(after_help = status::PICKED, after_long_help = with_examples(pick::EXAMPLES, status::PICKED))]
     Pick(PickArgs),
-    /// Measure operations or a command, with any clock, each operation in a fresh process
+    /// Measure operations or commands with any clock
+    ///
+    /// Each operation in a fresh process. With --rehearse: promised error against found error, for every clock and method.
     #[command(after_help = status::MEASURED, after_long_help = with_examples(measure::MEASURE_EXAMPLES, status::MEASURED))]
     Measure(MeasureArgs),
-    /// Promised error against found error, for every clock and method
-    #[command(after_help = status::REHEARSED, after_long_help = with_examples(measure::REHEARSE_EXAMPLES, status::REHEARSED))]
+    /// The former name of `measure --rehearse`
+    #[command(hide = true, after_help = status::REHEARSED)]
     Rehearse(RehearseArgs),
     /// Print what a shell needs to complete commands and flags
     #[command(after_help = status::PLAIN)]
     Completions(CompletionsArgs),
+    /// Pass questions on to a page of a browser (what --runtime chromium and its like start)
+    #[command(hide = true)]
+    Browser(BrowserArgs),
     /// Measure one operation in this process (what measure and rehearse start)
     #[command(hide = true)]
     MeasureWorker(MeasureWorkerArgs),
-    /// Wait for whoever started this to end, and end what that left behind (what commands with workers start)
+    /// Wait for the process that started this to end, and end what it left behind (what commands with workers start)
     #[command(hide = true)]
     Guard,
 }
@@ -188,19 +247,20 @@ pub struct ProbeArgs {
     /// What all runs have.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Start further processes for the timers with the widest intervals until the Quality of each is known to ± so many points, as
+    /// Start further processes for the timers with the widest intervals until the Quality of each is known to ± this many points, as
     /// far as that can be had [default: 0.5; with --thorough 0.1]
     #[arg(long, value_name = "POINTS", allow_negative_numbers = true, value_parser = values::points)]
     pub precision: Option<f64>,
-    /// Seconds, or a time as in 30s, that the run should take at most; it takes longer only where its first rounds and the verdicts do
-    /// [default: 20; with --quick 10, with --thorough 120]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = values::seconds)]
+    /// Time that the run should take at most, as in 30s or 2m (seconds without a unit); it takes longer only where its first rounds and the verdicts do
+    /// [default: 20s; with --quick 10s, with --thorough 2m]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::seconds)]
     pub budget: Option<f64>,
-    /// Seconds, or a time as in 500ms (rounded up), that the answers of one process of a timer may take together [default: 30]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = values::whole_seconds)]
+    /// Time that the answers of one process of a timer may take together, as in 30s or 2m (seconds without a unit; rounded up)
+    /// [default: 30s]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::whole_seconds)]
     pub timeout: Option<u64>,
     /// No progress, no hints
-    #[arg(long)]
+    #[arg(long, short)]
     pub quiet: bool,
 }
 
@@ -216,8 +276,11 @@ pub struct ListArgs {
     /// Other runtimes.
     #[command(flatten)]
     pub runtimes: RuntimeArgs,
+    /// List those of other systems and processors, too; JSON always holds them
+    #[arg(long)]
+    pub all: bool,
     /// Format of the output
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, short, value_enum, default_value_t)]
     pub format: ShortFormat,
 }
 
@@ -225,7 +288,7 @@ pub struct ListArgs {
 #[derive(Clone, Debug, Args)]
 pub struct PlatformArgs {
     /// Format of the output
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, short, value_enum, default_value_t)]
     pub format: ShortFormat,
 }
 
@@ -248,7 +311,7 @@ pub struct ScoreArgs {
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = quantity::time)]
     pub tick: Option<Nanos>,
     /// Format of the output
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, short, value_enum, default_value_t)]
     pub format: Format,
 }
 
@@ -272,7 +335,7 @@ pub struct SelftestArgs {
     /// Judge those of timers that wait, and of periodic ones
     #[arg(long)]
     pub waits: bool,
-    /// Judge what `compare` finds of simulated fleets of so many nodes, before and after an upgrade of their kernel
+    /// Judge what `compare` finds of simulated fleets of this many nodes, before and after an upgrade of their kernel
     #[arg(long, value_name = "NODES", conflicts_with_all = ["quick", "waits", "count", "per_kind"], allow_negative_numbers = true, value_parser = values::whole::<u32>(1..=100_000))]
     pub fleet: Option<u32>,
     /// Keep the reports of one such fleet instead, in this folder, which must not be there yet, with what is true of each node
@@ -284,11 +347,11 @@ pub struct SelftestArgs {
     /// How many timers to simulate
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(1..=u64::MAX))]
     pub count: Option<u32>,
-    /// Simulate so many of each kind of timer and machine instead, by either reference; of 500 each kind has to be covered
+    /// Simulate this many of each kind of timer and machine instead, by either reference; of 500 each kind has to be covered
     #[arg(long, value_name = "N", conflicts_with_all = ["count", "waits"], allow_negative_numbers = true, value_parser = values::whole::<u32>(1..=100_000))]
     pub per_kind: Option<u32>,
     /// Format of the output
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, short, value_enum, default_value_t)]
     pub format: ShortFormat,
 }
 

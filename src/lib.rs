@@ -12,6 +12,7 @@ pub mod common_time;
 pub mod comparison;
 #[cfg(feature = "dataset")]
 pub mod dataset;
+pub mod fields;
 pub mod fleet;
 pub mod glob;
 pub mod input;

@@ -4,12 +4,11 @@ use std::io::{BufReader, BufWriter, Write};
 use std::process::ExitCode;
 use std::thread;
 
-use clap::Parser;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
-    CommandError, agent, agent_check, analyse, check, collect, colour, compare, completions, inspect, list,
-    measure, period, pick, platform, probe, publish, rehearse, report, score, selftest, table, tell, trial,
-    wait,
+    CommandError, agent, agent_check, analyse, answer, browser, check, collect, colour, compare, completions,
+    inspect, list, measure, period, pick, platform, probe, publish, rehearse, report, score, selftest, table,
+    tell, trial, wait,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::text::shortened;
@@ -26,8 +25,9 @@ const DONE_BUT: u8 = 3;
 fn main() -> ExitCode {
     timers::os::machine::regain_counter();
     timers::os::limits::share_reserves();
-    let Cli { color, command } = limits::on_roomy_stack(parsed);
+    let Cli { color, answer, command } = limits::on_roomy_stack(parsed);
     colour(color);
+    let command = command.unwrap_or(Command::Answer(answer));
     match command {
         // Who moves a worker to another CPU or counts its switches does so with its first thread.
         Command::Agent(_) | Command::MeasureWorker(_) | Command::Guard => done(run(&command)),
@@ -43,9 +43,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is wrong with the arguments is said without the middle of those that nobody could read.
+/// What is wrong with the arguments is said without the middle of those that cannot be read.
 fn parsed() -> Cli {
-    Cli::try_parse().unwrap_or_else(|error| {
+    Cli::read().unwrap_or_else(|error| {
         let whole = error.render().to_string();
         let short: Vec<String> = whole.split('\n').map(shortened).collect();
         let short = short.join("\n");
@@ -74,7 +74,7 @@ fn done(ended: Result<bool, CommandError>) -> ExitCode {
     }
 }
 
-/// Whether a signal asks this program to end: whoever listens to it may not have heard of it yet.
+/// Whether a signal asks this program to end: the thread that listens to it may not have heard of it yet.
 fn interrupted() -> bool {
     children::interrupted() || signals::asked().is_some()
 }
@@ -83,12 +83,14 @@ fn interrupted() -> bool {
 fn has_children(command: &Command) -> bool {
     matches!(
         command,
-        Command::Probe(_)
+        Command::Answer(_)
+            | Command::Probe(_)
             | Command::Wait(_)
             | Command::Period(_)
             | Command::Inspect(_)
             | Command::List(_)
             | Command::AgentCheck(_)
+            | Command::Browser(_)
             | Command::Pick(_)
             | Command::Measure(_)
             | Command::Rehearse(_)
@@ -146,6 +148,7 @@ fn end(request: Request, has_children: bool) {
 fn run(command: &Command) -> Result<bool, CommandError> {
     let mut output = BufWriter::new(std::io::stdout().lock());
     let settled = match command {
+        Command::Answer(args) => answer::run(*args, &mut output).map(|()| true)?,
         Command::Probe(args) => probe::run(args, &mut output)?,
         Command::Wait(args) => wait::run(args, &mut output)?,
         Command::Period(args) => period::run(args, &mut output)?,
@@ -163,13 +166,20 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Score(args) => score::run(args, &mut output).map(|()| true)?,
         Command::Selftest(args) => selftest::run(args, &mut output).map(|()| true)?,
         Command::Pick(args) => pick::run(args, &mut output)?,
-        Command::Measure(args) => measure::run(args, &mut output)?,
+        Command::Measure(args) => match args.rehearsal() {
+            Some(rehearsal) => rehearse::run(&rehearsal, &mut output)?,
+            None => measure::run(args, &mut output)?,
+        },
         Command::Rehearse(args) => rehearse::run(args, &mut output)?,
         Command::Completions(args) => completions::run(args, &mut output).map(|()| true)?,
         Command::MeasureWorker(args) => trial::serve(&args.request, &mut output).map(|()| true)?,
         Command::Agent(args) => {
             drop(output);
             return agent::run(args).map(|()| true);
+        }
+        Command::Browser(args) => {
+            drop(output);
+            return browser::run(args).map(|()| true);
         }
         Command::Guard => {
             guard::serve(&mut BufReader::new(std::io::stdin().lock()));

@@ -35,6 +35,11 @@ fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().for_each(work);
 }
 
+/// Starts the threads that share work, on all CPUs that the calling thread may run on: for who will keep off one of them for a while.
+pub fn prepare() {
+    share_work();
+}
+
 /// Has work be shared by as many threads as there are CPUs; where the system does not allow them, this thread does it alone.
 fn share_work() {
     static SHARED: Once = Once::new();
@@ -47,7 +52,7 @@ fn share_work() {
         } else {
             builder.num_threads(1).use_current_thread()
         };
-        // Somebody who uses this as a library has made his own.
+        // A user of this as a library has made one.
         let _ = builder.build_global();
     });
 }

@@ -18,7 +18,7 @@ use timers::os::files;
 const PREFIX: &str = ".timermeter-";
 const SUFFIX: &str = ".tmp";
 
-/// Those of this process. Whoever holds it decides whether one becomes what it shall or is removed.
+/// Those of this process. Its holder decides whether one becomes what it shall or is removed.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A file that is not finished. Dropping it removes it.
@@ -40,7 +40,7 @@ impl ScratchFile {
     pub fn beside(folder: &Path) -> io::Result<Self> {
         remove_stale(folder);
         loop {
-            // Whoever removes what is stale finds it either locked or not yet there.
+            // A process that removes what is stale finds it either locked or not yet there.
             let mut unfinished = unfinished();
             let file = builder(0o666).tempfile_in(folder)?;
             if lock(file.as_file()) && files::has_name(file.as_file())? {
@@ -108,7 +108,7 @@ impl ScratchFolder {
         self.folder.as_ref().map_or(Path::new(""), TempDir::path)
     }
 
-    /// Has `put_in_place` move it where it belongs, while nobody removes it. What `put_in_place` leaves at its old path is removed where it
+    /// Has `put_in_place` move it where it belongs, while it is not removed. What `put_in_place` leaves at its old path is removed where it
     /// says so.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl ScratchFolder {
                 let _ = folder.keep();
             }
             Remains::Rubbish => {
-                // Still among those that are removed when somebody asks to stop now.
+                // Still among those that are removed when a signal asks to stop now.
                 drop(unfinished);
                 self.folder = Some(folder);
             }
@@ -206,7 +206,7 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// Returns whether it is one's own: who removes what is stale may have seen it before it was locked, and holds the lock until it is
-/// gone. A file system without locks has none that is stale either: nobody can lock what is there.
+/// gone. A file system without locks has none that is stale either: what is there cannot be locked.
 fn lock(file: &File) -> bool {
     !files::lock(file).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }

@@ -25,7 +25,7 @@ fn it_answers_every_question_it_offers() {
         );
         return;
     }
-    let command = Command { name: "minimal".into(), program: "python3".into(), args: vec![AGENT.into()] };
+    let command = Command::new("minimal", "python3", vec![AGENT.into()]);
     let connection = Connection::start(&command, None, Duration::from_secs(60));
     let connection = Rc::new(RefCell::new(connection.unwrap_or_else(|fault| panic!("{fault}"))));
     let hello = connection.borrow().hello().clone();

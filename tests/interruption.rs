@@ -16,7 +16,7 @@ fn an_interruption_ends_the_children_and_the_wait_for_them() {
     let pid = folder.path().join("pid");
     let script = "trap '' INT TERM; echo $$ > \"$0\"; echo > \"$0.ready\"; sleep 1000; sleep 1000";
     let args = vec!["-c".into(), script.into(), pid.clone().into_os_string()];
-    let command = Command { name: "test".into(), program: "sh".into(), args };
+    let command = Command::new("test", "sh", args);
     let ready = folder.path().join("pid.ready");
     let user = thread::spawn(move || {
         while !ready.exists() {

@@ -10,9 +10,15 @@
 mod agents;
 mod allan;
 mod browser;
+#[cfg(target_os = "linux")]
+mod browser_hosts;
+#[cfg(unix)]
+mod calls;
 mod cli;
 mod comparing;
 mod coverage;
+#[cfg(unix)]
+mod edges;
 mod estimators;
 mod example_agent;
 mod fleet_site;
@@ -26,6 +32,7 @@ mod paper;
 mod program;
 mod properties;
 mod published;
+mod recommendation;
 mod runtimes;
 mod sample;
 mod skipping;

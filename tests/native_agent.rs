@@ -14,7 +14,7 @@ use crate::program::program;
 
 fn start(args: &[&str]) -> Rc<RefCell<Connection>> {
     let args = ["agent"].iter().chain(args).map(Into::into).collect();
-    let command = Command { name: "native".into(), program: program().into(), args };
+    let command = Command::new("native", program(), args);
     let connection = Connection::start(&command, None, Duration::from_secs(60));
     Rc::new(RefCell::new(connection.unwrap_or_else(|fault| panic!("{fault}"))))
 }

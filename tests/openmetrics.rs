@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use timermeter::model::{
-    Known, Lateness, PeriodFigures, PeriodRow, Report, Status, WaitConditions, WaitFigures, WaitRow,
+    Figure, Lateness, PeriodFigures, PeriodRow, Report, Status, WaitConditions, WaitFigures, WaitRow,
 };
 use timermeter::report::Format;
 use timermeter::table::Style;
@@ -19,8 +19,8 @@ fn rendered(report: &Report) -> String {
     Format::OpenMetrics.render(report, Style::default())
 }
 
-fn known(value: f64) -> Option<Known> {
-    Some(Known { value, low: Some(0.9 * value), high: None })
+fn known(value: f64) -> Option<Figure> {
+    Some(Figure { value, low: Some(0.9 * value), high: None })
 }
 
 /// The same timer under two sets of conditions, one of which is written as the other is.

@@ -108,7 +108,7 @@ fn a_site_has_an_index_and_a_page_for_each_report() {
         let home = place.join(page).parent().unwrap().join(home.split('"').next().unwrap());
         assert_eq!(home.canonicalize().unwrap(), place.join("index.html").canonicalize().unwrap());
         let data = place.join(page).with_extension("json");
-        assert!(read::<Report>(&data).is_ok(), "the data lies beside it");
+        assert!(read(&data).is_ok(), "the data lies beside it");
     }
     // It may be made again; the page of a report that is gone is gone, and what others put there stays.
     fs::remove_file(reports.join("a b&c.json")).unwrap();

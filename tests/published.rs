@@ -269,7 +269,7 @@ fn the_reports_of_the_paper_are_those_of_its_tables() {
             let kept = fs::read_to_string(&path).unwrap_or_default();
             // What an older version kept lacks what newer ones add, gives a rank to each of equals, and says the same.
             let same = match format {
-                Format::Json => parse::<Report>(&kept, name).is_ok_and(|kept| kept == report),
+                Format::Json => parse(&kept, name).is_ok_and(|kept| kept == report),
                 _ => without_ranks(&kept) == without_ranks(&text),
             };
             assert!(
@@ -295,7 +295,7 @@ fn the_two_errata_are_noted_and_no_others() {
 #[test]
 fn published_reports_read_back_and_say_what_they_are() {
     for described in &PLATFORMS {
-        let kept = read::<Report>(&folder(described).join("report.json")).unwrap();
+        let kept = read(&folder(described).join("report.json")).unwrap();
         assert_eq!(kept, report(described));
         let page = fs::read_to_string(folder(described).join("README.md")).unwrap();
         assert!(page.contains("not measured by timermeter") && page.contains("(printed: "), "{page}");
@@ -312,7 +312,7 @@ fn no_kept_cost_lies_above_the_tail_of_its_single_calls() {
             if path.is_dir() {
                 folders.push(path);
             } else if path.ends_with("report.json") {
-                for row in read::<Report>(&path).unwrap().timers {
+                for row in read(&path).unwrap().timers {
                     let Some(cost) = row.cost else { continue };
                     let Some((median, p99)) = cost.median_ns.zip(cost.p99_ns) else { continue };
                     costs += 1;

@@ -8,7 +8,7 @@
 //!
 //! At what rate: that of the hardware. NTP trims CLOCK_MONOTONIC and CLOCK_REALTIME, which move by microseconds.
 //!
-//! Who may read them: everybody; those of the CPU in user mode, through the commpage.
+//! Who may read them: any process; those of the CPU in user mode, through the commpage.
 //!
 //! How they lie: `clock_gettime_nsec_np` answers 0 to a clock that it does not know. None of these was ever read by this
 //! program on a Mac: they are type-checked only.

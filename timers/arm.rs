@@ -4,8 +4,8 @@
 //! 1 to 100 MHz on most, 1 GHz from Armv8.6 on. CNTFRQ says which, but that is a register that the firmware writes, or forgets to:
 //! it is believed where the kernel's clock agrees. PMCCNTR counts cycles of the core, at whatever frequency that has.
 //!
-//! Who may read them: CNTVCT everybody, as the vDSO does, unless the kernel traps it to work around an erratum of the counter, or
-//! `prctl(PR_SET_TSC)` forbade it (64-bit, since Linux 6.12); in 32-bit programs on some kernels nobody. CNTVCTSS is there with FEAT_ECV (Armv8.6). PMCCNTR
+//! Who may read them: CNTVCT any process, as the vDSO does, unless the kernel traps it to work around an erratum of the counter, or
+//! `prctl(PR_SET_TSC)` forbade it (64-bit, since Linux 6.12); in 32-bit programs on some kernels none. CNTVCTSS is there with FEAT_ECV (Armv8.6). PMCCNTR
 //! where a kernel module or a debugger switched it on for user mode (PMUSERENR), which Linux by itself does not. Only an attempt tells.
 //!
 //! How they lie: a read of CNTVCT waits for nothing before it and may be done early (Arm ARM, D12.1); `isb` before it, or CNTVCTSS, holds it back. The

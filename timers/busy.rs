@@ -25,7 +25,7 @@ impl Busy {
         let (tell, told) = mpsc::channel();
         let asked = Arc::clone(&done);
         let compute = move || {
-            // Its starter may be bound to another CPU, and of a policy under which this one would let nobody else run.
+            // Its starter may be bound to another CPU, and of a policy under which this one would let no other thread run.
             unpin();
             let pinned = pin_to(cpu);
             let bound = pinned.is_ok();

@@ -133,7 +133,7 @@ pub fn catalogue() -> &'static [Entry] {
 }
 
 /// Hands the native timer of that id, opened for the calling thread, to a visitor, which is compiled for each
-/// timer: no call it makes is dynamic. `None` when nobody is called so.
+/// timer: no call it makes is dynamic. `None` when no timer is called so.
 ///
 /// # Errors
 /// Says why this machine does not let the timer be read.
@@ -145,7 +145,7 @@ pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<Result<V::Output, Unava
     }
 }
 
-/// The timer that reads nothing. It is not in the [`catalogue`]: nobody picks it as a clock.
+/// The timer that reads nothing. It is not in the [`catalogue`]: it is never picked as a clock.
 #[must_use]
 pub fn floor() -> Entry {
     Entry::of::<Null>()

@@ -11,7 +11,7 @@ use crate::{Timer, Unavailable, arch, work};
 /// of 16 additions: `count` is rounded up.
 ///
 /// # Errors
-/// Says why the system's clock cannot be read, or that nobody knows how many cycles an instruction takes here.
+/// Says why the system's clock cannot be read, or that it is unknown how many cycles an instruction takes here.
 pub fn time_additions(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> {
     time(|| work::dependent_additions(count), repeat)
 }
@@ -20,7 +20,7 @@ pub fn time_additions(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> 
 /// multiple of 8 multiplications: `count` is rounded up.
 ///
 /// # Errors
-/// Says why the system's clock cannot be read, or that nobody knows how many cycles an instruction takes here.
+/// Says why the system's clock cannot be read, or that it is unknown how many cycles an instruction takes here.
 pub fn time_multiplications(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> {
     time(|| work::dependent_multiplications(count), repeat)
 }
@@ -54,7 +54,7 @@ impl CoreFrequencyMeter {
     /// Finds out what its own reads take.
     ///
     /// # Errors
-    /// Says why the system's clock cannot be read, or that nobody knows how many cycles an instruction takes here.
+    /// Says why the system's clock cannot be read, or that it is unknown how many cycles an instruction takes here.
     pub fn new() -> Result<Self, Unavailable> {
         let empty = middle(time(|| work::dependent_additions(16), 99)?).unwrap_or(0.0);
         Ok(Self {

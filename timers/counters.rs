@@ -45,9 +45,14 @@ impl<I: Instruction> Timer for Counter<I> {
 /// Nanoseconds in a tick at a declared rate, where the kernel's clock agrees: firmware is known to write wrong ones, or none. Who is
 /// not believed is measured.
 fn believed(hertz: f64, read: fn() -> u64) -> Option<f64> {
+    /// Looks at a declared rate, of which the middle one counts.
+    /// *Judgement*: an interrupted look is taken again.
     const LOOKS: usize = 5;
+    /// How long a look takes.
+    /// *Judgement*.
     const LOOK: Duration = Duration::from_millis(2);
     /// What a rate may be off by; wrong ones are wrong by factors.
+    /// *Judgement*.
     const AGREES: f64 = 2e-3;
     // A reading lies between those of the kernel's clock before and after it.
     let bracketed = || Some((kernel_raw_time()?, read(), kernel_raw_time()?));

@@ -1,7 +1,7 @@
 //! A point in time by which something has to be done.
 //!
 //! What ticks: the kernel's monotonic clock, asked by its system call. A library that stands between (`LD_PRELOAD`) can make
-//! libc's clock step back, and whoever waited for that would wait forever.
+//! libc's clock step back, and a thread that waited for that would wait forever.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ enum At {
     Time(u64),
     /// Farther ahead than the clock can tell.
     Never,
-    /// Nobody can tell.
+    /// It cannot be told.
     Unknown,
 }
 
@@ -50,13 +50,13 @@ impl Deadline {
 }
 
 /// Nanoseconds of the kernel's monotonic clock: by the system call, or where a sandbox refuses that, by what the kernel mapped
-/// into this process. `None` where neither can be read: then nobody can keep a deadline.
+/// into this process. `None` where neither can be read: then no deadline can be kept.
 #[must_use]
 pub fn kernel_time() -> Option<u64> {
     nanoseconds::<Undistorted>().or_else(nanoseconds::<Common>)
 }
 
-/// Nanoseconds of the kernel's clock that nobody steers: at the rate of the hardware, as the kernel found it when it started. `None`
+/// Nanoseconds of the kernel's clock that is not steered: at the rate of the hardware, as the kernel found it when it started. `None`
 /// where it cannot be read.
 #[must_use]
 pub fn kernel_raw_time() -> Option<u64> {

@@ -5,7 +5,7 @@
 //! interrupt left (1/kern.hz, 1 ms), and SECOND that of the time of the day in whole seconds. VIRTUAL counts user time of the
 //! process, PROF user and system time.
 //!
-//! At what rate: that of the timecounter as NTP trims it. Who may read them: everybody; the clocks of real time through a page that
+//! At what rate: that of the timecounter as NTP trims it. Who may read them: any process; the clocks of real time through a page that
 //! the kernel shares where the timecounter can be read in user mode (`kern.timecounter.fast_gettime`), else by system call.
 //!
 //! How they lie: PROF and VIRTUAL, as `clock` and `times`, count in steps of 1/128 s. None of these was ever read by this

@@ -53,7 +53,7 @@ pub use chain::{CoreFrequency, CoreFrequencyMeter, time_additions, time_multipli
 pub use deadline::{Deadline, kernel_raw_time, kernel_time};
 pub use kernel_entry::{KernelEntry, kernel_entry};
 pub use lineage::mark_descendants;
-pub use native::{Native, RATE_SOURCES, REFERENCES, rate_of};
+pub use native::{Native, RATE_SOURCES, REFERENCES, pass, rate_of};
 pub use os::AffinityError;
 pub use properties::{Family, Properties, ReadsBy};
 pub use std_time::date;
@@ -74,7 +74,7 @@ pub struct Info {
     /// The call itself, as its documentation writes it.
     pub label: &'static str,
     /// Nanoseconds in one tick of the values that [`Timer::ticks`] returns; `None` for a raw counter, whose rate
-    /// is not declared by anybody and has to be found, and for one whose unit only the machine tells
+    /// is not declared and has to be found, and for one whose unit only the machine tells
     /// ([`Timer::ns_per_tick`]).
     pub ns_per_tick: Option<f64>,
     /// What its documentation says that it is.
@@ -94,7 +94,7 @@ pub struct Unavailable {
 }
 
 impl Unavailable {
-    /// A cause nobody can do anything about on this machine.
+    /// A cause that cannot be removed on this machine.
     pub fn because(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), remedy: None, elsewhere: false }
     }

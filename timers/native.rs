@@ -143,7 +143,7 @@ pub(crate) fn by_reference<V: Visitor>(id: &str, visitor: V) -> Answer<V::Output
     Ok(with_reference!(id, |reference| visitor.visit(reference)))
 }
 
-/// Reads the reference of that id, whoever asks.
+/// Reads the reference of that id, for any caller.
 pub(crate) fn reference_now(id: &str) -> Answer<Box<dyn Fn() -> Ticks>> {
     let now: Box<dyn Fn() -> Ticks> =
         with_reference!(id, |reference| Box::new(move || reference.ticks(reference.read())));
@@ -330,8 +330,8 @@ fn wait_for(turn: &AtomicU32, value: u32) {
     }
 }
 
-/// Lets a span of time go by.
-fn pass(span: Duration, during: During) {
+/// Lets a span of time go by in that way.
+pub fn pass(span: Duration, during: During) {
     match during {
         During::Spin => spin(span),
         During::Sleep => thread::sleep(span),

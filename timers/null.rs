@@ -1,6 +1,6 @@
 //! Reads nothing.
 //!
-//! What ticks: nothing. Who may read it: everybody. How it lies: it does not; its cost is that of the loop around
+//! What ticks: nothing. Who may read it: any process. How it lies: it does not; its cost is that of the loop around
 //! it, which is what the prober takes off the cost of all others.
 
 use crate::{Info, Properties, Ticks, Timer, Unavailable};

@@ -2,7 +2,7 @@
 //!
 //! What ticks: `perf-task-clock` the nanoseconds the thread ran, as the scheduler counts them; `perf-cycles` and
 //! `rdpmc-cycles` the clock cycles of the core while the thread ran on it, so at whatever frequency it has at the
-//! moment and not at all while the thread sleeps. A cycle's length is declared by nobody, hence no `ns_per_tick`.
+//! moment and not at all while the thread sleeps. A cycle's length is not declared, hence no `ns_per_tick`.
 //! The first two are fetched by `read(2)`, a system call; the third by the instruction `rdpmc` in user mode, with
 //! the recipe that the kernel publishes for it ([perf_event_open(2)], "The mmap layout").
 //!

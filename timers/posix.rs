@@ -5,9 +5,9 @@
 //! or what a hypervisor offers) to nanoseconds. At what rate: MONOTONIC and REALTIME run at a rate that NTP trims,
 //! MONOTONIC_RAW at that of the hardware; the COARSE clocks give the time of the last timer interrupt (1/CONFIG_HZ,
 //! 1 to 10 ms); the CPU-time clocks count what the scheduler charged. `clock_getres` says 1 ns for most of them,
-//! which is their unit and not their step. REALTIME, `gettimeofday` and `time` follow whoever sets the clock.
+//! which is their unit and not their step. REALTIME, `gettimeofday` and `time` follow the clock when it is set.
 //!
-//! Who may read them: everybody, unless a seccomp filter forbids the call. libc goes through the vDSO, which
+//! Who may read them: any process, unless a seccomp filter forbids the call. libc goes through the vDSO, which
 //! reads the clock source in user mode, where the kernel and the clock source allow it (`vdso(7)`);
 //! otherwise, and always for the CPU-time clocks, it makes the system call.
 //!
@@ -98,7 +98,7 @@ clocks! { Kernel, "syscall(SYS_clock_gettime, ";
     ThreadCputimeSyscall, "thread-cputime-syscall", CLOCK_THREAD_CPUTIME_ID, "2.6.12", THREAD;
 }
 
-/// Fetches seconds and nanoseconds each by itself, as whoever uses them does. Left alone, the compiler copies both by
+/// Fetches seconds and nanoseconds each by itself, as its users do. Left alone, the compiler copies both by
 /// one instruction, and a load that is wider than the stores before it waits until these have reached the cache: a
 /// dozen cycles that are not the clock's.
 #[inline(always)]

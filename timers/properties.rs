@@ -35,9 +35,9 @@ pub struct Properties {
     pub family: Option<Family>,
     /// What it claims to count; `None` for what reads nothing.
     pub counts: Option<Counts>,
-    /// Whether somebody can set it, so that it steps.
+    /// Whether it can be set, so that it steps.
     pub settable: Option<bool>,
-    /// Whether somebody trims its rate (`adjtimex(2)`), so that its seconds differ in length.
+    /// Whether its rate is trimmed (`adjtimex(2)`), so that its seconds differ in length.
     pub slewed: Option<bool>,
     /// Whether it goes on while the machine sleeps.
     pub runs_in_suspend: Option<bool>,
@@ -73,7 +73,7 @@ impl Properties {
         ..Self::UNKNOWN
     };
 
-    /// `CLOCK_MONOTONIC` through the vDSO: nobody sets it, NTP slews it, it stands still while the machine sleeps.
+    /// `CLOCK_MONOTONIC` through the vDSO: it cannot be set, NTP slews it, it stands still while the machine sleeps.
     pub const MONOTONIC: Self = Self {
         family: Some(Family::SystemClock),
         counts: Some(Counts::Wall),

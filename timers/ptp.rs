@@ -5,11 +5,11 @@
 //! of a virtual machine (`ptp_kvm`, Hyper-V). `/sys/class/ptp/ptp0/clock_name` says which. At what rate: nanoseconds, by an
 //! oscillator other than that of the system clock, which `ptp4l`, `phc2sys` or the host trims.
 //!
-//! Who may read them: whoever may open the device, mostly root alone. A read is a system call that asks the device: a register
+//! Who may read them: a process that may open the device, mostly root alone. A read is a system call that asks the device: a register
 //! behind PCI Express, a microsecond and more, or a call of the hypervisor.
 //!
 //! How they lie: the device may be gone while it is open; the reading is 0 then. Most cards count TAI once `ptp4l` runs, and from
-//! any epoch before. Whoever writes to the device may set it. Only the first four are timers; of others the offset is reported, too.
+//! any epoch before. A process that writes to the device may set it. Only the first four are timers; of others the offset is reported, too.
 //! Sources: [Documentation/driver-api/ptp.rst] of Linux, clock_getres(2) ("Dynamic clocks").
 //!
 //! [Documentation/driver-api/ptp.rst]: https://docs.kernel.org/driver-api/ptp.html

@@ -4,7 +4,7 @@
 //! on 64-bit Arm, else CLOCK_MONOTONIC. At what rate: `now()` scales it to nanoseconds of CLOCK_MONOTONIC by
 //! a multiplication and a shift that were calibrated once, when the first clock of the process was made; `raw()` is
 //! the counter as it is. (Without such a counter `raw()` is CLOCK_MONOTONIC in nanoseconds; no unit is declared
-//! for it here, as nothing tells which of the two it is.) Who may read it: everybody, as for `rdtsc`.
+//! for it here, as nothing tells which of the two it is.) Who may read it: any process, as for `rdtsc`.
 //!
 //! How it lies: the calibration ends after at most 200 ms, so the rate is off by some parts in a million, and no
 //! later correction of CLOCK_MONOTONIC by NTP reaches it. A counter before the point of calibration reads as that
@@ -35,7 +35,7 @@ impl Timer for Quanta {
     fn open() -> Result<Self, Unavailable> {
         may_count()?;
         let clock = quanta::Clock::new();
-        // Documented to be the zero of all instants as long as nobody runs quanta's upkeep thread; if somebody did,
+        // Documented to be the zero of all instants as long as quanta's upkeep thread does not run; if it did,
         // it would still be no later than now.
         let origin = clock.recent();
         Ok(Self { clock, origin })

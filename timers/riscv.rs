@@ -1,7 +1,7 @@
 //! The counters of RISC-V (Zicntr): time, cycles, instructions.
 //!
 //! What ticks: `time` is a clock that all harts share, at the constant rate that the device tree declares (`timebase-frequency`), 1 to 25 MHz on
-//! most boards; `cycle` the cycles of the hart and `instret` the instructions that it completed. Who may read them: `time` everybody,
+//! most boards; `cycle` the cycles of the hart and `instret` the instructions that it completed. Who may read them: `time` any process,
 //! by an instruction that some CPUs hand to their firmware, which takes as long as a system call; `cycle` and `instret` where the kernel
 //! permits it (mcounteren, scounteren), which Linux has not done by itself since 6.6 (`kernel.perf_user_access`). Only an attempt tells.
 //!

@@ -1,7 +1,7 @@
 //! Simulated timers: virtual time with declared truth.
 //!
 //! What ticks: a number that only reads and work move forward. Who may read it: the prober, which cannot tell it
-//! from a real timer other than by its numbers. How it lies: as its [`Model`] says, and nobody else's way.
+//! from a real timer other than by its numbers. How it lies: as its [`Model`] says, and in no other way.
 //!
 //! A [`World`] is one process on a simulated machine: one timer under examination, one reference, the cost of the loops, a core
 //! that may change its frequency, and what interrupts them all. [`World::share`] gives the subjects that live in it.

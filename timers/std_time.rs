@@ -3,8 +3,8 @@
 //! What ticks: on Linux `Instant` is CLOCK_MONOTONIC and `SystemTime` is CLOCK_REALTIME ([std::time]); on Windows the performance
 //! counter and the precise system time, on macOS CLOCK_UPTIME_RAW and CLOCK_REALTIME. At what
 //! rate: in nanoseconds, as those clocks; the library asks for them through libc, so through the vDSO where the
-//! clock source allows. Who may read them: everybody. How they lie: as the clocks beneath them; the cost is theirs
-//! plus the check of the result. `Instant` never goes backwards by promise, `SystemTime` follows whoever sets the
+//! clock source allows. Who may read them: any process. How they lie: as the clocks beneath them; the cost is theirs
+//! plus the check of the result. `Instant` never goes backwards by promise, `SystemTime` follows whatever sets the
 //! clock.
 //!
 //! [std::time]: https://doc.rust-lang.org/std/time/struct.Instant.html#underlying-system-calls
@@ -15,7 +15,7 @@ use crate::os::Common;
 use crate::os::clocks::vdso_permitted;
 use crate::{Info, Properties, Ticks, Timer, Unavailable};
 
-/// The date, as whoever sets the clock wants it: to be written down, and never to measure with.
+/// The date, as the clock is set: to be written down, and never to measure with.
 #[allow(clippy::disallowed_methods, reason = "this crate is where clocks are read")]
 #[must_use]
 pub fn date() -> SystemTime {

@@ -1,4 +1,4 @@
-//! What can be asked of a timer, whoever hosts it: the five questions of the agent protocol.
+//! What can be asked of a timer, whatever hosts it: the five questions of the agent protocol.
 
 /// The answer to one question.
 pub type Answer<T> = Result<T, Fault>;

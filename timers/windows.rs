@@ -3,14 +3,14 @@
 //! What ticks: `QueryPerformanceCounter` the TSC where Windows trusts it, else HPET or the ACPI timer, scaled to a rate that
 //! `QueryPerformanceFrequency` tells while the system runs (10 MHz since Windows 10 1809); `NtQueryPerformanceCounter` is the same by
 //! its system call. The *interrupt time* and the *system time* are what the timer interrupt left in a page that all processes share,
-//! every 15.625 ms, or more often while somebody asks for it (`timeBeginPeriod`); their *precise* forms add what the performance counter
+//! every 15.625 ms, or more often while a process asks for it (`timeBeginPeriod`); their *precise* forms add what the performance counter
 //! moved since. `GetTickCount`, `GetTickCount64` and `timeGetTime` give milliseconds of the interrupt time. Thread and process
 //! times are charged at the timer interrupt, cycle times at each switch of threads, in cycles of the TSC.
 //!
 //! At what rate: the performance counter and the interrupt time run at that of the hardware; the system time is trimmed and set by the
 //! time service. *Unbiased* time stands still while the machine sleeps, the interrupt time does not.
 //!
-//! Who may read them: everybody. `QueryInterruptTime` and the precise forms came with Windows 10; where a function is missing, as
+//! Who may read them: any process. `QueryInterruptTime` and the precise forms came with Windows 10; where a function is missing, as
 //! some are in Wine, the timer is listed with that reason.
 //!
 //! How they lie: `GetTickCount` wraps after 49.7 days. Thread times miss whatever runs between two interrupts. Under Wine all of

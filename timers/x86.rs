@@ -2,11 +2,11 @@
 //!
 //! What ticks: a 64-bit counter of each logical CPU, zero at reset. At what rate: on CPUs with an *invariant* TSC
 //! (CPUID 8000_0007H, EDX bit 8) a constant one, whatever the frequency of the core; it is near the nominal
-//! frequency but declared by nobody, hence no `ns_per_tick`. Before about 2008 it counted core cycles. A hypervisor
+//! frequency but not declared, hence no `ns_per_tick`. Before about 2008 it counted core cycles. A hypervisor
 //! may scale and offset it. Some CPUs advance it in strides (the product of base clock and multiplier) rather
 //! than by one.
 //!
-//! Who may read it: everybody, unless the process gave that up or lost it: `prctl(PR_SET_TSC, PR_TSC_SIGSEGV)`
+//! Who may read it: any process, unless the process gave that up or lost it: `prctl(PR_SET_TSC, PR_TSC_SIGSEGV)`
 //! (`PR_SET_TSC(2const)`), and seccomp's strict mode, make the instructions fault, and with them whatever uses them:
 //! the vDSO too crashes then, which is why the clocks that go through it ask [`vdso_permitted`](crate::os::clocks::vdso_permitted).
 //!
@@ -15,7 +15,7 @@
 //! message, and so seem to go backwards. Where the counter strides, a second bare `rdtsc` within one stride was seen
 //! (Zen 4, strides of 26) to return one tick more than the first: the smallest difference is then not the stride.
 //! `lfence; rdtsc` reads only once all instructions before it have completed
-//! (on AMD where LFENCE is dispatch-serialising, which Linux switches on); `rdtscp` likewise waits for what stands
+//! (on AMD where LFENCE is dispatch-serialising, which Linux switches on); `rdtscp` waits, too, for what stands
 //! before it; neither holds back what stands behind. Counters of different sockets, or a guest moved to
 //! another host, may disagree. Sources: Intel, *Software Developer's Manual*, vol. 3B, "Time-Stamp Counter", and
 //! vol. 2B, RDTSC and RDTSCP; AMD, *Architecture Programmer's Manual*, vol. 3, RDTSC, RDTSCP, and vol. 2,

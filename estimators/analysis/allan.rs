@@ -3,9 +3,11 @@
 use crate::analysis::statistics::median;
 
 /// How much the lengths of windows that are held against each other may differ, as a share of them.
+/// *Default*: moves no figure.
 const ALIKE: f64 = 0.15;
 
 /// Fewest pairs of windows that tell a deviation.
+/// *Default*: moves no figure.
 const FEWEST: u32 = 3;
 
 /// The overlapping Allan deviation over windows of about that length, and how long they are in the mean. `samples` are (time,

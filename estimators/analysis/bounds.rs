@@ -5,12 +5,16 @@
 //! batches tell. All distributions that agree with all of these within chance are a linear programme. Processes are alike
 //! but for what their calls take on average: each shows the same distribution from where its own mean lies between two levels.
 
+mod remaining;
+
 use std::collections::BTreeSet;
 
 use crate::analysis::cells::{Cells, Cluster};
 use crate::analysis::moments::Moments;
 use crate::analysis::programme::{Observed, Programme};
 use crate::analysis::statistics::{mean, standard_deviation};
+
+pub use self::remaining::remaining;
 
 /// What one process shows.
 pub(crate) struct Shown<'a> {
@@ -22,39 +26,65 @@ pub(crate) struct Shown<'a> {
 }
 
 /// What is left open, in steps.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Open {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Open {
     /// How far the median lies above the mean of the cluster that holds it, at least and at most.
-    pub(crate) above_mean: [f64; 2],
+    pub above_mean: [f64; 2],
     /// The share of calls within the reach of the median.
-    pub(crate) share: [f64; 2],
+    pub share: [f64; 2],
 }
 
 /// Observed shares of levels, in all.
+/// *Numerical*: the cost of the programme.
 const MOST_SHARES: usize = 40;
 /// Groups of processes, by where their means lie between two levels.
+/// *Numerical*: the cost of the programme.
 const MOST_GROUPS: usize = 4;
-/// What shares of levels are off by beyond chance, and variances in squared steps.
+/// What shares of levels are off by beyond chance.
+/// *Judgement*: phases are not quite random, processes not quite alike.
 const SHARES_OFF: f64 = 0.002;
+/// What variances are off by beyond chance, in squared steps.
+/// *Judgement*: as `SHARES_OFF`.
 const VARIANCE_OFF: f64 = 5e-5;
-/// Processes that know the variance so many times as poorly as the one that knows it best do not count.
+/// Processes that know the variance this many times as poorly as the best one do not count.
+/// *Judgement*.
 const POOR: f64 = 3.0;
 /// What the mean is off by, in steps: it is where the processes are laid upon each other.
+/// *Numerical*.
 const MEAN_OFF: f64 = 1e-3;
-/// Standard errors that the observation which agrees least may lie off, and how many more than in what fits best.
-const CHANCE: f64 = 2.5;
-const WORSE: f64 = 1.5;
-/// The grid: its finest and coarsest distances near the mean, in steps, and what part of its distance from the mean else.
+/// Standard errors that the observation which agrees least may lie off.
+/// *Judgement*: the interval that processes tell stands around what is left open, and holds chance once more; by 1.0, 1.5 and 2.5
+/// simulated intervals held the truth as often, and 2.5 made them wider by a tenth.
+const CHANCE: f64 = 1.5;
+/// How many standard errors more than in what fits best it may lie off.
+/// *Judgement*: what fits best is fitted to the observations.
+const WORSE: f64 = 0.75;
+/// The finest distance of the grid, near the mean, in steps.
+/// *Numerical*.
 const FINEST: f64 = 0.005;
+/// Its coarsest distance there.
+/// *Numerical*.
 const COARSEST: f64 = 0.05;
+/// Elsewhere points lie this part of their distance from the mean apart.
+/// *Numerical*.
 const PART: f64 = 12.0;
 /// Medians for which the share around them is asked.
+/// *Numerical*.
 const MEDIANS: usize = 5;
 
 /// What all distributions that agree with what processes show leave open; `reach` in steps is that of the share. `None` without processes.
 pub(crate) fn open(processes: &[Shown], reach: f64) -> Option<Open> {
     let laid: Vec<Laid> = processes.iter().map(Laid::of).collect();
     let over = |of: &dyn Fn(&Shown) -> f64| mean(&processes.iter().map(of).collect::<Vec<_>>());
+    let half = over(&|shown| (0.5 - shown.main.below) / shown.main.mass())?;
+    let open = left_open(&laid, variance(processes), half, reach)?;
+    let mass = over(&|shown| shown.main.mass())?;
+    let beside = over(&|shown| beside(shown, reach))?;
+    Some(Open { share: open.share.map(|share| share * mass + beside), ..open })
+}
+
+/// What shares and the variance of calls leave open around the mean, `half` of them up to the median.
+fn left_open(laid: &[Laid], variance: Option<(f64, f64)>, half: f64, reach: f64) -> Option<Open> {
     let first = laid.iter().map(|one| one.first).min_by(f64::total_cmp)?;
     let last = laid.iter().map(|one| one.first + one.shares.len() as f64 - 1.0).max_by(f64::total_cmp)?;
     let grid = grid(first - 1.0, last + 1.0);
@@ -68,11 +98,11 @@ pub(crate) fn open(processes: &[Shown], reach: f64) -> Option<Open> {
         })
         .collect();
     observed.push(Observed { of: grid.clone(), mean: 0.0, error: MEAN_OFF });
-    observed.extend(variance(processes, &grid));
+    let squares = || grid.iter().map(|at| at * at).collect();
+    observed.extend(variance.map(|(mean, error)| Observed { of: squares(), mean, error }));
     let mut programme = Programme::of(grid.len(), &observed)?;
     let misfit = (programme.misfit() + WORSE).max(CHANCE);
     programme.allow(misfit);
-    let half = over(&|shown| (0.5 - shown.main.below) / shown.main.mass())?;
     let least = first_of(grid.len(), |end| programme.most(|at| below(at, end)) >= half);
     let most = first_of(grid.len(), |end| -programme.most(|at| -below(at, end)) >= half).max(least);
     let mut share = [1.0_f64, 0.0];
@@ -88,9 +118,7 @@ pub(crate) fn open(processes: &[Shown], reach: f64) -> Option<Open> {
         share = [share[0].min(-programme.most(|at| -within(at))), share[1].max(programme.most(within))];
     }
     share[0] = share[0].min(share[1]);
-    let mass = over(&|shown| shown.main.mass())?;
-    let beside = over(&|shown| beside(shown, reach))?;
-    Some(Open { above_mean: [grid[least], grid[most]], share: share.map(|share| share * mass + beside) })
+    Some(Open { above_mean: [grid[least], grid[most]], share })
 }
 
 /// Those distributions of which this point is the median. `None` where there are none.
@@ -186,13 +214,12 @@ fn shares(members: &[&Laid], first: f64, levels: usize, grid: &[f64]) -> Vec<Obs
 }
 
 /// The variance of a call that batches tell, over those processes that know it well. `None` where they tell none.
-fn variance(processes: &[Shown], grid: &[f64]) -> Option<Observed> {
+fn variance(processes: &[Shown]) -> Option<(f64, f64)> {
     let known = processes.iter().map(|shown| shown.moments.variance).filter(|(_, error)| error.is_finite());
     let best = known.clone().map(|(_, error)| error).min_by(f64::total_cmp)?;
     let (values, errors): (Vec<f64>, Vec<f64>) = known.filter(|(_, error)| *error <= POOR * best).unzip();
     let scatter = mean(&errors)?.max(standard_deviation(&values).unwrap_or(0.0));
-    let error = (scatter / (values.len() as f64).sqrt()).hypot(VARIANCE_OFF);
-    Some(Observed { of: grid.iter().map(|at| at * at).collect(), mean: mean(&values)?, error })
+    Some((mean(&values)?, (scatter / (values.len() as f64).sqrt()).hypot(VARIANCE_OFF)))
 }
 
 /// Points around the mean, the farther from it the farther apart.

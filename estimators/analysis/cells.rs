@@ -3,14 +3,19 @@
 use crate::analysis::statistics::{mean, quantile, sorted};
 
 /// Most levels that a law is fitted to; beyond, interpolation is finer than any of them.
+/// *Judgement*.
 const MOST_LEVELS: f64 = 24.0;
 /// A level that holds less than this share is empty.
+/// *Chance*: 10 of 5 000 samples.
 const EMPTY: f64 = 0.002;
 /// Levels that are not empty belong together where they lie no farther apart.
-const GAP: f64 = 3.0;
+/// *Computed*: a single cost shows at two levels.
+pub(crate) const GAP: f64 = 3.0;
 /// The least share of samples that the main cluster has to hold: a poorer one is a stretch of a wide distribution.
+/// *Default*: moves no figure.
 const LEAST_INSIDE: f64 = 0.25;
 /// Successive samples that are counted together to see how independent they are.
+/// *Judgement*.
 const BLOCK: usize = 50;
 
 /// Neighbouring levels that hold samples, with an empty one on either side.
@@ -127,6 +132,8 @@ impl Cells {
 
     /// The levels of the main cluster that hold a share worth telling.
     pub(crate) fn telling(&self) -> usize {
+        /// Levels that hold this share count as something to explain.
+        /// *Default*: moves no figure.
         const WORTH: f64 = 2.0 * EMPTY;
         self.main.iter().flat_map(|main| &main.shares).filter(|share| **share > WORTH).count()
     }
@@ -135,8 +142,10 @@ impl Cells {
 /// Where rare interruptions begin among sorted levels.
 pub(crate) fn cut(levels: &[f64]) -> Option<f64> {
     /// Up to this share samples are the timer's own: no more are expected to be interrupted.
+    /// *Judgement*: 2 % may be interrupted.
     const ORDINARY: f64 = 0.98;
-    /// Beyond that, so many times as far from it as it lies from the middle, and so many levels.
+    /// What is cut off lies beyond that: this many times as far from it as it lies from the middle, and this many levels.
+    /// *Judgement*.
     const BEYOND: (f64, f64) = (2.0, 3.0);
     let (middle, high) = (quantile(levels, 0.5)?, quantile(levels, ORDINARY)?);
     Some(high + BEYOND.0 * (high - middle) + BEYOND.1)
@@ -146,8 +155,10 @@ pub(crate) fn cut(levels: &[f64]) -> Option<f64> {
 /// costs that change in spells make neighbours alike.
 fn dispersion(in_order: &[f64], middle: f64) -> f64 {
     /// With fewer blocks nothing can be told.
+    /// *Default*: moves no figure.
     const MORE_THAN: usize = 3;
     /// Nor with a smaller variance of counts by chance: all but one sample in a hundred lie on one side.
+    /// *Default*: moves no figure.
     const TELLING: f64 = 0.5;
     let counts: Vec<f64> = in_order
         .chunks_exact(BLOCK)

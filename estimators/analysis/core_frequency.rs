@@ -27,8 +27,10 @@ impl CoreFrequency {
 #[must_use]
 pub fn following(at_core_frequency: &[f64], measured: &[f64]) -> Following {
     /// With fewer processes nothing can be told.
+    /// *Judgement*: quartiles of fewer are single figures.
     const FEWEST: usize = 4;
     /// The scatter of the right figures is at most this part of that of the wrong ones.
+    /// *Judgement*.
     const CLEARLY: f64 = 0.6;
     let (Some(of_core_frequency), Some(of_measured)) = (scatter(at_core_frequency), scatter(measured)) else {
         return Following::Unknown;

@@ -7,6 +7,7 @@ use crate::analysis::statistics::{mean, midmean, standard_deviation};
 use crate::model::{Distribution, Mode};
 
 /// A cost with less weight than this is part of the tail.
+/// *Default*: moves no figure.
 const LEAST_SHARE: f64 = 0.005;
 
 /// Over all processes, whose median costs are `costs`.

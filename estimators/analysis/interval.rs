@@ -4,8 +4,10 @@ use crate::analysis::statistics::{mean, midmean, standard_deviation, student_qua
 use crate::model::Estimate;
 
 /// The confidence of all intervals.
+/// *Definition*: convention.
 pub const CONFIDENCE: f64 = 0.95;
 /// Standard deviations on either side that hold so much of a normal law.
+/// *Chance*: the normal law.
 pub const Z: f64 = 1.96;
 
 /// The 95 % interval for what fresh processes agree on: Student's t around the mean of one figure a process. The
@@ -89,11 +91,14 @@ pub struct Regimes {
 /// Whether figures of processes lie in two groups with nothing between: a gap that is wider than either group.
 #[must_use]
 pub fn regimes(figures: &[f64]) -> Option<Regimes> {
-    /// The gap is at least so many times as wide as the wider group.
+    /// The gap is at least this many times as wide as the wider group.
+    /// *Judgement*.
     const WIDER: f64 = 1.5;
     /// And this share of the figure: less is what processes differ by.
+    /// *Seen*.
     const LEAST: f64 = 0.02;
     /// Processes in the smaller group: one alone was disturbed.
+    /// *Judgement*.
     const FEWEST: usize = 2;
     let sorted = crate::analysis::statistics::sorted(figures);
     let gap = |at: &usize| sorted[*at] - sorted[*at - 1];

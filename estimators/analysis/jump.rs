@@ -31,10 +31,13 @@ impl Jump {
     /// intervals lie on, if there is one.
     pub(super) fn of(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
         /// Intervals that are looked at together.
+        /// *Judgement*.
         const POOL: usize = 16;
         /// The share of them that has to show no move, so that those that do show one step.
+        /// *Judgement*.
         const STILL: (usize, usize) = (2, 5);
         /// Ticks that a step has to be longer than where every reading is made unique, which moves by one or two itself.
+        /// *Default*: moves no figure.
         const BEYOND: f64 = 3.0;
         let (mut steps, mut pool) = (Vec::new(), Vec::new());
         for deltas in by_amount(groups).into_values() {
@@ -63,10 +66,13 @@ impl Jump {
 
     fn judge(steps: &[f64], typical: f64) -> Self {
         /// Jumps of one tick, at least; and as a share.
+        /// *Judgement*: 5 % may be anything.
         const ONES: (f64, f64) = (2.0, 0.5);
         /// Those of two among one and two, at most.
+        /// *Default*: moves no figure.
         const TWOS: f64 = 0.05;
         /// The share of short steps that has to be what truncation makes of one length.
+        /// *Default*: moves no figure.
         const NEAR: f64 = 0.95;
         let count = steps.len() as f64;
         let ones = steps.iter().filter(|&&step| step == 1.0).count() as f64;
@@ -117,14 +123,17 @@ impl Jump {
 }
 
 /// The share of the steps that has to be of one length: a few were interrupted.
+/// *Default*: moves no figure.
 const ALIKE: f64 = 0.9;
 
 /// Whether the steps lie on the lattice of this step, and not by chance: they are mostly multiples of it, single steps are
 /// among them, and multiples leave out more than half of all lengths, so that those of an irregular clock would fall in between.
 fn explains(step: f64, steps: &[f64]) -> bool {
     /// The share that has to be single steps. Of a clock with a longer step none were: all of its steps are several of a divisor.
+    /// *Default*: moves no figure.
     const SINGLE: f64 = 0.02;
     /// The part of all lengths that multiples may take up.
+    /// *Default*: moves no figure.
     const TAKEN: f64 = 0.5;
     let reach = lattice::tolerance(step);
     let (mut on, mut single) = (0.0, 0.0);
@@ -142,6 +151,7 @@ fn explains(step: f64, steps: &[f64]) -> bool {
 /// Nearly all of the time lies within steps that are no longer than this. Of the longest intervals a few were interrupted.
 fn longest_of(steps: &[f64]) -> f64 {
     /// The share of the time.
+    /// *Default*: moves no figure.
     const NEARLY_ALL: f64 = 0.95;
     let steps = sorted(steps);
     let kept = &steps[..steps.len() - (steps.len() / 100).max(1).min(steps.len() - 1)];

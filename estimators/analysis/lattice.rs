@@ -2,15 +2,19 @@
 //! truncation to whole ticks.
 
 /// Steps shorter than this many ticks blur into each other; they are the business of the spectrum.
+/// *Computed*: truncation fills the gaps.
 pub(super) const SHORTEST: f64 = 4.0;
 
 /// The share of intervals that must lie on the lattice.
+/// *Default*: moves no figure; 5 % may be interrupted.
 const ON_LATTICE: f64 = 0.95;
 
-/// Steps of so many ticks are long against truncation, whose tail is then told from a neighbouring level.
+/// Steps of this many ticks are long against truncation, whose tail is then told from a neighbouring level.
+/// *Judgement*.
 const LONG: f64 = 12.0;
 
 /// An interval that is not zero but shorter than this part of a step shows a reading that was made unique.
+/// *Default*: moves no figure.
 pub(super) const UNIQUE: f64 = 0.3;
 
 /// A lattice that explains the intervals.
@@ -26,8 +30,10 @@ pub(super) struct Lattice {
 /// those that were made unique, and a little for counters that are steered.
 pub(super) fn tolerance(step: f64) -> f64 {
     /// Ticks, of short steps and of long ones.
+    /// *Computed*: truncation of two readings, and a tick for unique ones.
     const TRUNCATION: (f64, f64) = (1.3, 2.2);
     /// What a counter that is steered may be off by, as a share of its step.
+    /// *Default*: moves no figure.
     const STEERED: f64 = 0.03;
     let truncation: f64 = if step >= LONG { TRUNCATION.1 } else { TRUNCATION.0 };
     truncation.max(STEERED * step)
@@ -44,8 +50,11 @@ impl Lattice {
     /// The same step as successive readings tell it, by their differences, a series a process: what they moved from one that is the
     /// first of its step, and so was not made unique, to the next such one. `None` where that is seldom, or not on the lattice.
     pub(super) fn told_by(&self, series: &[Vec<i64>]) -> Option<Self> {
+        /// Steps that were counted, from which they tell the step of a clock that makes readings unique.
+        /// *Default*: moves no figure.
         const FEWEST_LEVELS: f64 = 200.0;
         /// Of long ones, interruptions, the number of steps is not known.
+        /// *Default*: moves no figure.
         const MOST_LEVELS: f64 = 8.0;
         let (mut length, mut levels, mut on, mut off) = (0.0, 0.0, 0.0, 0.0);
         for differences in series {
@@ -105,7 +114,8 @@ pub(super) fn find(intervals: &[i64]) -> Option<Lattice> {
 
 /// Distinct values with their counts; far outliers, which say nothing about a step, are left out.
 fn count(intervals: &[i64]) -> Vec<(f64, f64)> {
-    /// One in so many.
+    /// One in this many intervals may be an outlier.
+    /// *Judgement*: 5 % may be interrupted.
     const OUTLIERS: usize = 20;
     let kept = intervals.len() - intervals.len() / OUTLIERS;
     intervals[..kept].chunk_by(|a, b| a == b).map(|same| (same[0] as f64, same.len() as f64)).collect()
@@ -114,10 +124,13 @@ fn count(intervals: &[i64]) -> Vec<(f64, f64)> {
 /// Step lengths worth a try: differences between near neighbours that occur often.
 fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
     /// Neighbours that a value is held against.
+    /// *Default*: moves no figure.
     const LAGS: usize = 10;
     /// Lengths that are tried.
+    /// *Default*: moves no figure.
     const MOST: usize = 28;
     /// Lengths within this factor are one.
+    /// *Default*: moves no figure.
     const WIDTH: f64 = 1.02;
     let bin = |length: f64| (length.ln() / WIDTH.ln()).round() as i64;
     let mut bins = std::collections::BTreeMap::<i64, (f64, f64)>::new();
@@ -141,6 +154,7 @@ fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
 /// Refines a candidate and accepts it if the intervals lie on its lattice.
 fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     /// How far from zero, as a part of the step, the lattice may pass; where its origin is not known that well, it is not asked.
+    /// *Default*: moves no figure.
     const ORIGIN: f64 = 0.1;
     let anchor = counted.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
     let start = refine_near(counted, anchor, candidate)?;
@@ -188,12 +202,16 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
 /// Whether enough neighbouring levels are occupied. Coarser lattices were tried before, so a few neighbours do.
 fn occupied(levels: &std::collections::BTreeMap<i64, f64>, step: f64) -> bool {
     /// The share of intervals that a level has to hold where two of them are enough.
+    /// *Default*: moves no figure.
     const RICH: f64 = 0.05;
     /// Intervals at a level, fewer than which are interruptions.
+    /// *Default*: moves no figure.
     const SEEN: f64 = 2.0;
     /// Pairs of neighbouring levels.
+    /// *Default*: moves no figure.
     const PAIRS: usize = 2;
-    /// And so many of them, as a share of all pairs of successive levels that were seen.
+    /// And their number, as a share of all pairs of successive levels that were seen.
+    /// *Default*: moves no figure.
     const ADJACENT: f64 = 0.2;
     let all: f64 = levels.values().sum();
     let two = levels.iter().filter(|(_, times)| **times >= RICH * all).map(|(level, _)| *level);
@@ -251,10 +269,13 @@ fn extend(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<Line> {
 /// One weighted least-squares line through the intervals of the window that lie on the lattice so far.
 fn fit(counted: &[(f64, f64)], anchor: f64, window: f64, before: &Line) -> Option<Line> {
     /// The share of the window that has to lie on the lattice so far: less than in the end, as levels are still miscounted.
+    /// *Default*: moves no figure.
     const MOSTLY: f64 = 0.7;
     /// Fewest intervals of a line.
+    /// *Default*: moves no figure.
     const FEWEST: f64 = 8.0;
     /// Least variance of their levels: with hardly any there is no slope.
+    /// *Judgement*.
     const APART: f64 = 0.05;
     let reach = tolerance(before.step);
     let (mut all, mut on) = (0.0, 0.0);

@@ -2,11 +2,12 @@
 //! file or the terminal.
 
 pub mod allan;
-pub(crate) mod bounds;
+pub mod bounds;
 pub mod cells;
 pub mod core_frequency;
 pub mod cost;
 pub mod distribution;
+pub mod edges;
 pub mod interval;
 mod jump;
 mod lattice;

@@ -29,12 +29,16 @@ impl Moments {
 }
 
 /// Successive batches that are compared with their own mean only: what drifts, as the frequency of the core does, takes longer.
+/// *Judgement*.
 const BLOCK: usize = 20;
 /// By how much the share of batches that are taken may differ from that of batches all of whose calls are alike: more hold others too.
+/// *Chance*.
 const OTHERS: f64 = 0.15;
 /// The share of batches that a cluster has to hold for its calls to be those of which most are.
+/// *Judgement*.
 const MOST_OF: f64 = 0.4;
 /// Fewer batches tell nothing.
+/// *Chance*: a variance known to 22 %.
 const FEWEST: usize = 40;
 
 /// The moments of an invocation in one process in steps of the reference, from batches of few, some and many calls: what differs
@@ -58,6 +62,7 @@ pub fn of(run: &Run, reference: &Reference) -> Moments {
 /// What several estimates of one variance tell together: the smallest, and those that agree with it.
 fn together(each: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> {
     /// Standard errors that two estimates of the same may lie apart.
+    /// *Chance*.
     const AGREE: f64 = 3.0;
     let least = each.clone().min_by(|a, b| (a.0 + a.1).total_cmp(&(b.0 + b.1)))?;
     let like = each.filter(|other| (other.0 - least.0).abs() <= AGREE * other.1.hypot(least.1));
@@ -72,8 +77,10 @@ fn together(each: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)
 /// The third central moment over the cube of the deviation, and its error. `None` where it is not known at all.
 fn skewness((third, third_error): (f64, f64), (variance, error): (f64, f64)) -> Option<(f64, f64)> {
     /// A skewness that is not known better than this is not known.
+    /// *Judgement*: it lies between 0 and 2.
     const WORTHLESS: f64 = 1.0;
     /// No estimate of it is better than this.
+    /// *Default*: moves no figure.
     const BEST: f64 = 0.1;
     let value = third / variance.powf(1.5);
     let uncertainty = (third_error / variance.powf(1.5)).hypot(1.5 * value * error / variance).max(BEST);
@@ -89,11 +96,14 @@ struct Sum {
 impl Sum {
     /// Fewest steps that batches have to vary by, as a deviation, for their third moment to be that of the calls: what steps
     /// add to it is then gone.
+    /// *Computed*.
     const TELLING: f64 = 0.4;
     /// What is left of the steps in the variance of sums whose lengths form a lattice of their own, as two costs half a step apart
     /// do: the second term of the series that is taken off, at most.
+    /// *Computed*: 1/4π².
     const LATTICE: f64 = 0.025;
     /// Lengths with tails make variances scatter more than a normal law does, by about so much.
+    /// *Judgement*.
     const TAILS: f64 = 1.3;
 
     /// `alone` is the share of calls that are those of which most are.

@@ -9,10 +9,13 @@ use crate::model::{MissedPolicy, PeriodFigures};
 use crate::trace::{PeriodRun, PeriodTrace};
 
 /// Wake-ups of a process that tell anything.
+/// *Default*: moves no figure.
 const FEWEST: usize = 8;
 /// The last wake-ups of a process: they tell what became of those before them, and what they missed themselves is not counted.
+/// *Computed*.
 pub const UNTOLD: usize = grid::SETTLING;
 /// Intervals, or wake-ups, from which a 99th percentile is told.
+/// *Chance*: five lie beyond it.
 const FOR_P99: usize = 500;
 
 /// What was found out of a periodic timer.

@@ -149,6 +149,7 @@ pub fn profile(trace: &Trace) -> Profile {
 }
 
 /// What the cost may be off by beyond what processes differ by, where all of them were disturbed throughout, as a share of it.
+/// *Seen*: `rdtsc` at 40 cycles instead of 45.8; both sides.
 const SHARED: f64 = 0.1;
 
 /// With intervals that reach over all processes, and on: what disturbed them all shows in none. No core of its own would have spread
@@ -176,6 +177,7 @@ pub fn one_more(trace: &Trace, kind: Kind, step: Option<f64>, accuracy_ns: f64) 
 }
 
 /// Fewest processes that figures are taken from, where there are as many.
+/// *Default*: moves no figure; the fewest that show a scatter.
 pub const FEWEST: usize = 3;
 
 /// The processes that had a core of their own while they measured; all of them where those are too few.

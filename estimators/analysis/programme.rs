@@ -17,13 +17,17 @@ pub(crate) struct Observed {
 }
 
 /// Smaller numbers are nothing: coefficients are of the order of 1 to 1000.
+/// *Numerical*.
 const NOTHING: f64 = 1e-9;
 /// No misfit is larger.
+/// *Numerical*.
 const MOST_MISFIT: f64 = 1e9;
 /// Steps after which a search goes on without haste: by the first column that gains and not by the best one, which may go round in
 /// circles (R. G. Bland, Mathematics of Operations Research 2, 1977).
+/// *Numerical*.
 const HASTY: usize = 400;
 /// Steps after which it ends, wherever it is.
+/// *Numerical*.
 const STEPS: usize = 2_000;
 
 /// The distributions: a table of the simplex method. Columns are shares of the points, the misfit, what each observation leaves on

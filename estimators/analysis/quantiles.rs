@@ -8,26 +8,28 @@ use statrs::function::gamma::checked_gamma_ur;
 
 use super::interval::{CONFIDENCE, over_processes};
 use super::statistics::{bisected, mean, median, quantile, sorted, standard_deviation};
-use crate::model::{Estimate, Known};
+use crate::model::{Estimate, Figure};
 
 /// The chance, where processes are alike, that they differ by so much that they are not taken for that.
+/// *Judgement*.
 const ALIKE: f64 = 0.03;
 
 /// Values without which the interval of a median is unknown: all of fewer lie on one side of it too often.
+/// *Chance*: of five values all lie on one side of it 6 times in 100.
 const FOR_MEDIAN: usize = 6;
 
 /// A figure of each process, agreed on. `None` without any.
 #[must_use]
-pub fn agreed(figures: &[f64]) -> Option<Known> {
+pub fn agreed(figures: &[f64]) -> Option<Figure> {
     over_processes(figures).map(known)
 }
 
 /// The median; `processes` are the values of each.
 #[must_use]
-pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Known> {
+pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Figure> {
     let found = agreed(&processes.iter().filter_map(|values| median(values)).collect::<Vec<_>>())?;
     let enough = processes.iter().map(Vec::len).sum::<usize>() >= FOR_MEDIAN;
-    Some(if enough { found } else { Known { low: None, high: None, ..found } })
+    Some(if enough { found } else { Figure { low: None, high: None, ..found } })
 }
 
 /// A quantile, from `fewest` values on; `processes` are the values of each, of which so many in a row come `together`.
@@ -37,7 +39,7 @@ pub fn agreed_quantile(
     probability: f64,
     fewest: usize,
     together: f64,
-) -> Option<Known> {
+) -> Option<Figure> {
     let mut processes: Vec<Vec<f64>> =
         processes.iter().filter(|values| !values.is_empty()).map(|values| sorted(values)).collect();
     if processes.iter().map(Vec::len).sum::<usize>() < fewest.max(1) {
@@ -50,7 +52,7 @@ pub fn agreed_quantile(
     }
     let pooled = pooled(&processes, probability, together)?;
     let Some(between) = over_processes(&medians).filter(Estimate::is_bounded) else {
-        return Some(Known { value: pooled.value, low: None, high: None });
+        return Some(Figure { value: pooled.value, low: None, high: None });
     };
     let half = apart.sqrt() * (between.high - between.low) / 2.0;
     Some(known(pooled.widened(&[pooled.value - half, pooled.value + half])))
@@ -76,9 +78,9 @@ fn is_chance(squares: f64, degrees: f64) -> bool {
     checked_gamma_ur(degrees / 2.0, squares / 2.0).is_ok_and(|chance| chance >= ALIKE) || squares <= 0.0
 }
 
-fn known(estimate: Estimate) -> Known {
+fn known(estimate: Estimate) -> Figure {
     let end = |end: f64| (estimate.is_bounded()).then_some(end);
-    Known { value: estimate.value, low: end(estimate.low), high: end(estimate.high) }
+    Figure { value: estimate.value, low: end(estimate.low), high: end(estimate.high) }
 }
 
 /// The quantile of all values together, with an interval between fractional order statistics (Hutson, *Calculating nonparametric
@@ -144,7 +146,7 @@ mod tests {
     fn a_process_that_lies_elsewhere_widens_the_interval() {
         let values: Vec<f64> = (0..200).map(f64::from).collect();
         let moved = |by: f64| values.iter().map(|value| value + by).collect::<Vec<_>>();
-        let width = |found: Known| found.high.unwrap() - found.low.unwrap();
+        let width = |found: Figure| found.high.unwrap() - found.low.unwrap();
         let alike = agreed_quantile(&[values.clone(), moved(0.1), moved(0.2)], 0.9, 50, 1.0).unwrap();
         let apart = agreed_quantile(&[values.clone(), moved(50.0), moved(100.0)], 0.9, 50, 1.0).unwrap();
         assert!(width(apart) > 5.0 * width(alike), "{alike:?} {apart:?}");

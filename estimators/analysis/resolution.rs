@@ -83,15 +83,19 @@ impl Rule {
 
 /// Steps that differ by no more than this share, or this many ticks, are one step: by so much two rules may differ, and processes,
 /// whose interval is wider then.
+/// *Default*: moves no figure; more than either rule is off.
 const SLIGHT: (f64, f64) = (0.02, 0.3);
 
 /// Intervals of one amount of work, fewer than which were taken with random work.
+/// *Definition*: by how plans ask.
 const REPEATED: usize = 4;
 
 /// Of intervals with the same work a smaller share that differs was interrupted.
+/// *Default*: moves no figure.
 const FEW: f64 = 0.02;
 
 /// Fewest steps from which a step longer than one tick is believed.
+/// *Default*: moves no figure.
 const FEWEST_STEPS: usize = 8;
 
 /// Finds the step from intervals with growing and random work, and from the differences of successive readings of each
@@ -175,9 +179,11 @@ fn random(groups: &[Intervals]) -> Vec<i64> {
 
 /// An upper bound: intervals with the least work that moved at all crossed at least one step.
 fn bound(groups: &[Intervals]) -> f64 {
-    /// So many of them tell it.
+    /// This many of them tell it.
+    /// *Default*: moves no figure.
     const ENOUGH: usize = 20;
     /// Longer ones were interrupted.
+    /// *Default*: moves no figure.
     const NEARLY_ALL: f64 = 0.95;
     let mut moved: Vec<f64> = Vec::new();
     for deltas in by_amount(groups).into_values() {
@@ -193,10 +199,13 @@ fn bound(groups: &[Intervals]) -> f64 {
 /// amount of work held fixed the intervals do not jump by it.
 fn follows_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
     /// Units of work that may make up the step.
+    /// *Default*: moves no figure.
     const MOST_UNITS: f64 = 2.0;
     /// How far the step may be off them, as a share.
+    /// *Default*: moves no figure.
     const NEAR: f64 = 0.03;
     /// How far a difference of two intervals may be off the step and still be one, as a share.
+    /// *Default*: moves no figure.
     const A_STEP: f64 = 0.3;
     if work_unit <= 0.0 {
         return false;
@@ -219,11 +228,14 @@ fn follows_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
 /// Whether the timer moves nearly as finely as its ticks: it does not show zero where the read alone takes ticks, and it
 /// keeps up with the work, which a clock that merely makes its readings unique does not.
 fn counts_finely(groups: &[Intervals], context: &Context) -> bool {
-    /// A read that takes so many ticks cannot show zero if the timer moves in every tick or two.
+    /// A read that takes this many ticks cannot show zero if the timer moves in every tick or two.
+    /// *Default*: moves no figure.
     const TELLING_COST: f64 = 6.0;
     /// But a reading may be wrong now and then.
+    /// *Default*: moves no figure.
     const SELDOM: f64 = 0.005;
     /// The share of what work and reads take that it has to show. What work takes is known by another timer, roughly.
+    /// *Default*: moves no figure.
     const KEEPS_UP: f64 = 0.3;
     let deltas = || groups.iter().flat_map(|group| &group.deltas);
     let all = deltas().count() as f64;
@@ -240,10 +252,13 @@ fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
     /// How many times what single invocations show may be seen: of the deviation, of the width from the cheapest fiftieth to the
     /// middle, and of that from the cheapest hundredth to the cheapest tenth. Two reads vary more than one (by √2, if nothing is
     /// shared).
+    /// *Judgement*.
     const TIMES: [f64; 3] = [1.5, 1.2, 1.3];
     /// What truncation adds, in ticks, to a deviation at most, and to a width.
+    /// *Default*: moves no figure.
     const TRUNCATION: [f64; 2] = [1.0, 2.0];
     /// The part of a step of the reference that its view of the cost leaves open.
+    /// *Default*: moves no figure.
     const OPEN: f64 = 0.25;
     let typical = |figures: Vec<f64>| quantile(&sorted(&figures), 0.5);
     let deviation =

@@ -37,29 +37,40 @@ const LAWS: [Kind; KINDS] = [Kind::One, Kind::Two, Kind::Blurred];
 /// How many of them there are.
 const KINDS: usize = 3;
 /// Their parameters: place, normal blur, tail; two places and a weight; all of these.
+/// *Computed*: counted.
 const PARAMETERS: [f64; KINDS] = [3.0, 3.0, 5.0];
 /// What a parameter costs where laws are asked whether they do as well: by so much more than chance it has to lower the misfit
 /// (Akaike).
+/// *Chance*.
 const CHANCE: f64 = 2.0;
 /// A law that is worse by less than this, parameters paid, explains the samples as well: twice the logarithm of 20.
+/// *Chance*.
 const AS_GOOD: f64 = 6.0;
 /// Processes whose evidence against a law counts in full.
+/// *Judgement*: no law is quite true.
 const MOST_EVIDENCE: f64 = 5.0;
 /// A variance in squared steps from which on interpolation is as good as a law.
-const FINE: f64 = 2.0;
+/// *Computed*: steps add a sixth, a twelfth of it.
+pub(crate) const FINE: f64 = 2.0;
 /// Samples that a share is counted from; with fewer it is taken from the density.
+/// *Chance*: known to 13 %.
 const FEWEST_WITHIN: f64 = 60.0;
 /// What a parameter costs in every process where one law is chosen: half as much again. Two costs pay for one parameter more than
 /// they have.
+/// *Judgement*.
 const PRICE: f64 = 3.0;
 /// What two costs have to explain besides, over all processes.
+/// *Default*: moves no figure; a factor of 150 in likelihood.
 const EVIDENCE: f64 = 10.0;
-/// A law explains the samples where its misfit is at most so many times what there is to be explained.
+/// A law explains the samples where its misfit is at most this many times what there is to be explained.
+/// *Default*: moves no figure.
 const MOST_MISFIT: f64 = 4.0;
 /// What the place of a law is off by, in steps, beyond chance.
+/// *Judgement*: no law is quite true.
 const MODEL: f64 = 0.005;
 /// What interpolation within a cell is off by, in steps, as a standard deviation: at most 0.09 for a single cost; more for two in
 /// one cell.
+/// *Computed*.
 const INTERPOLATION: f64 = 0.1;
 
 /// What the samples of one process may be taken for.
@@ -291,6 +302,7 @@ impl Shape {
     /// How far a single cost may lie from its fitted place, in steps. A smooth distribution needs none.
     fn slack(&self) -> f64 {
         /// What a fitted place is off by.
+        /// *Default*: moves no figure.
         const PLACE: f64 = 0.03;
         self.law.filter(|law| law.tail + law.normal < PLACE).map_or(0.0, |_| PLACE)
     }

@@ -5,9 +5,11 @@ use crate::analysis::shape::Fits;
 use crate::trace::{Run, Trace};
 
 /// Fewest successive readings from which a shape is taken.
+/// *Default*: moves no figure.
 const FEWEST: usize = 100;
 /// The timer itself shows its invocations where its step is shorter than this part of that of the reference.
-const FINER: f64 = 0.75;
+/// *Default*: moves no figure; nearly equal steps gain nothing.
+pub const FINER: f64 = 0.75;
 
 /// Who shows single invocations.
 #[derive(Clone, Copy, Debug)]

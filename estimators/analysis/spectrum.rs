@@ -14,28 +14,36 @@ use super::interval::Z;
 use super::lattice::Lattice;
 
 /// Longest step that is looked for, in ticks: those from four on show a lattice as well.
+/// *Computed*.
 const LONGEST: f64 = 5.2;
 
 /// Shortest step that is told from one tick.
+/// *Computed*: of shorter ones sinc² is below 0.17, as of sidelobes of the work.
 const SHORTEST: f64 = 1.5;
 
-/// A line stands out by so many deviations of chance.
+/// A line stands out by this many deviations of chance.
+/// *Chance*: two in a billion a frequency.
 const STANDS_OUT: f64 = 4.5;
 
 /// Lines of more than this part of the tallest are as tall: those of a whole step.
+/// *Judgement*: whole steps have several of height 1.
 const AS_TALL: f64 = 0.9;
 
 /// The share of intervals that may be anything.
+/// *Judgement*.
 const LOST: f64 = 0.05;
 
 /// Deviations of chance within which a line has to be of the right height and phase, so that its step is told, and beyond which a step is
 /// excluded.
+/// *Chance*: 0.03 % and 5 % of a plane.
 const WITHIN: (f64, f64) = (4.0, 2.45);
 
 /// What it may be off by besides, as intervals that grow in equal units do not hold all parts of a step alike.
+/// *Seen*.
 const UNEVEN: f64 = 0.04;
 
 /// Ticks that most intervals lie apart, so that they hold them about alike.
+/// *Judgement*.
 const WIDE: f64 = 16.0;
 
 /// The spectrum of intervals.
@@ -68,10 +76,14 @@ pub(super) enum Found {
 impl Spectrum {
     /// Of intervals with random work, which are sorted and not negative. `None` where they are too few.
     pub(super) fn of(intervals: &[i64]) -> Option<Self> {
-        /// Intervals, and ticks that they lie apart.
+        /// Fewest intervals of a spectrum.
+        /// *Chance*: four deviations are a third.
         const FEWEST: usize = 60;
+        /// Ticks that they lie apart, at least.
+        /// *Judgement*.
         const LEAST: i64 = 3;
         /// Of the turns that a line is wide.
+        /// *Numerical*.
         const STRIDE: f64 = 0.25;
         let window = window(intervals);
         let (first, last) = (*window.first()?, *window.last()?);
@@ -93,8 +105,10 @@ impl Spectrum {
     /// The step of the counter, if it stands out. `of_work` says whether a line of this frequency and step may be that of the work.
     pub(super) fn step(&self, of_work: impl Fn(f64, f64, f64) -> bool) -> Found {
         /// Steps that are apart by no more than this share are told as one, whose interval holds both.
+        /// *Judgement*: as `SLIGHT`.
         const ALIKE: f64 = 0.02;
         /// Deviations of chance by which a line has to be nearer to what one step would show than to what another one would.
+        /// *Chance*.
         const CLEARLY: f64 = 3.0;
         if self.is_narrow() {
             return Found::Nothing;
@@ -143,6 +157,7 @@ impl Spectrum {
     /// The step as all intervals tell it: a line through zero over the number of steps in each.
     fn refined(&self, (step, error): (f64, f64)) -> Lattice {
         /// The part of a step that the longest interval has to be known to.
+        /// *Judgement*.
         const COUNTED: f64 = 0.2;
         let (mut product, mut square, mut squares) = (0.0, 0.0, 0.0);
         for (value, share) in &self.counted {
@@ -210,6 +225,7 @@ impl Spectrum {
     /// The line around this frequency, as one of zero phase at intervals of zero, as far as chance allows.
     fn fit(&self, frequency: f64) -> Fit {
         /// Standard errors within which the number of turns at the mean has to be known.
+        /// *Chance*.
         const KNOWN: f64 = 4.0;
         let mut top = frequency;
         let mut stride = self.stride;
@@ -238,8 +254,11 @@ impl Spectrum {
 
     /// The line where it is real and longest, no farther than `reach` from this frequency.
     fn most_real(&self, frequency: f64, reach: f64) -> Complex {
-        /// Places in a turn at the mean; and most of them.
+        /// Places in a turn at the mean.
+        /// *Numerical*.
         const PLACES: f64 = 16.0;
+        /// Places, at most.
+        /// *Numerical*.
         const MOST: f64 = 96.0;
         let count = (PLACES * reach * self.mean).min(MOST).ceil() as i32;
         let places =
@@ -297,6 +316,7 @@ impl Complex {
 /// What heights the line of a counter of this step may have.
 fn heights(step: f64, error: f64) -> (f64, f64) {
     /// Most places between ticks that make a difference.
+    /// *Numerical*.
     const MOST: u32 = 6;
     let lowest = squared_sinc(1.0 / step);
     let whole = |places: &f64| {
@@ -316,6 +336,7 @@ fn squared_sinc(frequency: f64) -> f64 {
 /// The spectrum around the mean at all multiples of `stride` up to half a turn.
 fn lines(counted: &[(f64, f64)], stride: f64) -> Vec<Complex> {
     /// So often what is turned is taken anew, so that errors of rounding do not add up.
+    /// *Numerical*.
     const ANEW: usize = 256;
     let unit = |(value, _): &(f64, f64)| (TAU * stride * value).sin_cos();
     let turns: Vec<(f64, f64)> = counted.iter().map(unit).collect();
@@ -342,10 +363,14 @@ fn lines(counted: &[(f64, f64)], stride: f64) -> Vec<Complex> {
 
 /// Intervals that lie closest together: enough of them within as few ticks as possible.
 fn window(intervals: &[i64]) -> &[i64] {
-    /// So many are enough.
+    /// This many are enough.
+    /// *Numerical*.
     const ENOUGH: usize = 2_000;
     /// Ticks.
+    /// *Numerical*.
     const NARROWEST: i64 = 512;
+    /// Ticks.
+    /// *Numerical*.
     const WIDEST: i64 = 8_192;
     let mut width = NARROWEST;
     loop {

@@ -5,6 +5,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::digamma;
 
 /// Degrees of freedom from which on Student's law is the normal one to all digits that matter.
+/// *Numerical*: five digits.
 const NORMAL_FROM: f64 = 1e5;
 
 /// The probability that chance alone lies as far from zero as `deviations`, on either side: Student's law with `degrees` degrees of
@@ -67,13 +68,17 @@ pub struct Variance {
 }
 
 /// The least members of a kind that tell how alike they are.
+/// *Judgement*: two have no scatter to speak of.
 const FEWEST: usize = 3;
 /// As much as one variance counts at most of what it is like: more is not known of any kind from one comparison.
+/// *Judgement*.
 const MOST_DEGREES: f64 = 40.0;
 /// Standard errors by which variances are taken to be less alike than they look: few tell it poorly, and those that are taken for more alike than
 /// they are make false alarms.
+/// *Computed*: by simulation, so that alarms are as many as they are to be under other laws of the variances.
 const CAUTION: f64 = 0.7;
 /// The steepest that variances go by their hint: in proportion.
+/// *Computed*.
 const STEEPEST: f64 = 1.0;
 
 /// Each variance drawn towards those that it is like, as far as these are alike: by empirical Bayes, the law of their logarithms being

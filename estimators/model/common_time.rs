@@ -26,7 +26,7 @@ pub struct CommonTime {
     /// The clock is no farther from the common time than this, in nanoseconds, as the source claims: the offset, whatever its sign,
     /// and its uncertainty; of `adjtimex` the maximum error that the kernel was told.
     pub bound_ns: Option<f64>,
-    /// The error that is likely, in nanoseconds, by whoever keeps the clock (adjtimex(2)).
+    /// The error that is likely, in nanoseconds, as the time service estimates it (adjtimex(2)).
     pub estimated_error_ns: Option<f64>,
     /// When it was asked, by the system clock.
     pub asked: String,

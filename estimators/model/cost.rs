@@ -35,7 +35,7 @@ pub struct Cost {
     pub single_median_ns: Option<f64>,
     /// 99th percentile of single invocations as the reference shows them.
     pub p99_ns: Option<f64>,
-    /// Whether it follows the frequency of the core, as far as the processes of the run can tell; absent where nobody asked, and in reports of
+    /// Whether it follows the frequency of the core, as far as the processes of the run can tell; absent where that was not asked, and in reports of
     /// older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<Following>,

@@ -2,6 +2,7 @@
 //! are written down. Nothing here measures, judges or prints, and nothing of this program is imported.
 
 mod accuracy;
+mod bulk;
 mod common_time;
 mod cost;
 mod counted;
@@ -23,6 +24,7 @@ mod wait;
 mod warning;
 
 pub use accuracy::{Accuracy, AccuracyKind};
+pub use bulk::Bulk;
 pub use common_time::{CommonTime, ComparedClock};
 pub use cost::{Cost, Following};
 pub use counted::Counted;
@@ -37,16 +39,16 @@ pub use platform::{
 };
 pub use plot_data::{CostHistogram, Figures, IntervalHistogram, Staircase};
 pub use properties::{Family, Properties, ReadsBy};
-pub use report::{BriefReport, Provenance, ProvenanceKind, Report, SCHEMA, Tool};
+pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Tool};
 pub use settings::Settings;
-pub use timer::{BriefRow, Observations, Status, TimerRow};
+pub use timer::{Observations, Status, TimerRow};
 pub use units::{Cycles, Hertz, Nanos};
 pub use verdict::{
-    AllanPoint, Answer, Answers, BriefReadPath, BriefStable, BriefThreadSafe, BriefVerdicts, CpuOffset,
-    Declared, Monotonic, Nature, Outcome, Path, ReadPath, Stable, ThreadSafe, Verdicts,
+    AllanPoint, Answer, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Question, ReadPath, Stable,
+    ThreadSafe, Verdicts,
 };
 pub use wait::{
-    BackgroundLoad, BriefWaitRow, Granularity, Known, Lateness, LatenessHistogram, Means, Steps,
-    USUAL_WAIT_NS, WaitConditions, WaitFigures, WaitRow,
+    BackgroundLoad, Granularity, Lateness, LatenessHistogram, Means, Steps, USUAL_WAIT_NS, WaitConditions,
+    WaitFigures, WaitRow, beats,
 };
 pub use warning::Warning;

@@ -27,8 +27,8 @@ pub struct Platform {
     pub tsc: Tsc,
     /// How the kernel's clocks are steered; null where adjtimex(2) is not answered.
     pub ntp: Option<Ntp>,
-    /// How far the system clock is from a time that other machines keep too, by everybody who says so: those who know the whole way
-    /// to it first. Null where nobody was asked, empty where nobody is there.
+    /// How far the system clock is from a time that other machines keep too, from each service that says so: those that know the whole way
+    /// to it first. Null where none was asked, empty where there is none.
     pub common_time: Option<Vec<CommonTime>>,
     /// How busy the machine is.
     pub load: Option<Load>,
@@ -207,7 +207,7 @@ pub struct Tsc {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ntp {
-    /// Whether somebody keeps the clock synchronised.
+    /// Whether the clock is kept synchronised.
     pub synchronised: bool,
     /// Whether an offset is being slewed in, or the rate is trimmed by the length of the tick.
     pub slewing: bool,
@@ -218,9 +218,9 @@ pub struct Ntp {
     pub frequency_ppm: f64,
     /// What of an offset is still to be slewed in, in nanoseconds.
     pub offset_ns: i64,
-    /// Microseconds between ticks of USER_HZ; 10000 when nobody trims the rate by it.
+    /// Microseconds between ticks of USER_HZ; 10000 when the rate is not trimmed by it.
     pub tick_us: i64,
-    /// Estimated error of CLOCK_REALTIME, in microseconds, by whoever keeps it; meaningless where nobody does.
+    /// Estimated error of CLOCK_REALTIME, in microseconds, by the time service; meaningless where there is none.
     pub estimated_error_us: i64,
 }
 

@@ -14,6 +14,19 @@ pub struct Figures {
     pub singles: Option<CostHistogram>,
 }
 
+impl Figures {
+    /// Without those that cannot be drawn, and not be written down: JSON has no NaN and no infinity.
+    #[must_use]
+    pub fn sound(self) -> Self {
+        let costs = |costs: &CostHistogram| costs.first_ns.is_finite() && costs.width_ns.is_finite();
+        Self {
+            staircase: self.staircase.filter(|stairs| stairs.ns_per_work.is_finite()),
+            singles: self.singles.filter(costs),
+            ..self
+        }
+    }
+}
+
 /// A sample of the intervals between two reads: from each of twenty stretches of work as many, spread evenly from the
 /// shorter to the longer ones. Where most intervals stand still, those that moved are kept more often than they occurred.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

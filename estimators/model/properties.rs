@@ -79,10 +79,10 @@ pub struct Properties {
     /// What it claims to count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counted>,
-    /// Whether somebody can set it, so that it steps.
+    /// Whether it can be set, so that it steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settable: Option<bool>,
-    /// Whether somebody trims its rate, so that its seconds differ in length.
+    /// Whether its rate is trimmed, so that its seconds differ in length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slewed: Option<bool>,
     /// Whether it goes on while the machine sleeps.

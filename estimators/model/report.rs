@@ -3,13 +3,9 @@
 //!
 //! Names carry their unit. What was not determined is `null`, never 0.
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    BriefVerdicts, Figures, Frequency, LatenessHistogram, PeriodRow, Platform, Settings, TimerRow, Verdicts,
-    WaitRow, Warning,
-};
+use super::{Frequency, PeriodRow, Platform, Settings, TimerRow, WaitRow, Warning};
 
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v1";
@@ -17,8 +13,7 @@ pub const SCHEMA: &str = "timermeter.report.v1";
 /// A whole report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Report"))]
-pub struct Report<F = Figures, V = Verdicts, H = LatenessHistogram, P = Vec<[f64; 2]>> {
+pub struct Report {
     /// Always `timermeter.report.v1`.
     #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
@@ -38,17 +33,25 @@ pub struct Report<F = Figures, V = Verdicts, H = LatenessHistogram, P = Vec<[f64
     /// What concerns the whole run.
     pub warnings: Vec<Warning>,
     /// One row a timer: those with a Quality first, best first.
-    pub timers: Vec<TimerRow<F, V>>,
+    pub timers: Vec<TimerRow>,
     /// Timers that wait, a row for each and each set of conditions; absent where none was asked for.
-    #[serde(default = "Vec::<WaitRow<H, P>>::default", skip_serializing_if = "Vec::is_empty")]
-    pub waits: Vec<WaitRow<H, P>>,
-    /// Periodic timers, likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitRow>,
+    /// Periodic timers; absent where none was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub periods: Vec<PeriodRow>,
 }
 
-/// A report whose bulk was passed over, which no table shows: what its figures are drawn from, and the evidence of verdicts.
-pub type BriefReport = Report<IgnoredAny, BriefVerdicts, IgnoredAny, IgnoredAny>;
+impl Report {
+    /// Reads a document; what is in it is not checked. It stands here because this crate is compiled for speed, and the program for size:
+    /// there it takes nearly twice as long.
+    ///
+    /// # Errors
+    /// When it is not JSON, or not this document.
+    pub fn from_json(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+}
 
 /// Where figures come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +61,7 @@ pub enum ProvenanceKind {
     /// From a run of this program.
     #[default]
     Measured,
-    /// From somebody's publication: nothing was measured by this program.
+    /// From a publication: nothing was measured by this program.
     Published,
 }
 

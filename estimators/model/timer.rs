@@ -3,10 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::{Accuracy, BriefVerdicts, Cost, Distribution, Figures, Properties, Verdicts, Warning};
+use super::{Accuracy, Bulk, Cost, Distribution, Figures, Properties, Verdicts, Warning};
 
 /// How the characterisation of a timer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,8 +38,7 @@ impl Status {
 /// One timer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "TimerRow"))]
-pub struct TimerRow<F = Figures, V = Verdicts> {
+pub struct TimerRow {
     /// Unique in the report.
     pub id: String,
     /// The call itself.
@@ -85,25 +83,22 @@ pub struct TimerRow<F = Figures, V = Verdicts> {
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub quality_high: Option<f64>,
     /// Whether it can be trusted, and the evidence.
-    #[serde(default = "Option::<V>::default")]
-    pub verdicts: Option<V>,
+    #[serde(default)]
+    pub verdicts: Option<Verdicts>,
     /// Quality as the source of a published report prints it, in [0, 1]; null when it was measured.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub printed_quality: Option<f64>,
-    /// What its documentation says that it is; null where nobody declared it, and in reports of older versions.
+    /// What its documentation says that it is; null where it was not declared, and in reports of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub properties: Option<Properties>,
     /// What the figures rest on.
     pub observations: Option<Observations>,
     /// What its figures are drawn from; null where nothing was observed, and in reports of older versions.
-    pub figures: Option<F>,
+    pub figures: Option<Bulk<Figures>>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }
-
-/// A timer of a report whose bulk was passed over.
-pub type BriefRow = TimerRow<IgnoredAny, BriefVerdicts>;
 
 impl TimerRow {
     /// A row that holds nothing yet but the name of its timer.

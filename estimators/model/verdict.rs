@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Counted;
+use super::{Bulk, Counted};
 
 /// How a question about trust was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,108 +53,98 @@ pub struct Verdicts {
     pub read_path: ReadPath,
 }
 
-/// The answers, with the evidence or without.
-pub trait Answers {
-    /// The name, outcome and finding of each.
-    fn each(&self) -> [(&'static str, Outcome, &str); 6];
-
-    /// Those that take the Quality away: not monotonic, not thread-safe, not stable (ICPE 2011, section 3).
-    fn disqualifying(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let failed = self.each().into_iter().take(3).filter(|(_, outcome, _)| *outcome == Outcome::Fail);
-        failed.map(|(name, _, finding)| (name, finding))
-    }
-
-    /// In a word: `no` where it fails one of these three, `yes` where they passed or do not apply, `?` otherwise.
-    fn in_short(&self) -> &'static str {
-        let three = self.each().map(|(_, outcome, _)| outcome);
-        if three[..3].contains(&Outcome::Fail) {
-            "no"
-        } else if three[..3].contains(&Outcome::NotTested) {
-            "?"
-        } else {
-            "yes"
-        }
-    }
+/// What is asked of a timer, in the order of reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Question {
+    /// Whether it steps backwards within a thread.
+    Monotonic,
+    /// Whether it steps backwards from one thread to another.
+    ThreadSafe,
+    /// Whether it keeps its rate, without jumps and freezes.
+    Stable,
+    /// Whether it counts what it claims to.
+    Counts,
+    /// Whether it does what its platform declares.
+    Declared,
+    /// Whether its reads go the way that they should.
+    #[serde(rename = "read path")]
+    ReadPath,
 }
 
-macro_rules! answers {
-    ($of:ty) => {
-        impl Answers for $of {
-            fn each(&self) -> [(&'static str, Outcome, &str); 6] {
-                [
-                    ("monotonic", self.monotonic.outcome, &self.monotonic.finding),
-                    ("thread-safe", self.thread_safe.outcome, &self.thread_safe.finding),
-                    ("stable", self.stable.outcome, &self.stable.finding),
-                    ("counts", self.counts.outcome, &self.counts.finding),
-                    ("declared", self.declared.outcome, &self.declared.finding),
-                    ("read path", self.read_path.outcome, &self.read_path.finding),
-                ]
-            }
+impl Question {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Monotonic, Self::ThreadSafe, Self::Stable, Self::Counts, Self::Declared, Self::ReadPath];
+
+    /// What reports call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Monotonic => "monotonic",
+            Self::ThreadSafe => "thread-safe",
+            Self::Stable => "stable",
+            Self::Counts => "counts",
+            Self::Declared => "declared",
+            Self::ReadPath => "read path",
         }
-    };
-}
+    }
 
-answers!(Verdicts);
-answers!(BriefVerdicts);
-
-/// Verdicts of whose evidence only that is kept which tables of many reports show.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[expect(missing_docs, reason = "as in the whole verdicts")]
-pub struct BriefVerdicts {
-    pub monotonic: Answer,
-    pub thread_safe: BriefThreadSafe,
-    pub stable: BriefStable,
-    pub counts: Answer,
-    pub declared: Answer,
-    pub read_path: BriefReadPath,
+    /// Whether a timer that fails it has Quality 0: not monotonic, not thread-safe, not stable (ICPE 2011, section 3).
+    #[must_use]
+    pub fn disqualifies(self) -> bool {
+        matches!(self, Self::Monotonic | Self::ThreadSafe | Self::Stable)
+    }
 }
 
 /// How a question was answered, and why so.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Answer {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer<'a> {
+    /// The question.
+    pub question: Question,
     /// The outcome.
     pub outcome: Outcome,
     /// The evidence in a sentence.
-    pub finding: String,
+    pub finding: &'a str,
 }
 
-/// Order between threads, in brief.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[expect(missing_docs, reason = "as in the whole verdict")]
-pub struct BriefThreadSafe {
-    pub outcome: Outcome,
-    pub finding: String,
-    #[serde(default)]
-    pub offsets: Vec<CpuOffset>,
-}
-
-impl BriefThreadSafe {
-    /// The CPU whose clock is furthest from that of the first one, ahead or behind.
+impl Verdicts {
+    /// The answer to a question.
     #[must_use]
-    pub fn furthest(&self) -> Option<&CpuOffset> {
-        self.offsets.iter().max_by(|a, b| a.ns.abs().total_cmp(&b.ns.abs()))
+    pub fn answer(&self, question: Question) -> Answer<'_> {
+        let (outcome, finding) = match question {
+            Question::Monotonic => (self.monotonic.outcome, &self.monotonic.finding),
+            Question::ThreadSafe => (self.thread_safe.outcome, &self.thread_safe.finding),
+            Question::Stable => (self.stable.outcome, &self.stable.finding),
+            Question::Counts => (self.counts.outcome, &self.counts.finding),
+            Question::Declared => (self.declared.outcome, &self.declared.finding),
+            Question::ReadPath => (self.read_path.outcome, &self.read_path.finding),
+        };
+        Answer { question, outcome, finding }
     }
-}
 
-/// Rate against the reference, in brief.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[expect(missing_docs, reason = "as in the whole verdict")]
-pub struct BriefStable {
-    pub outcome: Outcome,
-    pub finding: String,
-    pub offset_ppm: Option<f64>,
-    pub offset_uncertainty_ppm: Option<f64>,
-    pub jumps: Option<u32>,
-    pub freezes: Option<u32>,
-}
+    /// All answers.
+    pub fn answers(&self) -> impl Iterator<Item = Answer<'_>> {
+        Question::ALL.into_iter().map(|question| self.answer(question))
+    }
 
-/// On which way a read is answered, in brief.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[expect(missing_docs, reason = "as in the whole verdict")]
-pub struct BriefReadPath {
-    pub outcome: Outcome,
-    pub finding: String,
-    pub path: Option<Path>,
+    /// The failures that take the Quality away.
+    pub fn disqualifying(&self) -> impl Iterator<Item = Answer<'_>> {
+        self.answers().filter(|answer| answer.question.disqualifies() && answer.outcome == Outcome::Fail)
+    }
+
+    /// In a word: `no` where it fails a question that disqualifies, `yes` where these passed or do not apply, `?` otherwise.
+    #[must_use]
+    pub fn in_short(&self) -> &'static str {
+        let has = |outcome: Outcome| {
+            self.answers().any(|answer| answer.question.disqualifies() && answer.outcome == outcome)
+        };
+        match () {
+            () if has(Outcome::Fail) => "no",
+            () if has(Outcome::NotTested) => "?",
+            () => "yes",
+        }
+    }
 }
 
 /// Order within one thread.
@@ -199,6 +189,14 @@ pub struct ThreadSafe {
     pub offsets: Vec<CpuOffset>,
 }
 
+impl ThreadSafe {
+    /// The CPU whose clock is furthest from that of the first one, ahead or behind.
+    #[must_use]
+    pub fn furthest(&self) -> Option<&CpuOffset> {
+        self.offsets.iter().max_by(|a, b| a.ns.abs().total_cmp(&b.ns.abs()))
+    }
+}
+
 /// How far the clock of a CPU is ahead of that of the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -229,7 +227,7 @@ pub struct Stable {
     /// The longest window, in seconds.
     pub longest_window_s: Option<f64>,
     /// Allan deviation by length of the window.
-    pub allan: Vec<AllanPoint>,
+    pub allan: Bulk<Vec<AllanPoint>>,
     /// Windows in which it gained more than its resolution and the reading explain.
     pub jumps: u32,
     /// Windows in which it lost more than that.

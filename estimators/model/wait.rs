@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::{Status, Warning};
+use super::{Bulk, Figure, Status, Warning};
 
 /// What a thread does while it waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,25 +60,13 @@ pub struct WaitConditions {
     pub cpu: Option<u32>,
 }
 
-/// A figure and what it is known to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Known {
-    /// The figure.
-    pub value: f64,
-    /// Lower end of its 95 % interval; null where one process is all there was.
-    pub low: Option<f64>,
-    /// Upper end of its 95 % interval; null where one process is all there was.
-    pub high: Option<f64>,
-}
-
 /// What is known of a granularity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Granularity {
     /// This long are its steps, in nanoseconds.
-    Step(Known),
+    Step(Figure),
     /// There are no steps longer than this, in nanoseconds: shorter ones drown in what else makes waits differ.
     AtMost(f64),
 }
@@ -87,7 +74,7 @@ pub enum Granularity {
 impl Granularity {
     /// Its steps, where there are any.
     #[must_use]
-    pub fn step(self) -> Option<Known> {
+    pub fn step(self) -> Option<Figure> {
         match self {
             Self::Step(known) => Some(known),
             Self::AtMost(_) => None,
@@ -117,8 +104,7 @@ impl Steps {
 /// How late waits of one length were: observed minus asked, in nanoseconds. A quantile is null where there were too few waits for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Lateness"))]
-pub struct Lateness<H = LatenessHistogram> {
+pub struct Lateness {
     /// The length that was asked for, in nanoseconds.
     pub request_ns: u64,
     /// Waits.
@@ -127,24 +113,24 @@ pub struct Lateness<H = LatenessHistogram> {
     #[serde(default)]
     pub beside_others: bool,
     /// Median.
-    pub p50_ns: Option<Known>,
+    pub p50_ns: Option<Figure>,
     /// 90th percentile; from 50 waits on.
-    pub p90_ns: Option<Known>,
+    pub p90_ns: Option<Figure>,
     /// 99th percentile; from 500 waits on.
-    pub p99_ns: Option<Known>,
+    pub p99_ns: Option<Figure>,
     /// 99.9th percentile; from 5 000 waits on.
-    pub p999_ns: Option<Known>,
+    pub p999_ns: Option<Figure>,
     /// The largest.
     pub max_ns: f64,
     /// Median of what is the timer's part: lateness less the time that the thread was ready to run and had no CPU; null where it
     /// spins or the system does not tell.
-    pub timers_part_ns: Option<Known>,
+    pub timers_part_ns: Option<Figure>,
     /// Share of waits that returned before their time, beyond what the clock that saw it can be off by: a fault.
     pub early: f64,
     /// By how much the earliest of them did, in nanoseconds; 0 where none did.
     pub earliest_ns: f64,
     /// CPU time of the waiting thread a wait, in nanoseconds, what the loop around it takes taken off; null where it is unknown.
-    pub cpu_ns: Option<Known>,
+    pub cpu_ns: Option<Figure>,
     /// The same in cycles.
     pub cpu_cycles: Option<f64>,
     /// Accuracy: the median of |observed − asked|, in nanoseconds.
@@ -155,7 +141,7 @@ pub struct Lateness<H = LatenessHistogram> {
     /// with clocks.
     pub quality: Option<f64>,
     /// How often each lateness was seen.
-    pub histogram: H,
+    pub histogram: Bulk<LatenessHistogram>,
 }
 
 /// How often each lateness was seen: bins grow with lateness, so that microseconds and seconds fit one histogram.
@@ -186,7 +172,7 @@ impl LatenessHistogram {
 /// The length that most people wait for, in nanoseconds: it is shown first, where it was measured.
 pub const USUAL_WAIT_NS: f64 = 1e6;
 
-impl<H> Lateness<H> {
+impl Lateness {
     /// How far its length is from another one, in nanoseconds: the logarithm of the factor between them.
     #[must_use]
     pub fn distance(&self, ns: f64) -> f64 {
@@ -200,36 +186,46 @@ impl<H> Lateness<H> {
     }
 }
 
+/// Of two timers that wait, by what each is late and what it costs, whether one is clearly better in one and not clearly worse in the other.
+#[must_use]
+pub fn beats(one: [f64; 2], other: [f64; 2]) -> bool {
+    /// Figures that differ by less than this share are as good as the same: the next run would rank them otherwise.
+    const CLEAR: f64 = 0.1;
+    let clearly_better = |a: f64, b: f64| a < (1.0 - CLEAR) * b;
+    let better = |at: usize| clearly_better(one[at], other[at]);
+    let worse = |at: usize| clearly_better(other[at], one[at]);
+    (better(0) || better(1)) && !worse(0) && !worse(1)
+}
+
 /// Everything that was found out of a timer that waits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "WaitFigures"))]
-pub struct WaitFigures<H = LatenessHistogram, P = Vec<[f64; 2]>> {
+pub struct WaitFigures {
     /// How finely waits can be asked for, at each scale of lengths; it may grow with them.
     pub steps: Vec<Steps>,
     /// How long the shortest wait takes, in nanoseconds: the median of those that asked for 1 ns.
-    pub floor_ns: Option<Known>,
+    pub floor_ns: Option<Figure>,
     /// How long a wait of 0 takes, in nanoseconds.
-    pub zero_ns: Option<Known>,
+    pub zero_ns: Option<Figure>,
     /// How late waits were, by length.
-    pub lateness: Vec<Lateness<H>>,
+    pub lateness: Vec<Lateness>,
     /// How much later longer waits are, in ppm of their length: an upper bound, as other interrupts may wake within the slack.
-    pub proportional_ppm: Option<Known>,
+    pub proportional_ppm: Option<Figure>,
     /// How much more CPU time longer waits take, as a share of their length: near 0 where it blocks, 1 where it spins.
-    pub cpu_slope: Option<Known>,
+    pub cpu_slope: Option<Figure>,
     /// What arming and cancelling takes together, in nanoseconds.
-    pub arm_cancel_ns: Option<Known>,
+    pub arm_cancel_ns: Option<Figure>,
     /// Observed over asked, a sample of points, in nanoseconds.
-    pub staircase: P,
+    pub staircase: Bulk<Vec<[f64; 2]>>,
     /// Fresh processes.
     pub processes: u32,
     /// Waits in all.
     pub waits: u64,
 }
 
-impl<H, P> WaitFigures<H, P> {
+impl WaitFigures {
     /// How late waits were, by length, without those of 1 ns: what they ask for is the shortest wait.
-    pub fn by_length(&self) -> impl Iterator<Item = &Lateness<H>> {
+    pub fn by_length(&self) -> impl Iterator<Item = &Lateness> {
         self.lateness.iter().filter(|late| late.request_ns > 1)
     }
 
@@ -242,8 +238,7 @@ impl<H, P> WaitFigures<H, P> {
 /// A timer that waits, under one set of conditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "WaitRow"))]
-pub struct WaitRow<H = LatenessHistogram, P = Vec<[f64; 2]>> {
+pub struct WaitRow {
     /// Unique in the report together with the conditions.
     pub id: String,
     /// The call itself.
@@ -261,10 +256,7 @@ pub struct WaitRow<H = LatenessHistogram, P = Vec<[f64; 2]>> {
     /// What to do about it, when it is not `ok` and something can be done.
     pub remedy: Option<String>,
     /// What was found; null when it is not `ok`.
-    pub figures: Option<WaitFigures<H, P>>,
+    pub figures: Option<WaitFigures>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }
-
-/// A timer that waits of a report whose bulk was passed over.
-pub type BriefWaitRow = WaitRow<IgnoredAny, IgnoredAny>;

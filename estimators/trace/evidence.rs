@@ -32,6 +32,9 @@ pub struct Evidence {
     pub process_comparisons: Vec<[[i64; 3]; 2]>,
     /// Comparisons that follow each other, about a millisecond apart.
     pub series: Vec<[i64; 3]>,
+    /// Reads between successive edges of a clock that moves in steps far longer than a read: those one step apart, in runs without a gap.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edges: Vec<Vec<u32>>,
     /// How far it moved while the thread did this or that.
     pub advances: Vec<Moved>,
     /// Why a question was not answered, by question.

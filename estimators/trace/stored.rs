@@ -109,7 +109,7 @@ fn plausible<E: Error>(counts: impl IntoIterator<Item = u64>) -> Result<(), E> {
     const MOST: u64 = 1_000_000_000_000;
     match counts.into_iter().find(|count| *count > MOST) {
         Some(count) => {
-            Err(E::custom(format!("a count of {count}, where {MOST} is more than anybody is asked for")))
+            Err(E::custom(format!("a count of {count}, where {MOST} is more than is ever asked for")))
         }
         None => Ok(()),
     }

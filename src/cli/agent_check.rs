@@ -11,6 +11,6 @@ pub struct AgentCheckArgs {
     #[arg(value_name = "COMMAND", value_parser = super::AgentSpec::parse)]
     pub agent: super::AgentSpec,
     /// Seconds that an answer may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = values::whole_seconds)]
+    #[arg(long, value_name = "TIME", default_value_t = 10, value_parser = values::whole_seconds)]
     pub timeout: u64,
 }

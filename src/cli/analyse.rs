@@ -16,7 +16,7 @@ pub struct AnalyseArgs {
     #[arg(value_name = "FILE")]
     pub trace: PathBuf,
     /// Format on standard output
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, short, value_enum, default_value_t)]
     pub format: Format,
     /// How much the table says of each note
     #[arg(long, value_enum, default_value_t)]

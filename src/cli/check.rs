@@ -33,6 +33,6 @@ pub struct CheckArgs {
     #[arg(long, requires = "tune", hide = true, value_name = "DIR")]
     pub root: Option<PathBuf>,
     /// Format of the output
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, short, value_enum, default_value_t)]
     pub format: ShortFormat,
 }

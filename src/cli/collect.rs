@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::tabulation::Kind;
+use crate::fields::Kind;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

@@ -12,6 +12,7 @@ Examples:
   timermeter compare old.json new.json
   timermeter compare old1.json old2.json old3.json -- new1.json new2.json new3.json
   timermeter compare before/ -- after/  folders of runs of one machine
+  timermeter compare old.json new.json --history kept/  and what its other runs differ by
   timermeter compare before/ after/     two fleets: folders with a report a node
   timermeter compare reports new.json --fail-if 'cost[monotonic*]>10%'
   timermeter compare before             a baseline, with this machine as it is now
@@ -31,6 +32,10 @@ pub struct CompareArgs {
     /// smaller changes are found: five a side are good
     #[arg(value_name = "NEW", last = true)]
     pub new: Vec<PathBuf>,
+    /// Other runs of the same machine, files, names or folders, between which nothing changed: what they differ by is what a change is held
+    /// against. With ten of them one run a side finds what it takes five a side to find else. Those that are on a side count there
+    #[arg(long, value_name = "REPORT", num_args = 1..)]
+    pub history: Vec<PathBuf>,
     /// End with status 3 when this holds of a difference that is more than noise and large enough to matter (0.5 % of
     /// a cost or an accuracy, 0.1 % of a Quality), and with 4 when it cannot be told, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', 'accuracy>0ns', 'spread<-0.05', or when 'lost>0' (timers without figures now) or 'trust<0' (a timer fails a question of
     /// trust that it did not fail; 'trust[monotonic*]<0' for some) (repeatable)
@@ -40,7 +45,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub all: bool,
     /// Format of the output
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, short, value_enum, default_value_t)]
     pub format: CompareFormat,
 }
 

@@ -17,7 +17,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FREQUENCY", default_value = "effective", allow_hyphen_values = true)]
     pub cycles: CyclesFrom,
     /// Format on standard output
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, short, value_enum, default_value_t)]
     pub format: Format,
     /// How much the table says of each note
     #[arg(long, value_enum, default_value_t)]

@@ -1,4 +1,4 @@
-//! Arguments of `measure` and `rehearse`.
+//! Arguments of `measure`, and of `rehearse`, which is `measure --rehearse` by its former name.
 
 use std::path::PathBuf;
 
@@ -20,18 +20,12 @@ Examples:
   timermeter measure clone new-and-copy --instrument throughput --time 100ms
   timermeter measure log-chain --instrument discrete --clock realtime-coarse --error 5% --limit 60
   timermeter measure quicksort heapsort --campaigns 10
+  timermeter measure --rehearse                       promised against found error, for every clock and method
   timermeter measure --samples 20 -- sleep 0.01
   timermeter measure --command 'gzip -k a' --command 'xz -k a' \\
                      --prepare 'rm -f a.gz a.xz'
   timermeter measure --command \"sh -c 'sort a | uniq'\" --command 'sort -u a' \\
                      --warmup 3 --export table.md";
-
-/// What the help of `rehearse` ends with.
-pub const REHEARSE_EXAMPLES: &str = "\
-Examples:
-  timermeter rehearse                            every clock, every method
-  timermeter rehearse 'monotonic*' --op log-chain
-  timermeter rehearse --from report.json --format json";
 
 /// Arguments of `measure`.
 #[derive(Clone, Debug, Args)]
@@ -44,11 +38,20 @@ pub struct MeasureArgs {
     /// for the work before them (are fenced)
     #[arg(long, value_name = "TIMER")]
     pub clock: Option<String>,
+    /// Show promised error against found error, for every clock and method: of one operation [default: chain], of all native clocks or
+    /// those that --clock names by id or glob
+    #[arg(long, conflicts_with_all = ["instrument", "sizes", "campaigns", "time", "limit", "plot", "seed", "exports", "commands",
+        "warmup", "prepare", "ignore_failure", "command"])]
+    pub rehearse: bool,
+    /// Time that a clock and method may take in a rehearsal, as in 500ms (seconds without a unit); what does not fit promises less
+    /// [default: 600ms]
+    #[arg(long, value_name = "TIME", requires = "rehearse", allow_negative_numbers = true, value_parser = values::seconds)]
+    pub budget: Option<f64>,
     /// How to measure
     #[arg(long, value_enum, default_value_t)]
     pub instrument: InstrumentName,
-    /// The error that the clock may make
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
+    /// The error that the clock may make [default: 1%; with --rehearse 5%]
+    #[arg(long, value_name = "SHARE", default_value = "1%", default_value_if("rehearse", "true", "5%"), hide_default_value = true, value_parser = share, allow_hyphen_values = true)]
     pub error: f64,
     /// How sure the interval has to hold
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
@@ -66,8 +69,8 @@ pub struct MeasureArgs {
     /// How long a run of the throughput instrument takes
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::time, allow_hyphen_values = true)]
     pub time: Nanos,
-    /// Seconds, or a time as in 500ms (rounded up), after which a trial has failed; of commands a single run
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, allow_negative_numbers = true, value_parser = values::limit)]
+    /// Time after which a trial has failed, as in 30s or 2m (seconds without a unit; rounded up); of commands a single run
+    #[arg(long, value_name = "TIME", default_value_t = 20, allow_negative_numbers = true, value_parser = values::limit)]
     pub limit: u64,
     /// Draw the mean time a call against the size into this SVG file (`-`: to standard output, and nothing else)
     #[arg(long, value_name = "FILE")]
@@ -82,8 +85,11 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: u64,
     /// Format of the output
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, short, value_enum, default_value_t)]
     pub format: MeasureFormat,
+    /// Write LaTeX as a document and HTML as a page, where they are a table for one otherwise
+    #[arg(long)]
+    pub standalone: bool,
     /// Write what was measured to this file as well; its ending says how: .json, .csv, .md, .html, .tex, .dat (gnuplot) or .txt
     /// (repeatable)
     #[arg(long = "export", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Export::parse))]
@@ -107,6 +113,25 @@ pub struct MeasureArgs {
 }
 
 impl MeasureArgs {
+    /// What is rehearsed, where that is asked for.
+    #[must_use]
+    pub fn rehearsal(&self) -> Option<RehearseArgs> {
+        let operation = self.operations.first().map_or("chain", String::as_str);
+        self.rehearse.then(|| RehearseArgs {
+            timers: self.clock.iter().cloned().collect(),
+            operation: operation.to_owned(),
+            others: self.operations.iter().skip(1).cloned().collect(),
+            error: self.error,
+            confidence: self.confidence,
+            samples: self.samples.unwrap_or(12),
+            budget: self.budget.map_or(600, |seconds| (1e3 * seconds).ceil() as u64),
+            from: self.from.clone(),
+            cpu: self.cpu,
+            format: self.format,
+            standalone: self.standalone,
+        })
+    }
+
     /// All commands, the one behind `--` last.
     #[must_use]
     pub fn all_commands(&self) -> Vec<&[String]> {
@@ -183,6 +208,9 @@ pub struct RehearseArgs {
     /// The operation; a chain of multiplications unless specified otherwise
     #[arg(long = "op", value_name = "NAME", default_value = "chain")]
     pub operation: String,
+    /// Further ones, none of which can be rehearsed.
+    #[arg(skip)]
+    pub others: Vec<String>,
     /// The error that plans are made for
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = share, allow_hyphen_values = true)]
     pub error: f64,
@@ -202,8 +230,11 @@ pub struct RehearseArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
     /// Format of the output
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, short, value_enum, default_value_t)]
     pub format: MeasureFormat,
+    /// Write LaTeX as a document and HTML as a page, where they are a table for one otherwise
+    #[arg(long)]
+    pub standalone: bool,
 }
 
 /// Arguments of the process that measures one operation.
@@ -246,11 +277,11 @@ pub enum MeasureFormat {
     Gnuplot,
     /// A table in Markdown
     Markdown,
-    /// A page with a table
+    /// A table for a page; with --standalone a page
     Html,
-    /// A document with a booktabs table, to be compiled as it is
+    /// A booktabs table for `\input`; with --standalone a document
     Latex,
 }
 
-/// Nobody hosts an agent for these commands.
+/// There are no agents for these commands.
 pub(crate) const NO_AGENTS: &[AgentSpec] = &[];

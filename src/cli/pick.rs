@@ -6,32 +6,43 @@ use clap::Args;
 
 use super::{AgentSpec, ShortFormat};
 use crate::method::requirement::{rate, share};
-use crate::method::{Counts, Need};
+use crate::method::{Counts, Language, Need};
 use crate::model::Nanos;
 use crate::quantity;
 
 /// What the help of `pick` ends with.
 pub const EXAMPLES: &str = "\
 Examples:
-  timermeter pick --duration 250ns --error 1%
-  timermeter pick --duration 10us --error 5% --rate 10000/s --overhead 1%
-  timermeter pick --duration 2ms --error 1% --counts thread
-  timermeter pick --duration 5us --error 1% --runtime java
-  timermeter pick --duration 1ms --error 1% --needs threads,no-slew --from report.json
+  timermeter pick 250ns
+  timermeter pick 250ns --for cpp                    with code in C++
+  timermeter pick 10us --error 5% --rate 10000/s --overhead 1%
+  timermeter pick 2ms --counts thread
+  timermeter pick 5us --runtime java
+  timermeter pick 1ms --needs threads,no-slew --from report.json
   timermeter pick --every 1ms --within 50us --share 99% --overhead 2%";
 
 /// Arguments of `pick`.
 #[derive(Clone, Debug, Args)]
 pub struct PickArgs {
     /// How long the operation takes, roughly, as in 250ns or 3ms
-    #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, required_unless_present = "every")]
+    #[arg(value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, conflicts_with_all = ["duration", "every"],
+          required_unless_present_any = ["duration", "every"])]
+    pub operation: Option<Nanos>,
+    /// The same
+    #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
     /// The error that may be made, as in 1%
-    #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true, required_unless_present = "every")]
-    pub error: Option<f64>,
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
+    pub error: f64,
+    /// Write the code in this language, for the clock of its standard library [default: c]
+    #[arg(long = "for", value_name = "LANGUAGE", value_enum, conflicts_with_all = ["every", "runtime", "agents"])]
+    pub language: Option<Language>,
+    /// All clocks with the reason why each was not picked, what the error is made of, and what it means for benchmark harnesses
+    #[arg(long)]
+    pub all: bool,
     /// Pick a method to wait with instead of a clock: one that is to wake up this often, as in 1ms
     #[arg(long, value_name = "TIME", value_parser = super::values::period, allow_hyphen_values = true, requires = "within",
-          conflicts_with_all = ["duration", "error", "rate", "needs", "settable"])]
+          conflicts_with_all = ["duration", "rate", "needs", "settable"])]
     pub every: Option<u64>,
     /// By how much a wait may be late, or early, as in 50us
     #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, requires = "every")]
@@ -54,7 +65,7 @@ pub struct PickArgs {
     /// Take clocks that can be set, and then step, too: a duration over a step is off by any amount
     #[arg(long)]
     pub settable: bool,
-    /// The operation comes by itself, so many times a second, as in 10000/s: it cannot be repeated at will
+    /// The operation comes by itself at this rate, as in 10000/s: it cannot be repeated at will
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
     /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or what leads the ids of an agent
@@ -67,6 +78,6 @@ pub struct PickArgs {
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse, conflicts_with = "from")]
     pub agents: Vec<AgentSpec>,
     /// Format of the output
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, short, value_enum, default_value_t)]
     pub format: ShortFormat,
 }

@@ -1,46 +1,69 @@
-//! The flag that names runtimes.
+//! The flag that names runtimes, and what starts the host of a browser.
 
-use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 
-use crate::prober::runtimes::Runtime;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use timers::agents::{RUNTIMES, Runtime, runtime};
+
+use crate::prober::browser::{Kind, Page};
 
 /// Runtimes whose clocks are asked too.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RuntimeArgs {
     /// Ask the timers of these runtimes too; their ids are java:ID and so on (repeatable, or with commas)
-    #[arg(long = "runtime", value_name = "RUNTIME", value_enum, value_delimiter = ',')]
+    #[arg(long = "runtime", value_name = "RUNTIME", value_delimiter = ',', value_parser = names())]
     pub names: Vec<RuntimeName>,
 }
 
 /// A runtime, or all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug)]
 pub enum RuntimeName {
-    /// The Java platform
-    Java,
-    /// .NET, or Mono
-    Dotnet,
-    /// Python
-    Python,
-    /// Node
-    Node,
-    /// All of them that are installed
+    /// This one.
+    One(&'static Runtime),
+    /// All of them that are installed.
     All,
+}
+
+fn names() -> impl TypedValueParser<Value = RuntimeName> {
+    let all = PossibleValue::new("all").help("All of them that are installed");
+    let each = RUNTIMES.iter().map(|runtime| PossibleValue::new(runtime.name).help(runtime.about));
+    PossibleValuesParser::new(each.chain([all]))
+        .map(|name| runtime(&name).map_or(RuntimeName::All, RuntimeName::One))
 }
 
 impl RuntimeArgs {
     /// Each runtime that is meant, once, and whether it was named itself.
     #[must_use]
-    pub fn wanted(&self) -> Vec<(Runtime, bool)> {
-        let own = |name: RuntimeName| match name {
-            RuntimeName::Java => Some(Runtime::Java),
-            RuntimeName::Dotnet => Some(Runtime::Dotnet),
-            RuntimeName::Python => Some(Runtime::Python),
-            RuntimeName::Node => Some(Runtime::Node),
-            RuntimeName::All => None,
+    pub fn wanted(&self) -> Vec<(&'static Runtime, bool)> {
+        let all = self.names.iter().any(|name| matches!(name, RuntimeName::All));
+        let is_named = |wanted: &Runtime| {
+            self.names.iter().any(|name| matches!(name, RuntimeName::One(named) if named.name == wanted.name))
         };
-        let named: Vec<Runtime> = self.names.iter().filter_map(|name| own(*name)).collect();
-        let all = self.names.contains(&RuntimeName::All);
-        let meant = Runtime::ALL.into_iter().filter(|runtime| all || named.contains(runtime));
-        meant.map(|runtime| (runtime, named.contains(&runtime))).collect()
+        let meant = RUNTIMES.iter().filter(|runtime| all || is_named(runtime));
+        meant.map(|runtime| (runtime, is_named(runtime))).collect()
     }
+}
+
+/// Arguments of `browser`.
+#[derive(Clone, Debug, Args)]
+pub struct BrowserArgs {
+    /// The kind of browser
+    #[arg(value_enum)]
+    pub kind: Kind,
+    /// Where in it clocks are read
+    #[arg(value_enum)]
+    pub page: Page,
+    /// The browser
+    pub program: PathBuf,
+    /// Where its page is and its profile will be
+    pub folder: PathBuf,
+    /// A setting of Firefox, the value in JSON (repeatable)
+    #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = setting)]
+    pub settings: Vec<(String, String)>,
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("there is no `=` in it")?;
+    Ok((name.into(), value.into()))
 }

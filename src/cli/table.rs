@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
+use crate::fields::Kind;
 use crate::table::Format;
-use crate::tabulation::{Choice, Column, Kind, Layout};
+use crate::tabulation::{Choice, Column, Layout};
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub struct TableArgs {
     #[arg(long, value_enum)]
     pub kind: Option<Kind>,
     /// Format of the output [default: by the ending of FILE, else table]
-    #[arg(long, value_enum)]
+    #[arg(long, short, value_enum)]
     pub format: Option<TableFormat>,
     /// Write it to this file, whole or not at all, and not to standard output
     #[arg(long, short, value_name = "FILE")]
@@ -80,6 +81,9 @@ pub struct TableArgs {
     /// Show timers without figures too
     #[arg(long)]
     pub all: bool,
+    /// Write LaTeX as a document and HTML as a page, where they are a table for one otherwise
+    #[arg(long)]
+    pub standalone: bool,
 }
 
 impl TableArgs {
@@ -119,40 +123,19 @@ impl TableArgs {
     /// may be several.
     fn choice(&self, kind: Kind, narrow: bool) -> Choice {
         let many = self.reports.len() > 1 || self.reports.iter().any(|path| path.is_dir());
+        let best = if kind == Kind::Clocks { Column::QUALITY } else { Column::LATENESS };
         let columns = match self.layout {
             _ if !self.columns.is_empty() => self.columns.clone(),
-            Layout::Beside if kind == Kind::Clocks => vec![Column::Timer, Column::Quality],
-            Layout::Beside => vec![Column::Timer, Column::LateP50],
-            Layout::Stacked if kind != Kind::Clocks => {
-                let platform = many.then_some(Column::Platform);
-                platform.into_iter().chain(waiting(kind, narrow).iter().copied()).collect()
-            }
+            Layout::Beside => vec![Column::TIMER, best],
             Layout::Stacked => {
-                let platform = many.then_some(Column::Platform);
-                let figures = [
-                    Column::Timer,
-                    Column::Accuracy,
-                    Column::Cost,
-                    Column::CostCycles,
-                    Column::Spread,
-                    Column::Quality,
-                    Column::Interval,
-                    Column::Trust,
-                ];
-                let left_out: &[Column] = match (narrow, many) {
-                    (false, _) => &[],
-                    (true, false) => &[Column::CostCycles],
-                    (true, true) => &[Column::CostCycles, Column::Interval],
-                };
-                let kept = |column: &Column| !left_out.contains(column);
-                platform.into_iter().chain(figures).filter(kept).collect()
+                let platform = many.then_some(Column::PLATFORM);
+                platform.into_iter().chain(Column::by_default(kind, many, narrow)).collect()
             }
         };
-        let columns = match (self.layout, columns.contains(&Column::Timer)) {
-            (Layout::Beside, false) => [vec![Column::Timer], columns].concat(),
+        let columns = match (self.layout, columns.contains(&Column::TIMER)) {
+            (Layout::Beside, false) => [vec![Column::TIMER], columns].concat(),
             _ => columns,
         };
-        let best = if kind == Kind::Clocks { Column::Quality } else { Column::LateP50 };
         Choice {
             kind,
             columns,
@@ -160,52 +143,5 @@ impl TableArgs {
             sort: self.sort.or(self.reverse.then_some(best)).map(|column| (column, self.reverse)),
             all: self.all,
         }
-    }
-}
-
-/// What is shown of timers that wait.
-fn waiting(kind: Kind, narrow: bool) -> &'static [Column] {
-    match (kind, narrow) {
-        (Kind::Periods, false) => &[
-            Column::Timer,
-            Column::Conditions,
-            Column::Request,
-            Column::Rate,
-            Column::JitterP50,
-            Column::LateP50,
-            Column::LateP99,
-            Column::LateMax,
-            Column::Missed,
-            Column::AfterStall,
-        ],
-        (Kind::Periods, true) => &[
-            Column::Timer,
-            Column::Request,
-            Column::Rate,
-            Column::LateP50,
-            Column::LateP99,
-            Column::AfterStall,
-        ],
-        (_, false) => &[
-            Column::Timer,
-            Column::Conditions,
-            Column::Rounding,
-            Column::Grid,
-            Column::Floor,
-            Column::Request,
-            Column::LateP50,
-            Column::LateP90,
-            Column::LateP99,
-            Column::CpuTime,
-            Column::WaitQuality,
-        ],
-        (_, true) => &[
-            Column::Timer,
-            Column::Conditions,
-            Column::Request,
-            Column::LateP50,
-            Column::LateP90,
-            Column::CpuTime,
-        ],
     }
 }

@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 fn parse(words: &[&str]) -> Result<Command, clap::Error> {
-    Cli::try_parse_from([&["timermeter"], words].concat()).map(|cli| cli.command)
+    Cli::try_parse_from([&["timermeter"], words].concat()).map(|cli| cli.command.expect("a command"))
 }
 
 fn probe(words: &[&str]) -> ProbeArgs {
@@ -87,7 +87,7 @@ fn wrong_usage_is_told_with_its_remedy() {
     for (words, remedy) in [
         (&["probe", "--quick", "--thorough"][..], "cannot be used with"),
         (&["probe", "--output", "a.yaml"], ".json, .csv, .md, .prom (metrics) or .txt"),
-        (&["probe", "--timeout", "0"], "give seconds"),
+        (&["probe", "--timeout", "0"], "or seconds"),
         (&["probe", "--timeout", "-1"], "--timeout"),
         (&["probe", "--cycles", "fast"], "`effective`, `nominal`"),
         (&["probe", "--agent", ""], "--agent"),
@@ -101,7 +101,7 @@ fn wrong_usage_is_told_with_its_remedy() {
         (&["score", "--accuracy", "5", "--cost", "1ns", "--spread", "1"], "has no unit"),
         (&["score", "--accuracy", "-5ns", "--cost", "1ns", "--spread", "1"], "is negative"),
         (&["score", "--accuracy", "5ns", "--cost", "1ns"], "--spread"),
-        (&[], "Usage"),
+        (&["--jsn"], "--json"),
     ] {
         let text = refused(words);
         assert!(text.contains(remedy), "{words:?}: {text}");

@@ -80,10 +80,22 @@ pub(super) fn points(text: &str) -> Result<f64, String> {
 /// Seconds, or a time with its unit.
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
     const MOST: f64 = 1e6;
-    let with_unit = || quantity::time(text).ok().map(|time| time.0 / 1e9);
     positive(text, MOST)
-        .or_else(|| with_unit().filter(|seconds| *seconds > 0.0 && *seconds <= MOST))
-        .ok_or_else(|| "give seconds, or a time as in 500ms, more than 0 and up to 1000000 s".into())
+        .or_else(|| nanoseconds(text).map(|ns| ns / 1e9).filter(|seconds| *seconds > 0.0 && *seconds <= MOST))
+        .ok_or_else(|| {
+            "give a time as in 500ms, 30s, 5m or 1h, or seconds, more than 0 and up to 1000000 s".into()
+        })
+}
+
+/// A time with its unit, minutes and hours among them.
+fn nanoseconds(text: &str) -> Option<f64> {
+    const LONG: [(&str, f64); 3] = [("min", 60e9), ("m", 60e9), ("h", 3600e9)];
+    let long = || {
+        let (number, unit) =
+            LONG.iter().find_map(|(name, unit)| Some((text.trim().strip_suffix(name)?, *unit)))?;
+        positive(number, f64::MAX).map(|number| number * unit)
+    };
+    quantity::time(text).ok().map(|time| time.0).or_else(long)
 }
 
 /// The same in whole seconds, rounded up.
@@ -108,14 +120,14 @@ pub(super) fn budget(text: &str) -> Result<u64, String> {
     whole_time(text, (1e6, "milliseconds"), 10..=3_600_000)
 }
 
-/// A time in units of so many nanoseconds where it has none of its own.
+/// A time, in units of `unit` nanoseconds where it has none of its own.
 fn whole_time(text: &str, (unit, name): (f64, &str), range: RangeInclusive<u64>) -> Result<u64, String> {
     let bare = text.trim().parse::<f64>().ok();
-    let units = bare.or_else(|| quantity::time(text).ok().map(|time| time.0 / unit));
+    let units = bare.or_else(|| nanoseconds(text).map(|ns| ns / unit));
     let whole = units.filter(|units| *units > 0.0).map(|units| units.ceil() as u64);
     whole.filter(|whole| range.contains(whole)).ok_or_else(|| {
         format!(
-            "give {name}, from {} to {}, or a time with its unit, as in 500ms or 2s",
+            "give {name}, from {} to {}, or a time with its unit, as in 500ms, 2s or 5m",
             range.start(),
             range.end()
         )
@@ -153,6 +165,7 @@ mod tests {
     fn times_are_seconds_or_have_their_unit() {
         assert_eq!(seconds("2.5"), Ok(2.5));
         assert_eq!(seconds("500ms"), Ok(0.5));
+        assert_eq!((seconds("5m"), seconds("2min"), seconds("1h")), (Ok(300.0), Ok(120.0), Ok(3600.0)));
         assert_eq!(whole_seconds("1500ms"), Ok(2));
         assert_eq!(limit("1500ms"), Ok(2));
         assert_eq!((budget("600"), budget("2s")), (Ok(600), Ok(2000)));

@@ -30,11 +30,13 @@ Examples:
 /// Arguments of `wait`.
 #[derive(Clone, Debug, Args)]
 pub struct WaitArgs {
-    /// How long to wait: times and ranges by decades, as in 50us,1ms..100ms, from 2ns to 60s (repeatable, or with commas)
-    /// [default: 1us..50ms; with --quick 1us, 100us, 1ms, 10ms]
+    /// How long to wait: times and ranges by decades, as in 50us,1ms..100ms, from 2ns to 60s (repeatable, or with commas); no other
+    /// lengths are measured, but for the random ones that tell the granularity
+    /// [default: 1us..50ms, and rounds of 30 ms to 1 s; with --quick 1us, 100us, 1ms, 10ms, and 30 ms to 300 ms]
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = lengths, allow_hyphen_values = true)]
     pub durations: Vec<Lengths>,
-    /// Start rounds for this long, instead of a fixed number of them, and leave out waits of 30 ms to 1 s that were not asked for
+    /// Start rounds for this long (30s, 5m, 1h; seconds without a unit), instead of a fixed number of them, and leave out waits of 30 ms
+    /// to 1 s that were not asked for
     #[arg(long = "for", value_name = "TIME", value_parser = values::seconds, allow_hyphen_values = true)]
     pub span: Option<f64>,
     /// Write a histogram of latenesses to this file, a line a microsecond and a column a timer, as cyclictest --histfile does
@@ -97,11 +99,12 @@ pub struct WaitingArgs {
     /// What all runs have.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Seconds, or a time as in 500ms (rounded up), that the answers of one process of a timer may take together [default: 30]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = values::whole_seconds)]
+    /// Time that the answers of one process of a timer may take together, as in 30s or 2m (seconds without a unit; rounded up)
+    /// [default: 30s]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::whole_seconds)]
     pub timeout: Option<u64>,
     /// No progress, no hints
-    #[arg(long)]
+    #[arg(long, short)]
     pub quiet: bool,
 }
 

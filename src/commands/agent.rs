@@ -4,14 +4,18 @@ use std::io::{self, BufReader, ErrorKind};
 
 use super::CommandError;
 use crate::cli::AgentArgs;
+use crate::prober::children;
 use crate::prober::serve::serve;
 use crate::selection::select;
 
-/// Serves until the input ends or nobody reads the answers any more.
+/// Serves until the input ends or the answers are not read any more.
 ///
 /// # Errors
 /// When a timer is not known, the CPU cannot be had, or the pipes fail.
 pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
+    if !children::stay_with_starter() {
+        return Err(CommandError::Failed("the program that started it has ended".into()));
+    }
     let all: Vec<_> = timers::catalogue().iter().copied().chain([timers::floor()]).collect();
     let waiters = timers::waits::catalogue();
     let ids: Vec<&str> =

@@ -14,7 +14,7 @@ use super::first_look::again;
 use super::{CommandError, tell, tell_refused, terminal_style};
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::comparison::{self, Comparison, Verdict};
-use crate::model::BriefReport;
+use crate::model::Report;
 use crate::report::{Baselines, Collection, Kept, Unresolved, read};
 use crate::table::{Column, Format, Table, escape_markdown as escape};
 use crate::text::{clipped, plain};
@@ -48,11 +48,18 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         })
     };
     let reports = args.reports.iter().map(|word| resolve(word)).collect::<Result<Vec<_>, _>>()?;
+    let history = args.history.iter().map(|word| resolve(word)).collect::<Result<Vec<_>, _>>()?;
     if !args.new.is_empty() {
         let new = args.new.iter().map(|word| resolve(word)).collect::<Result<Vec<_>, _>>()?;
-        return runs::run(args, [&reports, &new], output);
+        return runs::run(args, [&reports, &new], &history, output);
     }
     match reports.as_slice() {
+        [old, new] if !history.is_empty() && !old.is_dir() && !new.is_dir() => {
+            runs::run(args, [std::slice::from_ref(old), std::slice::from_ref(new)], &history, output)
+        }
+        _ if !history.is_empty() => Err(CommandError::Usage(
+            "a history is of one machine: it goes with an old report and a new one, or with `--` between runs of one".into(),
+        )),
         [old, new] if old.is_dir() && new.is_dir() => fleet::run(args, old, new, output),
         [old, new] if new.is_dir() => Err(CommandError::Usage(format!(
             "'{}' is a folder of reports, and '{}' is one report: name two folders, or the folder first, or `--` between runs of one machine",
@@ -90,8 +97,8 @@ fn new_name(args: &CompareArgs) -> String {
 
 fn with_one(
     args: &CompareArgs,
-    old: &BriefReport,
-    new: &BriefReport,
+    old: &Report,
+    new: &Report,
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
     let comparison = Comparison::of(old, new).map_err(|error| {
@@ -129,7 +136,7 @@ fn tell_one(
 fn with_many(
     args: &CompareArgs,
     old: &Path,
-    new: &BriefReport,
+    new: &Report,
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
     let collection = Collection::read(&[old], |_, old| Comparison::of(&old, new).map(|c| pair(args, &c)));

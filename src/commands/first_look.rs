@@ -4,7 +4,7 @@ use clap::Parser;
 
 use super::{CommandError, failed, period, probe, tell, wait};
 use crate::cli::{AgentSpec, Cli, Command};
-use crate::model::{BriefReport, ProvenanceKind, Report, WaitConditions};
+use crate::model::{ProvenanceKind, Report, WaitConditions};
 use crate::prober::sampling::Plan;
 use crate::report::{json, parse};
 
@@ -22,11 +22,27 @@ pub fn first_look(
     probed(["--quick".to_owned()].into_iter().chain(runtime).collect(), timers, agents)
 }
 
+/// Lets these native timers wait so long, and no other length.
+///
+/// # Errors
+/// As `wait`.
+pub fn first_waits(timers: &[&str], request_ns: u64) -> Result<Report, CommandError> {
+    let words =
+        ["timermeter", "wait", "--quick", "--quiet", "--for", "300ms", "--durations"].map(str::to_owned);
+    let words = words.into_iter().chain([format!("{request_ns}ns"), "--".to_owned()]);
+    let words = words.chain(timers.iter().map(|id| (*id).to_owned()));
+    let parsed = Cli::try_parse_from(words).map_err(|error| CommandError::Usage(error.to_string()))?;
+    let Some(Command::Wait(args)) = parsed.command else {
+        return Err(CommandError::Failed("the timers could not be measured".into()));
+    };
+    wait::record(&args)?.0.report().map_err(failed)
+}
+
 /// Probes this machine as it was probed for `report`: its native timers, in its profile. Without what figures are drawn from.
 ///
 /// # Errors
 /// As `probe`, and where the report holds what cannot be probed again.
-pub fn again(report: &BriefReport) -> Result<BriefReport, CommandError> {
+pub fn again(report: &Report) -> Result<Report, CommandError> {
     if report.provenance.kind == ProvenanceKind::Published {
         return Err(failed("a report of published figures cannot be probed again: name the new report"));
     }
@@ -63,7 +79,7 @@ pub fn again(report: &BriefReport) -> Result<BriefReport, CommandError> {
 }
 
 /// Lets the timers of a report wait or tick again: in its profile, under the conditions that are in it.
-fn waited(report: &BriefReport) -> Result<Report, CommandError> {
+fn waited(report: &Report) -> Result<Report, CommandError> {
     let rows: Vec<(&str, &WaitConditions)> = match report.periods.as_slice() {
         [] => report.waits.iter().map(|row| (row.id.as_str(), &row.conditions)).collect(),
         periods => periods.iter().map(|row| (row.id.as_str(), &row.conditions)).collect(),
@@ -121,8 +137,8 @@ fn waited(report: &BriefReport) -> Result<Report, CommandError> {
     words.extend(ids.into_iter().map(str::to_owned));
     let parsed = Cli::try_parse_from(words).map_err(|error| CommandError::Usage(error.to_string()))?;
     let recording = match &parsed.command {
-        Command::Wait(args) => wait::record(args)?.0,
-        Command::Period(args) => period::record(args)?.0,
+        Some(Command::Wait(args)) => wait::record(args)?.0,
+        Some(Command::Period(args)) => period::record(args)?.0,
         _ => return Err(CommandError::Failed("the timers could not be measured".into())),
     };
     recording.report().map_err(failed)
@@ -132,7 +148,7 @@ fn probed(flags: Vec<String>, timers: &[String], agents: &[AgentSpec]) -> Result
     let words = ["timermeter".to_owned(), "probe".to_owned()].into_iter().chain(flags);
     let words = words.chain(["--".to_owned()]).chain(timers.iter().cloned());
     let probed = Cli::try_parse_from(words).map_err(|error| CommandError::Usage(error.to_string()))?;
-    let Command::Probe(mut args) = probed.command else {
+    let Some(Command::Probe(mut args)) = probed.command else {
         return Err(CommandError::Failed("the timers could not be probed".into()));
     };
     args.agents = agents.to_vec();

@@ -1,4 +1,5 @@
-//! `list`: every timer this build knows, clocks and timers that wait, whether it can be used here, and if not why.
+//! `list`: the timers of this system, clocks and timers that wait, whether each can be used here, and if not why; all that this build
+//! knows on request.
 
 use std::io::Write;
 use std::time::Duration;
@@ -12,11 +13,15 @@ use crate::cli::{ListArgs, ShortFormat};
 use crate::model::Status;
 use crate::prober::campaign::Settings;
 use crate::prober::sampling::Plan;
-use crate::table::{Column, Table};
-use crate::text::numbers;
+use crate::report;
+use crate::table::Style;
+use crate::text::numbers::short_time;
+use crate::text::{clipped, hang, plain};
 
 /// How long an agent may take to say what it has.
 const AGENT_SECONDS: u64 = 30;
+/// Longer ids, as agents may have them, are cut on a terminal; JSON holds them whole.
+const LONGEST_ID: usize = 40;
 
 /// What a timer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -42,12 +47,12 @@ impl Kind {
         }
     }
 
-    fn word(self) -> &'static str {
+    fn heading(self) -> &'static str {
         match self {
-            Self::Clock => "clock",
-            Self::Waits => "waits",
-            Self::Ticks => "ticks",
-            Self::WaitsAndTicks => "waits, ticks",
+            Self::Clock => "clocks (probe), in units of 1 ns unless told",
+            Self::Waits => "timers that wait (wait)",
+            Self::Ticks => "timers that tick (period)",
+            Self::WaitsAndTicks => "timers that wait and tick (wait, period)",
         }
     }
 }
@@ -85,10 +90,27 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
     match args.format {
         ShortFormat::Json => writeln!(output, "{}", super::pretty(&listed)?)?,
         ShortFormat::Table => {
-            output.write_all(table(&listed).on_terminal(terminal_style(), &|_| "").as_bytes())?
+            let whole = args.all || !args.timers.is_empty();
+            let (here, others): (Vec<_>, Vec<_>) =
+                listed.into_iter().partition(|timer| whole || !of_another_system(timer));
+            output.write_all(page(&here, terminal_style()).as_bytes())?;
+            if !others.is_empty() {
+                writeln!(
+                    output,
+                    "\n{} more are of other systems or processors: timermeter list --all",
+                    others.len()
+                )?;
+            }
         }
     }
     Ok(!lost)
+}
+
+/// Whether no machine of this system and processor has the timer.
+fn of_another_system(timer: &Listed) -> bool {
+    let clock = || (timers::find(&timer.id)?.availability)().err();
+    let waiter = || (timers::waits::find(&timer.id)?.availability)().err();
+    !timer.available && clock().or_else(waiter).is_some_and(|why| why.elsewhere)
 }
 
 fn listed(population: &Population) -> Vec<Listed> {
@@ -154,34 +176,63 @@ fn listed_waiters(waiters: &Waiters) -> Vec<Listed> {
     usable.chain(missing).collect()
 }
 
-fn table(listed: &[Listed]) -> Table<'static> {
-    let folds = |heading| Column { longest: Some(600), folds: true, ..Column::left(heading) };
-    let mut table = Table::new(vec![
-        folds("timer"),
-        folds("call"),
-        Column::left("kind"),
-        Column::left("unit"),
-        folds("here"),
-    ]);
-    for timer in listed {
-        let here = match (&timer.reason, &timer.remedy) {
-            _ if timer.available => "yes".into(),
-            (Some(reason), Some(remedy)) => format!("no: {reason} → {remedy}"),
-            (reason, _) => format!("no: {}", reason.as_deref().unwrap_or("the system did not say why")),
-        };
-        let call = match &timer.legend {
-            Some(legend) => format!("{} = {legend}", timer.label),
-            None => timer.label.clone(),
-        };
-        let unknown = if timer.kind == Kind::Clock { "raw counts" } else { numbers::NOTHING };
-        let unit = timer.ns_per_tick.map_or(unknown.into(), |ns| numbers::time(Some(ns)));
-        table.push(vec![
-            timer.id.as_str().into(),
-            call.into(),
-            timer.kind.word().into(),
-            unit.into(),
-            here.into(),
-        ]);
+/// The timers of each kind with their calls; below them what cannot be used, and why.
+fn page(listed: &[Listed], style: Style) -> String {
+    let (here, missing): (Vec<&Listed>, Vec<&Listed>) = listed.iter().partition(|timer| timer.available);
+    let mut out = String::new();
+    for kind in [Kind::Clock, Kind::WaitsAndTicks, Kind::Waits, Kind::Ticks] {
+        section(&mut out, kind.heading(), here.iter().filter(|timer| timer.kind == kind), style);
     }
-    table
+    let (others, refused): (Vec<_>, Vec<_>) = missing.into_iter().partition(|timer| of_another_system(timer));
+    if !refused.is_empty() {
+        out += &format!("{}\n", style.paint("1", "cannot be used here"));
+    }
+    let why = |timer: &Listed| (timer.reason.clone(), timer.remedy.clone());
+    let mut told = Vec::new();
+    for (at, timer) in refused.iter().enumerate() {
+        if refused[..at].iter().any(|before| why(before) == why(timer)) {
+            continue;
+        }
+        let alike = refused.iter().filter(|other| why(other) == why(timer));
+        let ids = alike.map(|other| clipped(&other.id, LONGEST_ID)).collect::<Vec<_>>().join(", ");
+        told.push(format!("{ids} — {}", reason(timer)));
+    }
+    told.iter().for_each(|text| hang(&mut out, "  ", "    ", text, style.columns()));
+    if !told.is_empty() {
+        out.push('\n');
+    }
+    let mut systems: Vec<String> = others.iter().map(|timer| reason(timer)).collect();
+    systems.sort();
+    systems.dedup();
+    for system in systems {
+        section(&mut out, &system, others.iter().filter(|timer| reason(timer) == system), style);
+    }
+    out.truncate(out.trim_end().len());
+    out + "\n"
+}
+
+/// Why a timer cannot be used, and what would change that.
+fn reason(timer: &Listed) -> String {
+    let reason = plain(timer.reason.as_deref().unwrap_or("the system did not say why"));
+    timer.remedy.as_deref().map_or(reason.clone(), |remedy| format!("{reason} → {}", plain(remedy)))
+}
+
+fn section<'a>(out: &mut String, heading: &str, timers: impl Iterator<Item = &'a &'a Listed>, style: Style) {
+    let rows: Vec<(String, String)> =
+        timers.map(|timer| (clipped(&timer.id, LONGEST_ID), call(timer))).collect();
+    if !rows.is_empty() {
+        *out += &format!("{}\n{}\n", style.paint("1", heading), report::terminal::listed("  ", &rows, style));
+    }
+}
+
+/// The call, the name that the paper has for it, and its unit where that is not a nanosecond.
+fn call(timer: &Listed) -> String {
+    let legend = timer.legend.as_ref().map(|legend| format!(" = {legend}")).unwrap_or_default();
+    let unit = match timer.ns_per_tick {
+        Some(1.0) => String::new(),
+        Some(ns) => format!(", in {}", short_time(ns)),
+        None if timer.kind == Kind::Clock => ", raw counts".to_owned(),
+        None => String::new(),
+    };
+    format!("{}{legend}{unit}", clipped(&timer.label, 600))
 }

@@ -3,6 +3,8 @@
 pub mod agent;
 pub mod agent_check;
 pub mod analyse;
+pub mod answer;
+pub mod browser;
 pub mod check;
 pub mod collect;
 mod columns;
@@ -53,7 +55,7 @@ use crate::text::{hang, plain, shortened};
 pub const ENDING: Duration = Duration::from_secs(10);
 
 /// The one way to standard error, for whatever was read, answered or named elsewhere: nothing of it steers the terminal.
-/// Where nobody reads it any more, the exit status has to do.
+/// Where it is not read any more, the exit status has to do.
 pub fn tell(what: &dyn std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "timermeter: {}", shortened(&plain(&what.to_string())));
 }
@@ -73,7 +75,7 @@ pub enum CommandError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// Nobody reads the output any more, as in `timermeter list | head -1`.
+    /// The output is not read any more, as in `timermeter list | head -1`.
     #[error("the reader of the output went away")]
     Closed,
 }

@@ -7,8 +7,9 @@ use super::{CommandError, pick_wait, terminal_style};
 use crate::cli::{PickArgs, ShortFormat};
 use crate::method::choice::{Candidate, told};
 use crate::method::plan::Method;
-use crate::method::runtime::host;
-use crate::method::{Choice, Requirement, choose};
+use crate::method::runtime::{host, hosts};
+use crate::method::snippet::snippet;
+use crate::method::{Choice, Language, Requirement, choose};
 use crate::model::Report;
 use crate::report::read;
 use crate::report::terminal::listed;
@@ -25,22 +26,27 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
         return pick_wait::run(args, every as f64, output);
     }
     let requirement = requirement(args)?;
+    let runtime = requirement.runtime.as_deref();
     let report = match &args.from {
-        Some(path) => read::<Report>(path).map_err(|error| CommandError::Failed(error.to_string()))?,
-        None => probed(args)?,
+        Some(path) => read(path).map_err(|error| CommandError::Failed(error.to_string()))?,
+        None => probed(args, runtime)?,
     };
     let choice = choose(&report, &requirement).map_err(|error| CommandError::Failed(error.to_string()))?;
     match args.format {
         ShortFormat::Json => writeln!(output, "{}", super::pretty(&choice)?)?,
-        ShortFormat::Table => output.write_all(page(&choice, terminal_style()).as_bytes())?,
+        ShortFormat::Table if args.all => output.write_all(page(&choice, terminal_style()).as_bytes())?,
+        ShortFormat::Table => {
+            let code = code(&report, &choice, args.language);
+            output.write_all(in_short(&choice, code, terminal_style()).as_bytes())?;
+        }
     }
     output.flush()?;
     Ok(choice.picked.is_some())
 }
 
 /// Figures of what is needed: the timers of the runtime that was named, else the native ones.
-fn probed(args: &PickArgs) -> Result<Report, CommandError> {
-    let Some(name) = args.runtime.as_deref().filter(|name| *name != "native") else {
+fn probed(args: &PickArgs, runtime: Option<&str>) -> Result<Report, CommandError> {
+    let Some(name) = runtime.filter(|name| *name != "native") else {
         return first_look(&[], &args.agents, None);
     };
     let hosted = ["*:*".to_owned()];
@@ -50,25 +56,82 @@ fn probed(args: &PickArgs) -> Result<Report, CommandError> {
     let host = host(name).ok_or_else(|| {
         let shown = clipped(name, 40);
         CommandError::Usage(format!(
-            "--runtime `{shown}`: this program brings no host for it along, only for java, dotnet, mono, python and node; \
-             give one with --agent, or a report with --from"
+            "--runtime `{shown}`: this program brings no host for it along, only for {}; give one with --agent, or a report with --from",
+            hosts()
         ))
     })?;
-    first_look(&hosted, &[], Some(host))
+    first_look(&hosted, &[], Some(host.name))
 }
 
 fn requirement(args: &PickArgs) -> Result<Requirement, CommandError> {
-    let (Some(duration), Some(error)) = (args.duration, args.error) else {
-        return Err(CommandError::Usage(
-            "say how long the operation takes and what error may be made, or --every".into(),
-        ));
+    let Some(duration) = args.operation.or(args.duration) else {
+        return Err(CommandError::Usage("say how long the operation takes, or --every".into()));
     };
-    let requirement = Requirement::new(duration, error, args.confidence)
+    let requirement = Requirement::new(duration, args.error, args.confidence)
         .and_then(|requirement| requirement.overhead(args.overhead))
         .and_then(|requirement| requirement.rate(args.rate))
         .map_err(|error| CommandError::Usage(error.to_string()))?;
-    let (needs, runtime) = (args.needs.clone(), args.runtime.clone());
-    Ok(Requirement { counts: args.counts, needs, settable: args.settable, runtime, ..requirement })
+    let runtime_of = |language: Language| language.runtime().map(str::to_owned);
+    let runtime = args.runtime.clone().or(args.language.and_then(runtime_of));
+    let clocks = args.language.map_or(&[][..], Language::clocks).iter().map(|id| (*id).to_owned()).collect();
+    let needs = args.needs.clone();
+    Ok(Requirement { counts: args.counts, needs, settable: args.settable, runtime, clocks, ..requirement })
+}
+
+/// Code for what was picked, in the language that was asked for, else in C where that calls such a clock.
+fn code(report: &Report, choice: &Choice, language: Option<Language>) -> Option<String> {
+    let picked = choice.picked.as_ref()?;
+    let row = report.timers.iter().find(|row| row.id == picked.id)?;
+    snippet(language.unwrap_or(Language::C), picked, row.cost.as_ref()?.median_ns?)
+}
+
+/// Clocks that are told beside the one that was picked.
+const RUNNERS_UP: usize = 3;
+const LONGEST_ID: usize = 40;
+
+/// What was picked, how to use it, and who comes next.
+fn in_short(choice: &Choice, code: Option<String>, style: Style) -> String {
+    let mut out = String::new();
+    let (title, shown) = match (&choice.picked, &choice.nearest) {
+        (Some(picked), _) => ("measure with", Some(picked)),
+        (None, nearest) => {
+            out += "No clock suffices.\n";
+            ("the nearest that is possible is", nearest.as_ref())
+        }
+    };
+    if let Some(Candidate { id, label, plan, notes }) = shown {
+        let what =
+            if label.contains(id.as_str()) || label == id { String::new() } else { format!(" ({id})") };
+        let share = |share: f64| percent(Some(share));
+        let how = format!("{title} {}{what}: {} between two reads", clipped(label, 60), told(plan));
+        hang(&mut out, "", "  ", &how, style.columns());
+        let figures = format!(
+            "error {} % at most; {} % of the time is spent reading; a campaign takes {}",
+            share(plan.error),
+            significant(plan.overhead * 100.0, 2),
+            time(Some(plan.campaign_ns))
+        );
+        hang(&mut out, "  ", "  ", &figures, style.columns());
+        notes.iter().for_each(|note| hang(&mut out, "  → ", "    ", note, style.columns()));
+    }
+    if let Some(code) = code {
+        out.push('\n');
+        for line in code.lines() {
+            out += format!("    {line}").trim_end();
+            out.push('\n');
+        }
+    }
+    let others = &choice.others[..choice.others.len().min(RUNNERS_UP)];
+    let widest = others.iter().map(|other| other.id.chars().count()).max().unwrap_or(0).min(LONGEST_ID);
+    if !others.is_empty() {
+        out += &format!("\nnext, of {} (with benchmark harnesses: --all)\n", choice.others.len());
+    }
+    for other in others {
+        let room = style.columns().saturating_sub(widest + 4).max(LONGEST_ID);
+        let id = clipped(&other.id, LONGEST_ID);
+        out += &format!("  {id:<widest$}  {}\n", clipped(&other.reason, room));
+    }
+    out
 }
 
 /// The answer for people.
@@ -96,8 +159,8 @@ fn page(choice: &Choice, style: Style) -> String {
             "  ",
             "  ",
             &format!(
-                "The highest Quality has {best}; {} is picked because it suffices and costs the least here, as far as costs are \
-                 known.",
+                "The highest Quality has {best}; {} is picked because campaigns with it are about as short, and it is safer or on \
+                 more platforms.",
                 picked.id
             ),
             style.columns(),

@@ -3,11 +3,10 @@
 use std::io::Write;
 
 use super::{CommandError, failed, terminal_style, wait};
-use clap::ValueEnum;
 
 use crate::cli::{Lengths, PickArgs, RuntimeArgs, RuntimeName, ShortFormat, WaitArgs, WaitingArgs};
+use crate::method::runtime::host;
 use crate::method::waiting::{Punctuality, WaitChoice, Waiter, choose, waits_to_prove};
-use crate::model::Report;
 use crate::report::read;
 use crate::report::terminal::listed;
 use crate::table::Style;
@@ -24,7 +23,7 @@ pub fn run(args: &PickArgs, every_ns: f64, output: &mut dyn Write) -> Result<boo
     let asked = Punctuality::new(every_ns, within, args.share, args.overhead)
         .map_err(|error| CommandError::Usage(error.to_string()))?;
     let report = match &args.from {
-        Some(path) => read::<Report>(path).map_err(failed)?,
+        Some(path) => read(path).map_err(failed)?,
         None => {
             let measured = to_be_measured(args, every_ns as u64, asked.share)?;
             wait::record(&measured)?.0.report().map_err(failed)?
@@ -45,13 +44,11 @@ const MOST_SECONDS: f64 = 15.0;
 /// One length, often enough to tell of such a share.
 fn to_be_measured(pick: &PickArgs, every_ns: u64, share: f64) -> Result<WaitArgs, CommandError> {
     let runtime = pick.runtime.as_deref().filter(|name| *name != "native" && pick.agents.is_empty());
-    let named = runtime.map(|name| RuntimeName::from_str(name, true)).transpose().map_err(|_| {
-        CommandError::Usage(
-            "--runtime: this program brings hosts along for java, dotnet, python and node only; give a report of `timermeter \
-             wait --agent …` with --from"
-                .into(),
-        )
-    })?;
+    let unknown = || {
+        let why = "--runtime: this program brings no host for it along; give a report of `timermeter wait --agent …` with --from";
+        CommandError::Usage(why.into())
+    };
+    let named = runtime.map(|name| host(name).map(RuntimeName::One).ok_or_else(unknown)).transpose()?;
     let hosted = !pick.agents.is_empty() || named.is_some();
     let seconds = waits_to_prove(share) * every_ns as f64 / 1e9;
     if seconds > MOST_SECONDS {

@@ -18,6 +18,7 @@ use crate::recording::{Observed, Recording};
 const TIMEOUT_SECONDS: u64 = 30;
 
 /// Processes of a timer at most, where a precision is asked for.
+/// *Judgement*.
 const MOST_PROCESSES: u32 = 200;
 
 /// Runs the command. Returns whether all timers that were asked for by name could be characterised.
@@ -63,7 +64,7 @@ fn plan(args: &ProbeArgs) -> Plan {
         (_, true) => Plan::THOROUGH,
         _ => Plan::DEFAULT,
     };
-    // Whoever asks for a precision or gives time wants it to be used.
+    // A user who asks for a precision or gives time wants it to be used.
     let asked = args.precision.is_some() || args.budget.is_some();
     Plan {
         precision: args.precision.map_or(plan.precision, |points| points / 100.0),
@@ -97,7 +98,7 @@ fn measure(
     let bar = Progress::of(steps, quiet);
     let progress = |what: &str| {
         bar.at(what);
-        // Nobody knows how many processes it takes to narrow intervals.
+        // It is unknown how many processes it takes to narrow intervals.
         if !bar.step() {
             bar.until(settings.plan.budget_s);
         }

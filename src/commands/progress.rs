@@ -7,8 +7,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// How much is done of what is known beforehand.
 const COUNTED: &str = "{bar:24} {percent:>3} %{left}  {wide_msg}";
-/// Nobody knows how much there is, only how long it is meant to take.
-const TIMED: &str = "{elapsed} of about {prefix}  {wide_msg}";
+/// It is unknown how much there is, only how long it may take.
+const TIMED: &str = "{elapsed}{most}  {wide_msg}";
 
 /// A line that is gone once the command has an answer.
 pub(super) struct Progress(Option<ProgressBar>);
@@ -41,8 +41,13 @@ impl Progress {
     /// All known steps are done, and what follows is meant to be over so many seconds after the beginning.
     pub(super) fn until(&self, seconds: f64) {
         if let Some(bar) = &self.0 {
-            bar.set_style(style(TIMED));
-            bar.set_prefix(format!("{seconds:.0}s"));
+            // What takes longer all the same says nothing of what it was meant to take.
+            let most = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                if state.elapsed().as_secs_f64() < seconds {
+                    let _ = write!(out, " of at most {seconds:.0} s");
+                }
+            };
+            bar.set_style(style(TIMED).with_key("most", most));
         }
     }
 }
@@ -56,7 +61,7 @@ impl Drop for Progress {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    // Before the first step is done nobody knows.
+    // Before the first step is done that is unknown.
     let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
         if state.pos() > 0 {
             let _ = write!(out, ", {} s left", state.eta().as_secs());

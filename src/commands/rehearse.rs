@@ -13,7 +13,7 @@ use crate::measure::worker::{Instrument, Reply, Request};
 use crate::method::ClockFigures;
 use crate::report::machine::facts;
 use crate::report::terminal::machine;
-use crate::table::{Cell, Column, Format, Notation, Style, Table};
+use crate::table::{Column, Format, Notation, Style, Table, Value};
 use crate::text::numbers::{NOTHING, percent};
 
 /// The schema of the document.
@@ -52,6 +52,14 @@ struct Outcome {
 /// # Errors
 /// When something is asked for that makes no sense, or nothing could be probed.
 pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    if !args.others.is_empty() {
+        return Err(CommandError::Usage("--rehearse: name one operation".into()));
+    }
+    if !(5..=1_000).contains(&args.samples) || !(10..=3_600_000).contains(&args.budget) {
+        return Err(CommandError::Usage(
+            "--rehearse: give 5 to 1000 --samples, and a --budget from 10ms to 1h".into(),
+        ));
+    }
     trial::promise(args.error, args.confidence)?;
     let entry = measure::entry(&args.operation)?;
     if operations::needs_set_up(entry.name) == Some(true) {
@@ -98,13 +106,14 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
         progress.step();
     }
     drop(progress);
+    let whole = |format: Format| if args.standalone { format.standalone() } else { format };
     match args.format {
         MeasureFormat::Json => writeln!(output, "{}", super::pretty(&outcome)?)?,
         MeasureFormat::Csv => output.write_all(columns(&outcome, ",").as_bytes())?,
         MeasureFormat::Gnuplot => output.write_all(columns(&outcome, " ").as_bytes())?,
         MeasureFormat::Markdown => table(&outcome).write(Format::Markdown, output)?,
-        MeasureFormat::Html => table(&outcome).write(Format::Html, output)?,
-        MeasureFormat::Latex => table(&outcome).write(Format::Latex, output)?,
+        MeasureFormat::Html => table(&outcome).write(whole(Format::Html), output)?,
+        MeasureFormat::Latex => table(&outcome).write(whole(Format::Latex), output)?,
         MeasureFormat::Table => {
             let style = terminal_style();
             output.write_all(machine(&facts(&report.platform, &report.frequency), style).as_bytes())?;
@@ -228,9 +237,9 @@ fn table(outcome: &Outcome) -> Table<'static> {
             found.calls.to_string().into(),
             found.truth_ns.into(),
             found.found_ns.into(),
-            Cell::percent(Some(found.error)),
-            Cell::percent(Some(found.promised)),
-            Cell::percent(Some(found.clock_error)),
+            Value::from(100.0 * found.error),
+            Value::from(100.0 * found.promised),
+            Value::from(100.0 * found.clock_error),
             if found.kept() { "" } else { "BROKEN" }.into(),
         ]);
     }

@@ -165,7 +165,7 @@ mod tests {
 
     fn score(line: &str) -> Result<String, CommandError> {
         let cli = Cli::try_parse_from(format!("timermeter score {line}").split_whitespace()).expect(line);
-        let Command::Score(args) = cli.command else { panic!("{line} is not a score") };
+        let Some(Command::Score(args)) = cli.command else { panic!("{line} is not a score") };
         let mut out = Vec::new();
         run(&args, &mut out).map(|()| String::from_utf8(out).unwrap())
     }

@@ -22,11 +22,14 @@ use crate::measure::{ClockError, Goal, Operation, TrialError};
 use crate::method::{ClockFigures, Counts};
 use crate::text::clipped;
 
-/// Runs of each command at least, where nobody says how many.
+/// Runs of each command at least, where none is specified.
+/// *Definition*: the convention of hyperfine.
 const FEWEST: u32 = 10;
 /// And as many more as fit this long a time for each of them.
+/// *Definition*: the convention of hyperfine.
 const LONG: Duration = Duration::from_secs(3);
 /// Runs of each at most, then.
+/// *Judgement*.
 const MOST: u32 = 10_000;
 
 /// One command, run again and again.
@@ -51,7 +54,7 @@ impl Repeated<'_> {
             return Ok(ended);
         }
         Err(format!(
-            "`{}` failed ({}): run it by hand to see why, or measure it nevertheless with --ignore-failure",
+            "`{}` failed ({}): run it by hand to see why, or measure it anyway with --ignore-failure",
             shown(self.command),
             ended.status
         ))

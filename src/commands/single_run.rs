@@ -22,7 +22,7 @@ type Running = Arc<Mutex<Option<(Pid, Deadline)>>>;
 pub struct Runner {
     limit: Duration,
     running: Running,
-    /// Closed when the runner goes: then nobody watches any more.
+    /// Closed when the runner goes: then nothing watches any more.
     _watched: mpsc::Sender<()>,
 }
 
@@ -70,7 +70,7 @@ impl Runner {
             .map_err(|error| format!("`{}` cannot be run: {error}", clipped(program, 60)))?;
         let deadline = Deadline::after(self.limit);
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some((run.group(), deadline));
-        // It keeps its number until its status is taken: only then is nobody else's group ended.
+        // It keeps its number until its status is taken: only then no other group is ended.
         run.until_it_exits();
         let was_late = self.running.lock().unwrap_or_else(PoisonError::into_inner).take().is_none();
         let status = run.end_group().ok_or("how it ended is not known")?;

@@ -19,6 +19,7 @@ const NARROW: usize = 110;
 /// When none could, or the output cannot be written.
 pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let format = match args.format() {
+        TableFormat::Shown(format) if args.standalone => format.standalone(),
         TableFormat::Shown(format) => format,
         TableFormat::Typed(format) => return columns::table(args, format),
     };

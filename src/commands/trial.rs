@@ -28,7 +28,7 @@ const LONGEST_ANSWER: u64 = 64 << 20;
 /// When neither is to be had.
 pub fn report(from: Option<&Path>, timers: &[String]) -> Result<Report, CommandError> {
     match from {
-        Some(path) => read::<Report>(path).map_err(|error| CommandError::Failed(error.to_string())),
+        Some(path) => read(path).map_err(|error| CommandError::Failed(error.to_string())),
         None => first_look(timers, NO_AGENTS, None),
     }
 }
@@ -110,7 +110,7 @@ pub fn run(request: &Request) -> Result<Reply, CommandError> {
     let read = move || {
         let mut answer = String::new();
         let read = output.take(LONGEST_ANSWER).read_to_string(&mut answer).map(|_| answer);
-        // Nobody waits for it any more when the limit is over.
+        // It is not waited for any more when the limit is over.
         let _ = sender.send(read);
     };
     std::thread::Builder::new().spawn(read).map_err(|error| failed(error.to_string()))?;
@@ -148,7 +148,7 @@ pub fn run(request: &Request) -> Result<Reply, CommandError> {
 pub fn serve(request: &str, output: &mut dyn std::io::Write) -> Result<(), CommandError> {
     let request: Request = serde_json::from_str(request)
         .map_err(|error| CommandError::Usage(format!("this is no request of `measure`: {error}")))?;
-    // Who asked may go away: then nobody wants the answer, and the input, which nobody writes to, ends.
+    // Who asked may go away: then the answer is not wanted, and the input, which has no writer left, ends.
     std::thread::spawn(|| {
         let mut nothing = [0_u8; 1];
         if matches!(std::io::stdin().read(&mut nothing), Ok(0)) {

@@ -49,7 +49,7 @@ struct Before {
 struct Step {
     #[serde(flatten)]
     change: Change,
-    /// Null where nobody asked for it.
+    /// Null where it was not asked for.
     done: Option<bool>,
     /// Why it was not done.
     reason: Option<String>,

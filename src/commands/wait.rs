@@ -1,4 +1,4 @@
-//! `wait`: characterises timers that wait and prints them, those first that nobody has a reason to pass over.
+//! `wait`: characterises timers that wait and prints them, first those that there is no reason to pass over.
 
 use std::io::Write;
 use std::time::Duration;
@@ -49,14 +49,17 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         *plan = WaitPlan {
             waits: each.max(plan.waits),
             length_ns: MOST_NS / f64::from(plan.processes),
-            long_rounds: 0,
-            ..*plan
+            ..plan.whole()
         };
     }
     settings.span = args.span.map(Duration::from_secs_f64);
     settings.break_ns = args.break_at.map(|at| at.0 as u64);
-    if settings.span.is_some() || settings.break_ns.is_some() {
+    // What was named is measured, and no longer waits beside it.
+    if !args.durations.is_empty() {
         settings.plan.long_rounds = 0;
+    }
+    if settings.span.is_some() || settings.break_ns.is_some() {
+        settings.plan = settings.plan.whole();
     }
     let process_ns = campaign.settings.plan.process_ns(&campaign.settings.lengths_ns);
     campaign.expect(common.timeout, process_ns);

@@ -77,7 +77,7 @@ impl<T> Campaign<T> {
         Ok(Self { waiters, subjects, settings, frame })
     }
 
-    /// Gives each process as long as its answers should take, unless somebody said how long they may.
+    /// Gives each process as long as its answers should take, unless that was specified.
     pub fn expect(&mut self, asked: Option<u64>, process_ns: f64) {
         if asked.is_none() {
             self.settings.timeout =

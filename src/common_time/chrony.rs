@@ -60,7 +60,7 @@ pub(super) fn read(said: Result<&str, String>) -> CommonTime {
         let why = "chronyd takes this machine's own clock for the reference (`local`)";
         return CommonTime { reason: Some(why.to_owned()), ..known };
     }
-    // Two zeros differ in their sign only, which nobody wants to see.
+    // Two zeros differ in their sign only, which is of no use to a reader.
     let offset_ns = 0.0 - tracking.slow_s * NS;
     let uncertainty_ns = (tracking.root_dispersion_s + tracking.root_delay_s / 2.0) * NS;
     CommonTime {

@@ -15,10 +15,12 @@ use crate::platform::Root;
 const MOST_DEVICES: u32 = 32;
 /// Names of clocks that are those of the host of a virtual machine, in UTC (Linux: drivers/ptp/ptp_kvm_common.c, drivers/hv/hv_util.c).
 const OF_HOST: [&str; 2] = ["KVM virtual PTP", "hyperv"];
-/// Seconds by which TAI is ahead of UTC since 2017 (IERS, Bulletin C), for kernels that nobody told.
+/// Seconds by which TAI is ahead of UTC since 2017 (IERS, Bulletin C), for kernels that were not told.
+/// *Definition*.
 const TAI_AHEAD_S: i64 = 37;
 /// A device that is nearer to UTC or to TAI than this keeps it, and one that is not does not: a clock that is set by hand is off by
 /// seconds, and the two are 37 s apart.
+/// *Judgement*.
 const NEAR_NS: u64 = 1_000_000_000;
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -74,7 +76,7 @@ fn told(
     };
     let uncertainty_ns = uncertainty_ns.map(|ns| ns as f64);
     let reason = match (of_host, uncertainty_ns) {
-        (false, _) => Some("nobody says that the device keeps a common time; it does where ptp4l steers it"),
+        (false, _) => Some("nothing says that the device keeps a common time; it does where ptp4l steers it"),
         (true, None) => Some("the device does not tell how exactly both clocks were read at once"),
         (true, Some(_)) => None,
     };

@@ -24,11 +24,11 @@ fn told(found: io::Result<Discipline>) -> CommonTime {
         Err(error) => return silent(SOURCE, format!("adjtimex: {error}")),
     };
     if !found.synchronised {
-        return silent(SOURCE, "nobody told the kernel that its clock is synchronised");
+        return silent(SOURCE, "no time service has told the kernel that its clock is synchronised");
     }
     // What is still to be slewed in is added to the clock, which is behind by as much.
     let offset_ns = Some(found.offset_ns).filter(|&ns| ns != 0).map(|ns| 0.0 - ns as f64);
-    let why = "whoever keeps the clock does not tell the kernel how far it is off";
+    let why = "the service that keeps the clock does not tell the kernel how far it is off";
     CommonTime {
         source: SOURCE.to_owned(),
         clock: ComparedClock::System,

@@ -1,4 +1,4 @@
-//! How far the system clock is from a time that other machines keep too: whoever knows it is asked. Nothing is set, and no clock is
+//! How far the system clock is from a time that other machines keep too: the services that know it are asked. Nothing is set, and no clock is
 //! touched.
 //!
 //! | file | asks |
@@ -32,7 +32,7 @@ pub fn identify(cpu: Option<u32>) -> Platform {
     Platform { common_time: Some(ask(&Root::system())), ..platform::identify(cpu) }
 }
 
-/// What everybody who knows of a common time says. Those who know the whole way to it come first, who hands on what he was told last.
+/// What each service that knows of a common time says. Those who know the whole way to it come first, the kernel, which hands on what it was told, last.
 /// Programs and devices that are not there are left out.
 #[must_use]
 pub fn ask(root: &Root) -> Vec<CommonTime> {

@@ -28,7 +28,7 @@ pub(super) fn read(said: Result<&str, String>) -> CommonTime {
     if present != "true" || steps == "0" {
         return silent(
             SOURCE,
-            "ptp4l follows nobody: this machine is the grandmaster, or has found none yet",
+            "ptp4l follows no other clock: this machine is the grandmaster, or has found none yet",
         );
     }
     let known = CommonTime {

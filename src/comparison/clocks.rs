@@ -3,19 +3,21 @@
 use super::evidence::{Run, Sides};
 use super::family::Candidate;
 use super::scatter::Read;
-use super::{Figure, Quantity, Unit, is_of_single_process};
+use super::{Quantity, Unit, is_of_single_process};
 use crate::analysis::statistics::mean;
 use crate::model::{Following, Report, TimerRow};
 use crate::quality::{ACCURACY_EXPONENT, COST_EXPONENT};
 
-/// Runs of sides with several, with fewer of which nobody can tell what a cost follows.
+/// Runs of sides with several, with fewer of which it is unknown what a cost follows.
+/// *Judgement*: a scatter of fewer is none.
 const FEWEST: usize = 4;
 /// What runs differ by in the right unit is at most this part of what they differ by in the wrong one.
+/// *Judgement*: the wrong unit adds what the core's frequency differs by, and rarely takes as much away.
 const CLEARLY: f64 = 0.7;
 
 /// A row of a run, with the frequencies of it.
-pub(super) struct Seen<'a, F, V> {
-    pub row: &'a TimerRow<F, V>,
+pub(super) struct Seen<'a> {
+    pub row: &'a TimerRow,
     pub hertz: Hertz,
 }
 
@@ -35,9 +37,9 @@ pub(super) struct Common {
 }
 
 impl Common {
-    pub(super) fn of<F, V, H, P>(old: &[&Report<F, V, H, P>], new: &[&Report<F, V, H, P>]) -> Self {
+    pub(super) fn of(old: &[&Report], new: &[&Report]) -> Self {
         let all = |of: fn(&Hertz) -> Option<f64>| {
-            let known = |runs: &[&Report<F, V, H, P>]| -> Option<Vec<f64>> {
+            let known = |runs: &[&Report]| -> Option<Vec<f64>> {
                 runs.iter().map(|run| of(&hertz(run)).filter(|hz| hz.is_finite() && *hz > 0.0)).collect()
             };
             known(new).and_then(|_| mean(&known(old)?))
@@ -59,22 +61,22 @@ impl Common {
     }
 }
 
-pub(super) fn hertz<F, V, H, P>(report: &Report<F, V, H, P>) -> Hertz {
+pub(super) fn hertz(report: &Report) -> Hertz {
     Hertz { core: report.frequency.effective_hz, cycles: report.frequency.cycles_hz }
 }
 
-/// All that can be compared of a timer.
-pub(super) fn candidates<F, V>(sides: [&[Seen<F, V>]; 2], common: Common) -> impl Iterator<Item = Candidate> {
-    Quantity::OF_CLOCKS.into_iter().filter_map(move |quantity| {
+/// All that can be compared of a timer, by its rows of the old runs, of the new ones and of a history.
+pub(super) fn candidates(sides: [&[Seen]; 3], common: Common) -> impl Iterator<Item = Candidate> {
+    Quantity::of_clocks().into_iter().filter_map(move |quantity| {
         let ways = units(quantity, sides, common).iter().filter_map(|unit| {
-            let runs =
+            let [old, new, history]: [Vec<Run>; 3] =
                 sides.map(|side| side.iter().filter_map(|seen| run(quantity, seen, common, *unit)).collect());
-            let runs: [Vec<Run>; 2] = runs;
-            runs.iter().all(|side| !side.is_empty()).then_some(Sides { unit: *unit, runs })
+            let both = !old.is_empty() && !new.is_empty();
+            both.then_some(Sides { unit: *unit, runs: [old, new], history })
         });
         let ways: Vec<Sides> = ways.collect();
         let row = sides[1].first()?.row;
-        let mut rows = sides.into_iter().flatten();
+        let mut rows = sides[..2].iter().copied().flatten();
         (!ways.is_empty()).then(|| Candidate {
             timer: row.id.clone(),
             quantity,
@@ -87,12 +89,12 @@ pub(super) fn candidates<F, V>(sides: [&[Seen<F, V>]; 2], common: Common) -> imp
 
 /// In which units a figure may be the same: a cost that follows the core in cycles, one that does not in nanoseconds, in either where
 /// nobody can tell. A Quality goes by its cost. Several runs tell it best, else the processes of each.
-fn units<F, V>(quantity: Quantity, sides: [&[Seen<F, V>]; 2], common: Common) -> &'static [Option<Unit>] {
-    if !matches!(quantity, Quantity::Cost | Quantity::Quality) {
+fn units(quantity: Quantity, sides: [&[Seen]; 3], common: Common) -> &'static [Option<Unit>] {
+    if ![Quantity::COST, Quantity::QUALITY].contains(&quantity) {
         return &[None];
     }
     if common.hertz.core.is_none() {
-        return if quantity == Quantity::Cost { &[Some(Unit::Time)] } else { &[None] };
+        return if quantity == Quantity::COST { &[Some(Unit::Time)] } else { &[None] };
     }
     match between_runs(sides, common) {
         Following::Core => return &[Some(Unit::Cycles)],
@@ -112,15 +114,15 @@ fn units<F, V>(quantity: Quantity, sides: [&[Seen<F, V>]; 2], common: Common) ->
     }
 }
 
-/// What a cost follows from run to run: runs of a side differ clearly less in one unit than in the other. How the sides differ has no part
+/// What a cost follows from run to run: unchanged runs differ clearly less in one unit than in the other. How the sides differ has no part
 /// in it. Of few runs that cannot be told, nor where the core kept its frequency.
-fn between_runs<F, V>(sides: [&[Seen<F, V>]; 2], common: Common) -> Following {
+fn between_runs(sides: [&[Seen]; 3], common: Common) -> Following {
     let scatter = |unit: Unit| -> Option<f64> {
         let mut apart = Vec::new();
         for side in sides {
-            let runs = side.iter().filter_map(|seen| run(Quantity::Cost, seen, common, Some(unit)));
+            let runs = side.iter().filter_map(|seen| run(Quantity::COST, seen, common, Some(unit)));
             let costs: Vec<f64> = runs.map(|run| run.figure.value).collect();
-            let centre = mean(&costs).filter(|centre| *centre > 0.0)?;
+            let Some(centre) = mean(&costs).filter(|centre| *centre > 0.0) else { continue };
             apart.extend(costs.iter().filter(|_| costs.len() > 1).map(|cost| (cost / centre - 1.0).powi(2)));
         }
         mean(&apart).filter(|_| apart.len() >= FEWEST).map(f64::sqrt)
@@ -132,18 +134,17 @@ fn between_runs<F, V>(sides: [&[Seen<F, V>]; 2], common: Common) -> Following {
     }
 }
 
-fn run<F, V>(quantity: Quantity, seen: &Seen<F, V>, common: Common, unit: Option<Unit>) -> Option<Run> {
+fn run(quantity: Quantity, seen: &Seen, common: Common, unit: Option<Unit>) -> Option<Run> {
     let Seen { row, hertz } = seen;
     let figure = quantity.of(row)?;
-    let factor = match (quantity, unit) {
-        (Quantity::Cost, Some(Unit::Cycles)) => common.of_cycles(*hertz),
-        (Quantity::Quality, Some(_)) => common.of_quality(*hertz, unit),
+    let factor = match unit {
+        Some(Unit::Cycles) if quantity == Quantity::COST => common.of_cycles(*hertz),
+        Some(_) if quantity == Quantity::QUALITY => common.of_quality(*hertz, unit),
         _ => 1.0,
     };
-    let scaled = |(low, high): (f64, f64)| (low * factor, high * factor);
     let processes = row.observations.as_ref().map_or(0, |seen| seen.processes);
     Some(Run {
-        figure: Figure { value: figure.value * factor, interval: figure.interval.map(scaled) },
+        figure: figure.scaled(factor),
         degrees: f64::from(processes.saturating_sub(1)).max(1.0),
         shared_core: row.warnings.iter().any(|warning| warning.code == "restless-core"),
         spread: row.spread.unwrap_or(0.5),

@@ -14,6 +14,7 @@
 use std::str::FromStr;
 
 use super::{Compared, Comparison, Quantity, Verdict};
+use crate::fields::Measure;
 use crate::glob::Glob;
 
 /// A condition on what changed.
@@ -35,7 +36,7 @@ struct Named {
     glob: Glob,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Field {
     Figure(Quantity),
     Lost,
@@ -110,14 +111,20 @@ fn read_field(name: &str) -> Result<Field, BadCondition> {
         "lost" => return Ok(Field::Lost),
         "trust" => return Ok(Field::Trust),
         name => {
-            let known = Quantity::ALL.into_iter().find(|quantity| quantity.name().eq_ignore_ascii_case(name));
+            let known = Quantity::all().find(|quantity| quantity.name().eq_ignore_ascii_case(name));
             if let Some(quantity) = known {
                 return Ok(Field::Figure(quantity));
             }
         }
     }
+    let named = |of_clocks: bool| {
+        let all = Quantity::all().filter(|quantity| quantity.is_of_clocks() == of_clocks);
+        all.map(|quantity| quantity.name().to_ascii_lowercase()).collect::<Vec<_>>().join(", ")
+    };
     bad(format!(
-        "`{name}` is no field; there are quality, cost, accuracy, spread, lost and trust, and of timers that wait granularity, floor, lateness, p99, cpu and rate"
+        "`{name}` is no field; there are {}, lost and trust, and of timers that wait {}",
+        named(true),
+        named(false)
     ))
 }
 
@@ -131,22 +138,20 @@ fn read_limit(text: &str, field: Field) -> Result<(f64, bool), BadCondition> {
     };
     let times = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
     match field {
-        Field::Figure(Quantity::Quality) if matches!(unit, "" | "points" | "pp") => Ok((number, false)),
-        Field::Figure(Quantity::Spread) | Field::Lost | Field::Trust if unit.is_empty() => {
-            Ok((number, false))
-        }
-        Field::Figure(Quantity::Quality) => {
-            bad(format!("`{unit}` is no unit of Quality; it changes by points"))
-        }
-        Field::Figure(Quantity::Spread) => bad(format!("`{unit}` is no unit of the spread; it is a share")),
-        Field::Figure(Quantity::Rate) if matches!(unit, "" | "ppm") => Ok((number, false)),
-        Field::Figure(Quantity::Rate) => bad(format!("`{unit}` is no unit of a rate; it is in ppm")),
-        // All others are times.
-        Field::Figure(_) if unit == "%" => Ok((number, true)),
-        Field::Figure(_) => match times.iter().find(|(name, _)| *name == unit) {
-            Some((_, ns)) => Ok((number * ns, false)),
-            None if unit.is_empty() => bad(format!("`{text}` has no unit; give % or ns")),
-            None => bad(format!("`{unit}` is no unit of time")),
+        Field::Lost | Field::Trust if unit.is_empty() => Ok((number, false)),
+        Field::Figure(quantity) => match (quantity.measure(), unit) {
+            (Measure::Points, "" | "points" | "pp") | (Measure::Share, "") | (Measure::Ppm, "" | "ppm") => {
+                Ok((number, false))
+            }
+            (Measure::Points, _) => bad(format!("`{unit}` is no unit of Quality; it changes by points")),
+            (Measure::Share, _) => bad(format!("`{unit}` is no unit of the spread; it is a share")),
+            (Measure::Ppm, _) => bad(format!("`{unit}` is no unit of a rate; it is in ppm")),
+            (Measure::Time, "%") => Ok((number, true)),
+            (Measure::Time, _) => match times.iter().find(|(name, _)| *name == unit) {
+                Some((_, ns)) => Ok((number * ns, false)),
+                None if unit.is_empty() => bad(format!("`{text}` has no unit; give % or ns")),
+                None => bad(format!("`{unit}` is no unit of time")),
+            },
         },
         Field::Lost => bad(format!("`{unit}`: timers that were lost have no unit")),
         Field::Trust => bad(format!("`{unit}`: questions of trust have no unit")),
@@ -197,7 +202,7 @@ impl Condition {
             Field::Trust => {
                 let answers = comparison.answers.iter().filter(|answer| self.means(&answer.timer));
                 let met = answers.filter(|answer| self.is_met(answer.difference()));
-                listed(met.map(|answer| format!("{} {}", answer.timer, answer.question)))
+                listed(met.map(|answer| format!("{} {}", answer.timer, answer.question.name())))
             }
             Field::Figure(quantity) => {
                 let meant = comparison.figures.iter().filter(|compared| compared.quantity == quantity);
@@ -239,7 +244,7 @@ impl Condition {
         let (interval, smallest) = if self.percent {
             (difference.percent_interval, 100.0 * compared.quantity.smallest())
         } else {
-            (difference.interval, compared.quantity.smallest() * difference.old.value.abs())
+            (difference.interval, compared.quantity.smallest_of(difference.old.value))
         };
         let meets = |(low, high): (f64, f64)| self.is_met(low) || self.is_met(high);
         self.limit.abs() > smallest && !self.is_met(0.0) && interval.is_some_and(meets)

@@ -5,8 +5,10 @@ use super::{Difference, Figure, Quantity, Unit};
 use crate::analysis::interval::CONFIDENCE;
 use crate::analysis::statistics::mean;
 use crate::analysis::testing::{Variance, critical, shrunk, two_sided};
+use crate::fields::Scatter;
 
 /// The two-sided probability that belongs to a change being seen nine times in ten.
+/// *Definition*: convention.
 const MISSED: f64 = 0.2;
 
 /// A figure of a run.
@@ -26,6 +28,8 @@ pub(super) struct Run {
 pub(super) struct Sides {
     pub unit: Option<Unit>,
     pub runs: [Vec<Run>; 2],
+    /// Others of the machine, which tell what runs differ by and nothing else.
+    pub history: Vec<Run>,
 }
 
 /// What follows from them.
@@ -44,12 +48,17 @@ pub(super) struct Evidence {
 
 impl Sides {
     fn is_relative(&self, quantity: Quantity) -> bool {
-        let runs = self.runs.iter().flatten();
+        let runs = self.unchanged().flatten();
         quantity.is_relative() && runs.into_iter().all(|run| run.figure.value > 0.0)
     }
 
+    /// Runs between which nothing changed.
+    pub(super) fn unchanged(&self) -> impl Iterator<Item = &Vec<Run>> {
+        self.runs.iter().chain([&self.history]).filter(|runs| !runs.is_empty())
+    }
+
     fn degrees(&self) -> usize {
-        (self.runs[0].len() + self.runs[1].len()).saturating_sub(2)
+        self.unchanged().map(|runs| runs.len() - 1).sum()
     }
 
     /// The difference as it is, where nothing tells how uncertain that is.
@@ -87,16 +96,17 @@ impl Sides {
         })
     }
 
-    /// What several runs differ by: the variance of one of them, both sides together, and as a hint what processes of a run differ by.
+    /// What several runs differ by: the variance of one of them, both sides and the history together, and as a hint what processes of a run
+    /// differ by.
     fn between(&self, quantity: Quantity, read: Read) -> Option<Variance> {
         let (relative, degrees) = (self.is_relative(quantity), self.degrees());
         let mut squares = 0.0;
-        for side in &self.runs {
-            let scaled = scaled(side, relative);
+        for runs in self.unchanged() {
+            let scaled = scaled(runs, relative);
             let centre = mean(&scaled)?;
             squares += scaled.iter().map(|value| (value - centre).powi(2)).sum::<f64>();
         }
-        let errors = self.runs.iter().flatten().filter_map(|run| run.errors(relative));
+        let errors = self.unchanged().flatten().filter_map(|run| run.errors(relative));
         let within: Vec<f64> = errors.map(|[below, above]| f64::midpoint(below, above).powi(2)).collect();
         let hint = mean(&within).map_or(f64::NAN, f64::ln);
         (degrees > 0).then(|| Variance {
@@ -116,7 +126,7 @@ impl Sides {
         let half = critical(1.0 - CONFIDENCE, degrees);
         let sides = [0, 1].map(|side: usize| {
             let (at, half) = (centres[side], half * errors[side]);
-            Figure { value: back(at), interval: Some((back(at - half), back(at + half))) }
+            Figure::within(back(at), Some((back(at - half), back(at + half))))
         });
         let error = errors[0].hypot(errors[1]);
         Some(Evidence {
@@ -137,7 +147,7 @@ fn scaled(side: &[Run], relative: bool) -> Vec<f64> {
 impl Run {
     /// Standard errors below and above.
     fn errors(&self, relative: bool) -> Option<[f64; 2]> {
-        let (value, (low, high)) = (self.figure.value, self.figure.interval?);
+        let (value, (low, high)) = (self.figure.value, self.figure.interval()?);
         let half = critical(1.0 - CONFIDENCE, self.degrees);
         // An end at zero has no logarithm: then the share tells.
         let below = if relative && low > 0.0 { (value / low).ln() } else { value - low };
@@ -153,10 +163,7 @@ pub(super) fn evidence(quantity: Quantity, all: &[(Read, &Sides)]) -> Vec<Option
     let known: Vec<Option<Variance>> =
         all.iter().map(|(read, sides)| sides.between(quantity, *read)).collect();
     let present: Vec<Variance> = known.iter().flatten().copied().collect();
-    let alike = matches!(
-        quantity,
-        Quantity::Cost | Quantity::Floor | Quantity::Lateness | Quantity::Tail | Quantity::Cpu
-    );
+    let alike = matches!(quantity.scatter(), Scatter::Cost | Scatter::Lateness);
     let variances = if alike {
         shrunk(&present)
     } else {

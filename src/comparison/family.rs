@@ -6,8 +6,10 @@ use super::{Compared, Difference, Quantity, Unit, Verdict};
 use crate::analysis::testing::holm;
 
 /// The probability that anything is called changed where nothing did.
+/// *Definition*: the aim that was set.
 pub const FAMILY_ERROR: f64 = 0.01;
 /// How much more of it a cost is given than another figure: it is what was asked for.
+/// *Judgement*.
 const OF_COSTS: f64 = 8.0;
 
 /// A figure of a timer in all runs that have it.
@@ -31,9 +33,9 @@ pub(super) struct Assumed {
 /// What became of each.
 pub(super) fn judged(candidates: &[Candidate]) -> Vec<Compared> {
     let found = found(candidates);
-    let asked = |at: &usize| found[*at].is_some() && candidates[*at].quantity != Quantity::Quality;
+    let asked = |at: &usize| found[*at].is_some() && candidates[*at].quantity != Quantity::QUALITY;
     let family: Vec<usize> = (0..candidates.len()).filter(asked).collect();
-    let weight = |at: usize| if candidates[at].quantity == Quantity::Cost { OF_COSTS } else { 1.0 };
+    let weight = |at: usize| if candidates[at].quantity == Quantity::COST { OF_COSTS } else { 1.0 };
     let all: f64 = family.iter().map(|at| weight(*at)).sum();
     let probabilities: Vec<(f64, f64)> = family
         .iter()
@@ -53,7 +55,7 @@ pub(super) fn judged(candidates: &[Candidate]) -> Vec<Compared> {
 /// The evidence of each, in the unit in which it is weakest; none where a unit lacks it.
 fn found(candidates: &[Candidate]) -> Vec<Option<Evidence>> {
     let mut found: Vec<Vec<Evidence>> = vec![Vec::new(); candidates.len()];
-    for quantity in Quantity::ALL {
+    for quantity in Quantity::all() {
         for unit in [None, Some(Unit::Cycles), Some(Unit::Time)] {
             let ways = candidates.iter().enumerate().filter(|(_, candidate)| candidate.quantity == quantity);
             let ways: Vec<(usize, Read, &Sides)> = ways
@@ -84,7 +86,7 @@ fn one(
         None => candidate.ways.first()?.bare(quantity)?,
     };
     let matters = quantity.matters(&difference);
-    let level = if quantity == Quantity::Quality { FAMILY_ERROR } else { level };
+    let level = if quantity == Quantity::QUALITY { FAMILY_ERROR } else { level };
     let probability = adjusted.or(evidence.map(Evidence::probability));
     let verdict = match probability {
         None => Verdict::Unjudged,
@@ -111,12 +113,12 @@ fn follow(compared: &mut [Compared]) {
     let is_told = |verdict: Verdict| matches!(verdict, Verdict::Better | Verdict::Worse);
     let of_parts: Vec<String> = compared
         .iter()
-        .filter(|compared| compared.quantity != Quantity::Quality && is_told(compared.verdict))
+        .filter(|compared| compared.quantity != Quantity::QUALITY && is_told(compared.verdict))
         .map(|compared| compared.timer.clone())
         .collect();
-    for quality in compared.iter_mut().filter(|compared| compared.quantity == Quantity::Quality) {
+    for quality in compared.iter_mut().filter(|compared| compared.quantity == Quantity::QUALITY) {
         let Difference { old, new, .. } = quality.difference;
-        if (old.value == 0.0) != (new.value == 0.0) && old.interval.is_some() && new.interval.is_some() {
+        if (old.value == 0.0) != (new.value == 0.0) && old.interval().is_some() && new.interval().is_some() {
             quality.verdict = if new.value == 0.0 { Verdict::Worse } else { Verdict::Better };
         } else if is_told(quality.verdict) && !of_parts.contains(&quality.timer) {
             quality.verdict = Verdict::Noise;
@@ -126,13 +128,13 @@ fn follow(compared: &mut [Compared]) {
 
 /// What single runs of these were taken to differ by.
 pub(super) fn assumed(candidates: &[Candidate]) -> Vec<Assumed> {
-    let single = |sides: &&Sides| sides.runs.iter().all(|side| side.len() == 1);
+    let single = |sides: &&Sides| sides.unchanged().all(|runs| runs.len() == 1);
     let of = |candidate: &Candidate| {
         let sides = candidate.ways.first().filter(single)?;
         let shared_core = sides.runs.iter().flatten().any(|run| run.shared_core);
-        let has_intervals = sides.runs.iter().flatten().all(|run| run.figure.interval.is_some());
+        let has_intervals = sides.runs.iter().flatten().all(|run| run.figure.interval().is_some());
         let read = candidate.read;
-        (has_intervals && matches!(candidate.quantity, Quantity::Cost | Quantity::Lateness | Quantity::Floor))
+        (has_intervals && [Quantity::COST, Quantity::LATENESS, Quantity::FLOOR].contains(&candidate.quantity))
             .then_some(Assumed { read, shared_core: shared_core && read != Read::Waiting })
     };
     let mut assumed: Vec<Assumed> = candidates.iter().filter_map(of).collect();

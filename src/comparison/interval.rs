@@ -1,6 +1,7 @@
 //! The interval of a difference of two figures that have intervals of their own.
 
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 pub use crate::model::Figure;
 
@@ -8,8 +9,10 @@ pub use crate::model::Figure;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// The old figure.
+    #[serde(serialize_with = "with_interval")]
     pub old: Figure,
     /// The new figure.
+    #[serde(serialize_with = "with_interval")]
     pub new: Figure,
     /// New less old, in the unit of the figure (Quality: points).
     pub absolute: f64,
@@ -21,14 +24,22 @@ pub struct Difference {
     pub percent_interval: Option<(f64, f64)>,
 }
 
+/// As comparisons are written: a figure without both ends has no interval.
+fn with_interval<S: Serializer>(figure: &Figure, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut written = serializer.serialize_struct("Figure", 2)?;
+    written.serialize_field("value", &figure.value)?;
+    written.serialize_field("interval", &figure.interval())?;
+    written.end()
+}
+
 impl Difference {
     /// `new` less `old`; in percent as well where it is `relative` and both are above zero.
     #[must_use]
     pub fn between(old: Figure, new: Figure, relative: bool) -> Self {
         let ratio = (relative && old.value > 0.0 && new.value > 0.0).then(|| new.value / old.value);
         let logarithm = |figure: Figure| {
-            let interval = figure.interval.filter(|(low, _)| *low > 0.0);
-            Figure { value: figure.value.ln(), interval: interval.map(|(low, high)| (low.ln(), high.ln())) }
+            let interval = figure.interval().filter(|(low, _)| *low > 0.0);
+            Figure::within(figure.value.ln(), interval.map(|(low, high)| (low.ln(), high.ln())))
         };
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         // A quotient beyond all numbers says nothing.
@@ -59,7 +70,7 @@ impl Difference {
 /// interval tells the variance on that side, and variances of independent figures add up. It suits intervals that are
 /// longer on one side.
 fn recovered(old: Figure, new: Figure) -> Option<(f64, f64)> {
-    let ((old_low, old_high), (new_low, new_high)) = (old.interval?, new.interval?);
+    let ((old_low, old_high), (new_low, new_high)) = (old.interval()?, new.interval()?);
     let difference = new.value - old.value;
     let below = (new.value - new_low).hypot(old_high - old.value);
     let above = (new_high - new.value).hypot(old.value - old_low);
@@ -95,7 +106,7 @@ mod tests {
         for ends in [None, Some(f64::INFINITY)] {
             let one = Figure::new(10.0, ends.map(|end| -end), ends).expect("it has a value");
             let difference = Difference::between(figure(30.0, 1.0, 1.0), one, true);
-            assert_eq!((one.interval, difference.is_more_than_noise()), (None, None));
+            assert_eq!((one.interval(), difference.is_more_than_noise()), (None, None));
         }
         let free = Difference::between(figure(0.0, 0.0, 0.0), figure(1.0, 0.1, 0.1), true);
         assert_eq!((free.percent, free.is_more_than_noise()), (None, Some(true)));

@@ -22,7 +22,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::analysis::statistics::mean;
-use crate::model::{Answers, Report, Status, TimerRow};
+use crate::model::{Report, Status, TimerRow};
 
 pub use condition::{BadCondition, Condition, Untold};
 pub use family::FAMILY_ERROR;
@@ -120,6 +120,8 @@ pub enum Fate {
 pub struct Comparison {
     /// How many runs there are of either side.
     pub runs: [usize; 2],
+    /// How many others told what runs of the machine differ by.
+    pub history: usize,
     /// What the cores of both sides ran at, in hertz, where what follows that was compared in cycles.
     pub core_hz: Option<[f64; 2]>,
     /// What single runs were taken to differ by beyond their intervals, in words.
@@ -150,22 +152,18 @@ impl Comparison {
     ///
     /// # Errors
     /// When no timer is in both.
-    pub fn of<F, V: Answers, H, P>(
-        old: &Report<F, V, H, P>,
-        new: &Report<F, V, H, P>,
-    ) -> Result<Self, NothingInCommon> {
-        Self::of_runs(&[old], &[new])
+    pub fn of(old: &Report, new: &Report) -> Result<Self, NothingInCommon> {
+        Self::of_runs(&[old], &[new], &[])
     }
 
-    /// Compares several runs of a machine with older ones of it. What runs differ by is measured where a side has more than one.
+    /// Compares several runs of a machine with older ones of it. What runs differ by is measured where a side has more than one, and by
+    /// others of the machine between which nothing changed: a `history`, which is on neither side. A run of it that is of another CPU, or
+    /// does not know its frequency where all others do, has no part.
     ///
     /// # Errors
     /// When no timer is on both sides.
-    pub fn of_runs<F, V: Answers, H, P>(
-        old: &[&Report<F, V, H, P>],
-        new: &[&Report<F, V, H, P>],
-    ) -> Result<Self, NothingInCommon> {
-        let count = |side: &[&Report<F, V, H, P>]| {
+    pub fn of_runs(old: &[&Report], new: &[&Report], history: &[&Report]) -> Result<Self, NothingInCommon> {
+        let count = |side: &[&Report]| {
             side.iter().map(|run| run.timers.len() + run.waits.len() + run.periods.len()).max().unwrap_or(0)
         };
         let nothing = || NothingInCommon { old: count(old), new: count(new) };
@@ -173,7 +171,13 @@ impl Comparison {
         let platform = platform::changes(first_old, first_new);
         let same_machine = !platform.iter().any(Change::is_other_cpu);
         let common = if same_machine { Common::of(old, new) } else { Common::default() };
-        let (clocks, waited) = (Rows::of(old, new, common), waits::compared(old, new));
+        let is_like = |run: &&&Report| {
+            let is_of_machine = !platform::changes(first_old, run).iter().any(Change::is_other_cpu);
+            is_of_machine && (common.hertz.core.is_none() || clocks::hertz(run).core.is_some())
+        };
+        let history: Vec<&Report> = history.iter().filter(is_like).copied().collect();
+        let sides = [old, new, &history];
+        let (clocks, waited) = (Rows::of(sides, common), waits::compared(sides));
         if !clocks.common && !waited.common {
             return Err(nothing());
         }
@@ -184,12 +188,13 @@ impl Comparison {
         one_sided.extend(waited.one_sided);
         let mut timers = clocks.timers;
         timers.extend(waited.names);
-        let core = |side: &[&Report<F, V, H, P>]| {
+        let core = |side: &[&Report]| {
             mean(&side.iter().filter_map(|run| run.frequency.effective_hz).collect::<Vec<f64>>())
         };
         let in_cycles = figures.iter().any(|compared| compared.unit.is_some_and(|unit| unit != Unit::Time));
         Ok(Self {
             runs: [old.len(), new.len()],
+            history: history.len(),
             core_hz: core(old).zip(core(new)).filter(|_| in_cycles).map(<[f64; 2]>::from),
             assumed: family::assumed(&candidates).iter().map(rows::assumed).collect(),
             platform,
@@ -223,17 +228,13 @@ struct Rows {
 }
 
 impl Rows {
-    fn of<F, V: Answers, H, P>(
-        old: &[&Report<F, V, H, P>],
-        new: &[&Report<F, V, H, P>],
-        common: Common,
-    ) -> Self {
-        let sides = [by_timer(old), by_timer(new)];
+    fn of(sides: [&[&Report]; 3], common: Common) -> Self {
+        let sides = sides.map(by_timer);
         let mut found = Self::default();
         let gone = sides[0].keys().filter(|id| !sides[1].contains_key(*id));
         for id in sides[1].keys().chain(gone) {
-            let [before, after] =
-                [0, 1].map(|side: usize| sides[side].get(id).map_or(&[][..], Vec::as_slice));
+            let [before, after, history] =
+                sides.each_ref().map(|side| side.get(id).map_or(&[][..], Vec::as_slice));
             found.timers.push((*id).to_owned());
             found.one_sided.extend(fate(state_of(before), state_of(after), id));
             if before.is_empty() || after.is_empty() {
@@ -243,15 +244,15 @@ impl Rows {
             let [asked_before, asked_after] =
                 [before, after].map(|side| side.iter().map(|seen| seen.row).collect::<Vec<_>>());
             found.answers.extend(trust::changed(&asked_before, &asked_after));
-            found.candidates.extend(clocks::candidates([before, after], common));
+            found.candidates.extend(clocks::candidates([before, after, history], common));
         }
         found
     }
 }
 
 /// The rows of each timer, by run.
-fn by_timer<'a, F, V, H, P>(side: &[&'a Report<F, V, H, P>]) -> IndexMap<&'a str, Vec<Seen<'a, F, V>>> {
-    let mut rows: IndexMap<&str, Vec<Seen<F, V>>> = IndexMap::new();
+fn by_timer<'a>(side: &[&'a Report]) -> IndexMap<&'a str, Vec<Seen<'a>>> {
+    let mut rows: IndexMap<&str, Vec<Seen>> = IndexMap::new();
     for run in side {
         let hertz = clocks::hertz(run);
         for row in &run.timers {
@@ -262,13 +263,13 @@ fn by_timer<'a, F, V, H, P>(side: &[&'a Report<F, V, H, P>]) -> IndexMap<&'a str
 }
 
 /// How a timer ended on a side: well where it did in any run.
-fn state_of<'a, F, V>(side: &[Seen<'a, F, V>]) -> Option<State<'a>> {
+fn state_of<'a>(side: &[Seen<'a>]) -> Option<State<'a>> {
     let well = side.iter().find(|seen| seen.row.status == Status::Ok);
     well.or(side.first()).map(|seen| (seen.row.status, seen.row.reason.as_deref()))
 }
 
 /// Its report says so.
-fn is_of_single_process<F, V>(row: &TimerRow<F, V>) -> bool {
+fn is_of_single_process(row: &TimerRow) -> bool {
     row.warnings.iter().any(|warning| warning.code == "single-process")
 }
 

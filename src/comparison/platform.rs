@@ -68,6 +68,7 @@ const CLOCK_SOURCE: &str = "clock source";
 
 /// Bounds of the common time that differ by less, as a factor, are the same: they grow between two questions to a server, and fall with
 /// the answer.
+/// *Seen*.
 const SAME_BOUND: f64 = 10.0;
 
 /// Frequencies that differ by less are the same.
@@ -75,7 +76,7 @@ const SAME_FREQUENCY: f64 = 0.01;
 
 /// All that differs, a change of the clock source first, another CPU next.
 #[must_use]
-pub fn changes<F, V, H, P>(old: &Report<F, V, H, P>, new: &Report<F, V, H, P>) -> Vec<Change> {
+pub fn changes(old: &Report, new: &Report) -> Vec<Change> {
     let (before, after) = (&old.platform, &new.platform);
     let text = |what, old: &Option<String>, new: &Option<String>| change(what, old.clone(), new.clone());
     let list = |sources: &[String]| (!sources.is_empty()).then(|| sources.join(", "));
@@ -179,7 +180,7 @@ fn bound(before: &Platform, after: &Platform) -> Option<Change> {
     change("bound of the common time", shown(old), shown(new))
 }
 
-fn provenance<F, V, H, P>(report: &Report<F, V, H, P>) -> &'static str {
+fn provenance(report: &Report) -> &'static str {
     match report.provenance.kind {
         ProvenanceKind::Measured => "measured",
         ProvenanceKind::Published => "published",

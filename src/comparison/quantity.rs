@@ -1,111 +1,117 @@
 //! The figures that are compared.
 
-use serde::Serialize;
+use std::sync::LazyLock;
+
+use serde::{Serialize, Serializer};
 
 use super::{Compared, Difference, Figure, Unit, Verdict};
-use crate::model::{AccuracyKind, TimerRow};
+use crate::fields::{Comparable, Field, Kind, Measure, Row, Scatter, of_kind};
+use crate::model::TimerRow;
+use crate::text::numbers::{significant, time};
 
 /// The kernel may let its clock run faster or slower by this share to set it (adjtimex(2): 500 ppm), and nanoseconds are
 /// what it says.
+/// *Definition*.
 pub(super) const SLEW: f64 = 500e-6;
 
 /// Costs and accuracies that differ by less than this share are as good as the same: what vendors, kernels and hypervisors
 /// declare of rates is rounded by as much (10.00 and 10.02 ns), and Quality moves by a twentieth of a percent of itself.
+/// *Seen*.
 pub const SMALLEST: f64 = 0.005;
 /// The same for Quality: what smallest differences of both together make of it (their exponents are -0.1).
+/// *Computed*.
 pub const SMALLEST_QUALITY: f64 = 0.001;
 /// Spreads that differ by less than this share of them are as good as the same: Quality goes by their square root.
+/// *Computed*.
 pub const SMALLEST_SPREAD: f64 = 2.0 * SMALLEST_QUALITY;
 
-/// A figure of a timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Quantity {
-    /// In percent; differences in points.
-    Quality,
-    /// In nanoseconds; differences in nanoseconds and in percent.
-    Cost,
-    /// In nanoseconds; differences in nanoseconds and in percent.
-    Accuracy,
-    /// A share.
-    Spread,
-    /// Of a timer that waits, in nanoseconds: the step of its lengths or wake-ups.
-    Granularity,
-    /// Of a timer that waits, in nanoseconds: its shortest wait.
-    Floor,
-    /// Of a timer that waits, in nanoseconds: its median lateness.
-    Lateness,
-    /// Of a timer that waits, in nanoseconds: the 99th percentile of its lateness.
-    #[serde(rename = "p99")]
-    Tail,
-    /// Of a timer that waits, in nanoseconds: CPU time a wait.
-    Cpu,
-    /// Of a periodic timer, in ppm: by how much its period is too long.
-    Rate,
-}
+/// A figure that is compared: what the list of fields knows of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity(&'static Comparable);
 
 impl Quantity {
+    /// Formula (1), in percent; differences in points.
+    pub const QUALITY: Self = Self(Comparable::QUALITY);
+    /// What a call costs alone, in nanoseconds.
+    pub const COST: Self = Self(Comparable::COST);
+    /// One step, in nanoseconds.
+    pub const ACCURACY: Self = Self(Comparable::ACCURACY);
+    /// A share.
+    pub const SPREAD: Self = Self(Comparable::SPREAD);
+    /// Of a timer that waits, in nanoseconds: its shortest wait.
+    pub const FLOOR: Self = Self(Comparable::FLOOR);
+    /// Of a timer that waits, in nanoseconds: its median lateness.
+    pub const LATENESS: Self = Self(Comparable::LATENESS);
+
     /// All of them, Quality first, those of timers that wait last.
-    pub const ALL: [Self; 10] = [
-        Self::Quality,
-        Self::Cost,
-        Self::Accuracy,
-        Self::Spread,
-        Self::Granularity,
-        Self::Floor,
-        Self::Lateness,
-        Self::Tail,
-        Self::Cpu,
-        Self::Rate,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> {
+        Comparable::ALL.iter().map(|compared| Self(compared))
+    }
 
     /// Those of clocks.
-    pub(super) const OF_CLOCKS: [Self; 4] = [Self::Quality, Self::Cost, Self::Accuracy, Self::Spread];
+    pub(super) fn of_clocks() -> [Self; Comparable::OF_CLOCKS] {
+        let mut of_clocks = Self::all().filter(|quantity| quantity.is_of_clocks());
+        std::array::from_fn(|_| of_clocks.next().expect("as many as were counted"))
+    }
+
+    /// Those that rows of a kind have, each with its field.
+    pub(super) fn of_rows(kind: Kind) -> &'static [(Self, &'static Field)] {
+        static ALL: LazyLock<[Vec<(Quantity, &Field)>; 3]> = LazyLock::new(|| {
+            [Kind::Clocks, Kind::Waits, Kind::Periods].map(|kind| {
+                let field = |quantity: Quantity| {
+                    let field = of_kind(kind).find(|field| field.compared == Some(quantity.0))?;
+                    Some((quantity, field))
+                };
+                Quantity::all().filter_map(field).collect()
+            })
+        });
+        &ALL[kind as usize]
+    }
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Quality => "Quality",
-            Self::Cost => "cost",
-            Self::Accuracy => "accuracy",
-            Self::Spread => "spread",
-            Self::Granularity => "granularity",
-            Self::Floor => "floor",
-            Self::Lateness => "lateness",
-            Self::Tail => "p99",
-            Self::Cpu => "cpu",
-            Self::Rate => "rate",
+        self.0.name
+    }
+
+    /// In what it is told.
+    pub(super) fn measure(self) -> Measure {
+        self.0.measure
+    }
+
+    pub(super) fn scatter(self) -> Scatter {
+        self.0.scatter
+    }
+
+    /// Whether it is of clocks, or of timers that wait.
+    pub(super) fn is_of_clocks(self) -> bool {
+        self.0.of_clocks
+    }
+
+    /// The figure, as people read it.
+    pub(super) fn written(self, value: f64) -> String {
+        match self.measure() {
+            Measure::Points => format!("{value:.2} %"),
+            Measure::Share => format!("{value:.3}"),
+            // What is below a thousandth of a ppm is rounding.
+            Measure::Ppm => format!("{} ppm", significant((value * 1e3).round() / 1e3, 3)),
+            Measure::Time => time(Some(value)),
         }
     }
 
     /// Its value and interval in a row, as the report has them; nothing where it was not determined.
-    pub(super) fn of<F, V>(self, row: &TimerRow<F, V>) -> Option<Figure> {
-        let percent = |share: Option<f64>| share.map(|share| share * 100.0);
-        let (value, low, high) = match self {
-            Self::Quality => (percent(row.quality), percent(row.quality_low), percent(row.quality_high)),
-            Self::Cost => {
-                let cost = row.cost.as_ref()?;
-                (cost.median_ns, cost.low_ns, cost.high_ns)
-            }
-            Self::Accuracy => {
-                let accuracy = row.accuracy.as_ref().filter(|a| a.kind == AccuracyKind::Resolved)?;
-                (accuracy.ns, accuracy.low_ns, accuracy.high_ns)
-            }
-            Self::Spread => (row.spread, row.spread_low, row.spread_high),
-            Self::Granularity | Self::Floor | Self::Lateness | Self::Tail | Self::Cpu | Self::Rate => {
-                return None;
-            }
-        };
+    pub(super) fn of(self, row: &TimerRow) -> Option<Figure> {
+        let (_, field) = Self::of_rows(Kind::Clocks).iter().find(|(quantity, _)| *quantity == self)?;
+        let [value, low, high] = field.three(&Row::Clock(row));
         Figure::new(value?, low, high)
     }
 
     /// As [`of`](Self::of), times with what a nanosecond itself may be off by.
-    pub(super) fn slewed<F, V>(self, row: &TimerRow<F, V>) -> Option<Figure> {
+    pub(super) fn slewed(self, row: &TimerRow) -> Option<Figure> {
         let figure = self.of(row)?;
-        let interval = figure.interval.filter(|_| self.is_relative());
+        let interval = figure.interval().filter(|_| self.is_relative());
         let widened = interval.map(|(low, high)| (low * (1.0 - SLEW), high * (1.0 + SLEW)));
-        Some(Figure { interval: widened.or(figure.interval), ..figure })
+        Some(widened.map_or(figure, |interval| Figure::within(figure.value, Some(interval))))
     }
 
     /// Whether a difference is more than noise by its own 95 % interval, and in which direction.
@@ -131,31 +137,45 @@ impl Quantity {
 
     /// Whether a difference is as large as the smallest that matters.
     pub(super) fn matters(self, difference: &Difference) -> bool {
-        difference.absolute.abs() >= self.smallest() * difference.old.value.abs()
+        difference.absolute.abs() >= self.smallest_of(difference.old.value)
     }
 
     /// Better or worse, by the sign of a difference.
     pub(super) fn direction(self, difference: &Difference) -> Verdict {
-        let better = match self {
-            Self::Quality | Self::Spread => difference.absolute > 0.0,
-            Self::Rate => difference.new.value.abs() < difference.old.value.abs(),
-            _ => difference.absolute < 0.0,
+        let better = match self.measure() {
+            Measure::Points | Measure::Share => difference.absolute > 0.0,
+            Measure::Ppm => difference.new.value.abs() < difference.old.value.abs(),
+            Measure::Time => difference.absolute < 0.0,
         };
         if better { Verdict::Better } else { Verdict::Worse }
     }
 
+    /// The smallest difference that matters from this figure on, in its unit. The rate of a clock differs by what the kernel slews it.
+    pub(super) fn smallest_of(self, old: f64) -> f64 {
+        match (self.measure(), self.scatter()) {
+            (Measure::Ppm, Scatter::Slew) => 1e6 * SLEW,
+            _ => self.smallest() * old.abs(),
+        }
+    }
+
     /// The smallest difference that matters, as a share of the old figure.
     pub(super) fn smallest(self) -> f64 {
-        match self {
-            Self::Quality => SMALLEST_QUALITY,
-            Self::Spread => SMALLEST_SPREAD,
-            Self::Rate => 0.0,
-            _ => SMALLEST,
+        match self.measure() {
+            Measure::Points => SMALLEST_QUALITY,
+            Measure::Share => SMALLEST_SPREAD,
+            Measure::Ppm => 0.0,
+            Measure::Time => SMALLEST,
         }
     }
 
     /// Whether its differences are told in percent too.
     pub(super) fn is_relative(self) -> bool {
-        !matches!(self, Self::Quality | Self::Spread | Self::Rate)
+        self.measure() == Measure::Time
+    }
+}
+
+impl Serialize for Quantity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.name().to_ascii_lowercase())
     }
 }

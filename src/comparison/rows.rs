@@ -6,8 +6,9 @@ use super::family::Assumed;
 use super::{
     Answer, Compared, Comparison, FAMILY_ERROR, Fate, Quantity, SMALLEST, SMALLEST_QUALITY, Unit, Verdict,
 };
+use crate::fields::Measure;
 use crate::table::{Column, Table};
-use crate::text::numbers::{NOTHING, significant, time};
+use crate::text::numbers::{NOTHING, significant};
 
 /// The figures to be shown, the worst first: those that differ by more than noise, or could not be judged and differ by what
 /// matters; or `all` of them. A spread without an interval is shown with all others only: older reports have none, and
@@ -16,7 +17,7 @@ pub(super) fn shown(comparison: &Comparison, all: bool) -> Vec<&Compared> {
     let differs = |compared: &&Compared| match compared.verdict {
         Verdict::Better | Verdict::Worse => true,
         Verdict::Unjudged => {
-            compared.quantity != Quantity::Spread && compared.matters && compared.difference.absolute != 0.0
+            compared.quantity != Quantity::SPREAD && compared.matters && compared.difference.absolute != 0.0
         }
         Verdict::Noise => false,
     };
@@ -48,17 +49,11 @@ pub(super) fn figures(shown: &[&Compared]) -> Table<'static> {
         Column::left("verdict"),
     ]);
     for compared in shown {
-        let figure = |value: f64| match compared.quantity {
-            Quantity::Quality => format!("{value:.2} %"),
-            Quantity::Spread => format!("{value:.3}"),
-            Quantity::Rate => format!("{} ppm", significant(value, 3)),
-            _ => time(Some(value)),
-        };
         table.push(vec![
             compared.timer.as_str().into(),
             in_unit(compared).into(),
-            figure(compared.difference.old.value).into(),
-            figure(compared.difference.new.value).into(),
+            compared.quantity.written(compared.difference.old.value).into(),
+            compared.quantity.written(compared.difference.new.value).into(),
             change(compared).into(),
             verdict(compared.verdict).into(),
         ]);
@@ -83,7 +78,7 @@ pub(super) fn answers(comparison: &Comparison) -> Table<'static> {
     for answer in &comparison.answers {
         table.push(vec![
             answer.timer.as_str().into(),
-            answer.question.into(),
+            answer.question.name().into(),
             in_words(answer).into(),
             verdict(answer.verdict).into(),
             answer.finding.as_str().into(),
@@ -99,11 +94,11 @@ pub(super) fn in_words(answer: &Answer) -> String {
 
 fn change(compared: &Compared) -> String {
     let difference = &compared.difference;
-    let (value, interval, decimals, unit) = match compared.quantity {
-        Quantity::Quality => (difference.absolute, difference.interval, 2, " points"),
-        Quantity::Spread => (difference.absolute, difference.interval, 3, ""),
-        Quantity::Rate => (difference.absolute, difference.interval, 1, " ppm"),
-        _ => match difference.percent {
+    let (value, interval, decimals, unit) = match compared.quantity.measure() {
+        Measure::Points => (difference.absolute, difference.interval, 2, " points"),
+        Measure::Share => (difference.absolute, difference.interval, 3, ""),
+        Measure::Ppm => (difference.absolute, difference.interval, 1, " ppm"),
+        Measure::Time => match difference.percent {
             Some(percent) => (percent, difference.percent_interval, 1, " %"),
             None => return format!("{} ns", significant(difference.absolute, 4)),
         },
@@ -188,7 +183,7 @@ pub(super) fn how(comparison: &Comparison) -> Vec<String> {
     if let Some([old, new]) = comparison.core_hz {
         let ghz = |hz: f64| format!("{:.3} GHz", hz / 1e9);
         told.push(format!(
-            "costs that follow the core are compared in cycles, others in ns, in both where nobody can tell; all are told at the {} of the old \
+            "costs that follow the core are compared in cycles, others in ns, in both where that is unknown; all are told at the {} of the old \
              runs (the new ones: {})",
             ghz(old),
             ghz(new)
@@ -196,13 +191,14 @@ pub(super) fn how(comparison: &Comparison) -> Vec<String> {
     }
     if !comparison.assumed.is_empty() {
         told.push(format!(
-            "one run a side: what such runs are known to differ by is allowed for ({}); several a side measure it: compare OLD... -- NEW...",
+            "one run a side: what such runs are known to differ by is allowed for ({}); several a side measure it (compare OLD... -- NEW...), as kept ones do (--history)",
             comparison.assumed.join(", ")
         ));
-    } else if comparison.runs.iter().sum::<usize>() > 2 {
-        let [old, new] = comparison.runs;
+    } else if comparison.runs.iter().sum::<usize>() > 2 || comparison.history > 1 {
+        let ([old, new], history) = (comparison.runs, comparison.history);
+        let others = if history > 0 { format!(", and {history} others") } else { String::new() };
         told.push(format!(
-            "{old} old and {new} new runs: a change is held against what runs of a side differ by"
+            "{old} old and {new} new runs{others}: a change is held against what unchanged runs differ by"
         ));
     }
     told

@@ -2,6 +2,8 @@
 //! report only; several measure it.
 
 use super::Quantity;
+use super::quantity::SLEW;
+use crate::fields::{Measure, Scatter};
 use crate::model::{Family, ReadsBy, TimerRow};
 use crate::quality::{COST_EXPONENT, SPREAD_EXPONENT};
 
@@ -21,18 +23,23 @@ pub(super) enum Read {
 }
 
 /// Standard deviations of the logarithm of a cost in cycles between runs, of reads in user mode, by a system call and of CPU time, and of others.
+/// *Seen*: docs/selftest.md, what runs differ by.
 const COSTS: [f64; 4] = [0.025, 0.08, 0.08, 0.10];
 /// The same of a spread *s*, in √(*s* (1 - *s*)).
+/// *Seen*: as `COSTS`.
 const SPREADS: [f64; 4] = [0.2, 0.4, 0.4, 0.4];
 /// Of a cost and a spread where the core was shared in one of the runs, in user mode and of all others.
+/// *Seen*: as `COSTS`.
 const SHARED_CORE: [[f64; 2]; 2] = [[0.04, 0.3], [0.15, 0.6]];
 /// Standard deviation of the logarithm of a lateness between runs: how deeply the host's CPU slept.
+/// *Seen*: as `COSTS`.
 const WAITS: f64 = 0.3;
 /// Degrees of freedom that these are known with: of ten runs of many timers, which do not vary alone.
+/// *Judgement*.
 pub(super) const DEGREES: f64 = 30.0;
 
 impl Read {
-    pub(super) fn of<F, V>(row: &TimerRow<F, V>) -> Self {
+    pub(super) fn of(row: &TimerRow) -> Self {
         if row.runtime != "native" {
             return Self::Elsewhere;
         }
@@ -86,14 +93,15 @@ impl Read {
     ) -> f64 {
         let spread = spread.clamp(0.0, 1.0);
         let of_spread = self.spread(shared_core) * (spread * (1.0 - spread)).sqrt();
-        let share = match quantity {
-            Quantity::Cost => self.share(shared_core),
-            Quantity::Quality => (COST_EXPONENT * self.share(shared_core))
+        let share = match quantity.scatter() {
+            Scatter::Cost => self.share(shared_core),
+            Scatter::Quality => (COST_EXPONENT * self.share(shared_core))
                 .hypot(SPREAD_EXPONENT * of_spread / spread.max(f64::EPSILON)),
-            Quantity::Spread => return of_spread.powi(2),
-            Quantity::Accuracy | Quantity::Granularity => super::quantity::SLEW,
-            Quantity::Floor | Quantity::Lateness | Quantity::Tail | Quantity::Cpu => WAITS,
-            Quantity::Rate => 0.0,
+            Scatter::Spread => return of_spread.powi(2),
+            Scatter::Slew if quantity.measure() == Measure::Ppm => return (1e6 * SLEW).powi(2),
+            Scatter::Slew => SLEW,
+            Scatter::Lateness => WAITS,
+            Scatter::None => 0.0,
         };
         if relative { share.powi(2) } else { (share * value).powi(2) }
     }
@@ -105,13 +113,13 @@ mod tests {
 
     #[test]
     fn what_the_kernel_does_varies_more() {
-        let variance = |read: Read, shared| read.variance(Quantity::Cost, 20.0, 0.9, shared, true);
+        let variance = |read: Read, shared| read.variance(Quantity::COST, 20.0, 0.9, shared, true);
         assert!(variance(Read::BySystemCall, false) > variance(Read::InUserMode, false));
         assert!(variance(Read::OfCpuTime, true) > variance(Read::OfCpuTime, false));
         let read = Read::InUserMode;
         let [relative, absolute] =
-            [true, false].map(|relative| read.variance(Quantity::Cost, 20.0, 0.9, false, relative));
+            [true, false].map(|relative| read.variance(Quantity::COST, 20.0, 0.9, false, relative));
         assert!((absolute / relative - 400.0_f64).abs() < 1e-9);
-        assert_eq!(read.variance(Quantity::Spread, 1.0, 1.0, true, false), 0.0);
+        assert_eq!(read.variance(Quantity::SPREAD, 1.0, 1.0, true, false), 0.0);
     }
 }

@@ -12,20 +12,19 @@ const LONGEST: usize = 60;
 /// What a comparison says, a sentence for clocks and one for timers that wait, as far as there are any.
 #[must_use]
 pub fn sentences(comparison: &Comparison) -> Vec<String> {
-    let is_of_clock = |quantity: Quantity| Quantity::OF_CLOCKS.contains(&quantity);
     let of = |clocks: bool| -> Vec<&Compared> {
-        comparison.figures.iter().filter(|compared| is_of_clock(compared.quantity) == clocks).collect()
+        comparison.figures.iter().filter(|compared| compared.quantity.is_of_clocks() == clocks).collect()
     };
     let clocks = Subject {
         name: "Clock reads",
-        main: &[Quantity::Cost],
+        main: &[Quantity::COST],
         each: "costs",
         more: "slower",
         less: "faster",
     };
     let waits = Subject {
         name: "Waits",
-        main: &[Quantity::Lateness, Quantity::Floor],
+        main: &[Quantity::LATENESS, Quantity::FLOOR],
         each: "latenesses",
         more: "later",
         less: "earlier",
@@ -51,8 +50,9 @@ fn events(comparison: &Comparison) -> String {
         timers => format!("; {what}: {}", few(timers)),
     };
     let lost = comparison.lost().map(|lost| clipped(&lost.timer, LONGEST)).collect();
-    let failed =
-        comparison.failed().map(|answer| format!("{} {}", clipped(&answer.timer, LONGEST), answer.question));
+    let failed = comparison
+        .failed()
+        .map(|answer| format!("{} {}", clipped(&answer.timer, LONGEST), answer.question.name()));
     named("lost", lost) + &named("newly failed", failed.collect())
 }
 

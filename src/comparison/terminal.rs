@@ -47,8 +47,12 @@ pub fn render(comparison: &Comparison, all: bool, style: Style) -> String {
         out += "\ntrust\n";
     }
     for answer in &comparison.answers {
-        let first =
-            format!("  {} {}: {}", clipped(&answer.timer, LONGEST_ID), answer.question, in_words(answer));
+        let first = format!(
+            "  {} {}: {}",
+            clipped(&answer.timer, LONGEST_ID),
+            answer.question.name(),
+            in_words(answer)
+        );
         let first = match answer.verdict {
             Verdict::Unjudged => first,
             judged => format!("{first} ({})", verdict(judged)),

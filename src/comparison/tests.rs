@@ -6,8 +6,8 @@ use super::{
     render_markdown, render_table, sentences, summary_line,
 };
 use crate::model::{
-    Accuracy, AccuracyKind, Cost, Following, Observations, Outcome, Properties, ReadsBy, Report, Status,
-    TimerRow, Verdicts, Warning,
+    Accuracy, AccuracyKind, Cost, Following, Observations, Outcome, Properties, Question, ReadsBy, Report,
+    Status, TimerRow, Verdicts, Warning,
 };
 use crate::table::Style;
 
@@ -61,7 +61,7 @@ fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
 }
 
 fn report(timers: Vec<TimerRow>) -> Report {
-    Report { timers, ..crate::report::parse::<Report>(EMPTY, "empty").unwrap() }
+    Report { timers, ..crate::report::parse(EMPTY, "empty").unwrap() }
 }
 
 fn compared(old: &Report, new: &Report) -> Result<Comparison, NothingInCommon> {
@@ -97,12 +97,12 @@ fn noise_is_told_from_change() {
         let found = comparison.figures.iter().find(|c| c.timer == timer && c.quantity == quantity);
         found.unwrap_or_else(|| panic!("no {timer}")).verdict
     };
-    assert_eq!(verdict("a", Quantity::Quality), Verdict::Noise);
-    assert_eq!(verdict("a", Quantity::Cost), Verdict::Noise);
-    assert_eq!(verdict("b", Quantity::Quality), Verdict::Worse);
-    assert_eq!(verdict("b", Quantity::Cost), Verdict::Worse);
-    assert_eq!(verdict("b", Quantity::Accuracy), Verdict::Noise);
-    assert_eq!(verdict("b", Quantity::Spread), Verdict::Unjudged);
+    assert_eq!(verdict("a", Quantity::QUALITY), Verdict::Noise);
+    assert_eq!(verdict("a", Quantity::COST), Verdict::Noise);
+    assert_eq!(verdict("b", Quantity::QUALITY), Verdict::Worse);
+    assert_eq!(verdict("b", Quantity::COST), Verdict::Worse);
+    assert_eq!(verdict("b", Quantity::ACCURACY), Verdict::Noise);
+    assert_eq!(verdict("b", Quantity::SPREAD), Verdict::Unjudged);
     let fates: Vec<(&str, Fate)> =
         comparison.one_sided.iter().map(|one| (one.timer.as_str(), one.fate)).collect();
     assert_eq!(fates, [("c", Fate::Lost), ("new", Fate::Added), ("gone", Fate::Gone)]);
@@ -183,7 +183,7 @@ fn answers_to_questions_of_trust_are_compared() {
         trusted(timer("b", 40.0, 20.0), &["monotonic", "read path"]),
     ]);
     let comparison = compared(&old, &new).unwrap();
-    let found: Vec<(&str, &str, Verdict)> = comparison
+    let found: Vec<(&str, Question, Verdict)> = comparison
         .answers
         .iter()
         .map(|answer| (answer.timer.as_str(), answer.question, answer.verdict))
@@ -191,9 +191,9 @@ fn answers_to_questions_of_trust_are_compared() {
     assert_eq!(
         found,
         [
-            ("a", "monotonic", Verdict::Better),
-            ("b", "monotonic", Verdict::Worse),
-            ("b", "read path", Verdict::Worse),
+            ("a", Question::Monotonic, Verdict::Better),
+            ("b", Question::Monotonic, Verdict::Worse),
+            ("b", Question::ReadPath, Verdict::Worse),
         ]
     );
     for text in [render_table(&comparison, false, Style::default()), render_markdown(&comparison, false)] {
@@ -275,7 +275,7 @@ fn spreads_with_intervals_are_judged() {
         (0.8, None, Verdict::Unjudged, true),
     ] {
         let comparison = of(new, half);
-        assert_eq!(verdict_of(&comparison, Quantity::Spread), verdict, "{new} {half:?}");
+        assert_eq!(verdict_of(&comparison, Quantity::SPREAD), verdict, "{new} {half:?}");
         assert_eq!(met("spread<-0.05", &comparison), holds, "{new} {half:?}");
     }
     let table = render_table(&of(0.2, Some(0.01)), false, Style::default());
@@ -297,7 +297,7 @@ fn a_single_process_claims_nothing() {
     });
     for (old, new) in [(&many, &one), (&one, &many)] {
         let comparison = compared(&report(vec![old.clone()]), &report(vec![new.clone()])).unwrap();
-        for quantity in [Quantity::Quality, Quantity::Cost, Quantity::Spread] {
+        for quantity in [Quantity::QUALITY, Quantity::COST, Quantity::SPREAD] {
             assert_eq!(verdict_of(&comparison, quantity), Verdict::Unjudged, "{quantity:?}");
         }
         for condition in ["quality<0", "quality>0", "cost>0%", "cost<0%", "spread<0", "spread>0"] {
@@ -324,7 +324,7 @@ fn what_is_too_small_to_matter_is_no_change() {
     let of = |old: f64, new: f64| compared(&report(vec![surely(old)]), &report(vec![surely(new)])).unwrap();
     for (new, verdict) in [(10.02, Verdict::Noise), (9.98, Verdict::Noise), (10.2, Verdict::Worse)] {
         let comparison = of(10.0, new);
-        assert_eq!(verdict_of(&comparison, Quantity::Accuracy), verdict, "{new}");
+        assert_eq!(verdict_of(&comparison, Quantity::ACCURACY), verdict, "{new}");
         assert_eq!(met("accuracy>0ns", &comparison), verdict == Verdict::Worse, "{new}");
     }
     let comparison = of(10.0, 10.02);
@@ -345,7 +345,7 @@ fn at_frequency(ghz: f64, cycles: f64, follows: Option<Following>) -> Report {
 }
 
 fn cost_of(comparison: &Comparison) -> &super::Compared {
-    comparison.figures.iter().find(|compared| compared.quantity == Quantity::Cost).expect("both have it")
+    comparison.figures.iter().find(|compared| compared.quantity == Quantity::COST).expect("both have it")
 }
 
 /// A core that ran twice as fast halves what calls take, and no clock changed; where nobody knows what a cost follows, it has to change both
@@ -388,7 +388,7 @@ fn several_runs_find_what_one_cannot() {
     let single = compared(&old[0], &new[0]).unwrap();
     assert_eq!(cost_of(&single).verdict, Verdict::Noise);
     let [before, after] = [&old, &new].map(|side| side.iter().collect::<Vec<&Report>>());
-    let several = Comparison::of_runs(&before, &after).unwrap();
+    let several = Comparison::of_runs(&before, &after, &[]).unwrap();
     assert_eq!(cost_of(&several).verdict, Verdict::Worse, "{:?}", cost_of(&several));
     assert!(cost_of(&several).detectable < cost_of(&single).detectable);
     let table = render_table(&several, false, Style::default());
@@ -446,7 +446,7 @@ fn what_could_not_be_tested_again_is_no_change() {
     let runs = |outcomes: [Outcome; 3]| outcomes.map(with);
     let (old, new) = (runs([Outcome::Pass; 3]), runs([Outcome::Fail, Outcome::Pass, Outcome::NotTested]));
     let [before, after] = [&old, &new].map(|side| side.iter().collect::<Vec<&Report>>());
-    let comparison = Comparison::of_runs(&before, &after).unwrap();
+    let comparison = Comparison::of_runs(&before, &after, &[]).unwrap();
     assert_eq!(comparison.answers.len(), 1, "of two that are as many, the graver one");
 }
 

@@ -3,59 +3,50 @@
 use serde::Serialize;
 
 use super::{Comparison, Verdict};
-use crate::model::{Answers, Outcome, TimerRow};
+use crate::model::{self, Outcome, Question, TimerRow};
 
 /// A question of trust that two reports answered otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Answer {
     /// The timer.
     pub timer: String,
-    /// The question, as in `thread-safe`.
-    pub question: &'static str,
+    /// The question.
+    pub question: Question,
     /// What the old report answered.
     pub old: Outcome,
     /// What the new one answers.
     pub new: Outcome,
     /// The evidence of the new one.
     pub finding: String,
-    /// Worse where the timer failed just now, better where it passes what it failed; else nobody can tell.
+    /// Worse where the timer failed just now, better where it passes what it failed; else unknown.
     pub verdict: Verdict,
 }
 
 /// The answers that changed, of the same timer in the runs of either side. A report that did not ask says nothing, and what a run could not
 /// test is no other answer than what another one found.
-pub(super) fn changed<F, V: Answers>(old: &[&TimerRow<F, V>], new: &[&TimerRow<F, V>]) -> Vec<Answer> {
-    let (before, after) = (asked(old), asked(new));
-    let answered = (0..before.first().map_or(0, |answers| answers.len())).filter_map(|question| {
-        let ((name, old, _), (_, answer, finding)) = (agreed(&before, question)?, agreed(&after, question)?);
-        is_another(old, answer).then(|| Answer {
+pub(super) fn changed(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<Answer> {
+    let answered = Question::ALL.into_iter().filter_map(|question| {
+        let (before, after) = (agreed(old, question)?, agreed(new, question)?);
+        is_another(before.outcome, after.outcome).then(|| Answer {
             timer: new[0].id.clone(),
-            question: name,
-            old,
-            new: answer,
-            finding: finding.to_owned(),
-            verdict: verdict(old, answer),
+            question,
+            old: before.outcome,
+            new: after.outcome,
+            finding: after.finding.to_owned(),
+            verdict: verdict(before.outcome, after.outcome),
         })
     });
     answered.collect()
 }
 
-/// A question, its answer and the evidence.
-type Answered<'a> = (&'static str, Outcome, &'a str);
-
-/// What the runs answered that asked.
-fn asked<'a, F, V: Answers>(rows: &[&'a TimerRow<F, V>]) -> Vec<[Answered<'a>; 6]> {
-    rows.iter().filter_map(|row| row.verdicts.as_ref()).map(Answers::each).collect()
-}
-
 /// What most runs answered that could test it; of two that are as many, the graver one.
-fn agreed<'a>(runs: &[[Answered<'a>; 6]], question: usize) -> Option<Answered<'a>> {
-    let count = |outcome: Outcome| runs.iter().filter(|run| run[question].1 == outcome).count();
+fn agreed<'a>(rows: &[&'a TimerRow], question: Question) -> Option<model::Answer<'a>> {
+    let asked = rows.iter().filter_map(|row| Some(row.verdicts.as_ref()?.answer(question)));
+    let count = |outcome: Outcome| asked.clone().filter(|answer| answer.outcome == outcome).count();
     let by_number = [Outcome::NotApplicable, Outcome::Pass, Outcome::Fail];
-    let most =
-        by_number.into_iter().max_by_key(|outcome| count(*outcome)).filter(|outcome| count(*outcome) > 0);
-    let most = most.unwrap_or(Outcome::NotTested);
-    runs.iter().map(|run| run[question]).find(|(_, outcome, _)| *outcome == most)
+    let most = by_number.into_iter().max_by_key(|outcome| count(*outcome));
+    let most = most.filter(|outcome| count(*outcome) > 0).unwrap_or(Outcome::NotTested);
+    asked.clone().find(|answer| answer.outcome == most)
 }
 
 /// Whether an answer says something else than the one before: that a pass could not be tested again is none.

@@ -5,12 +5,14 @@ use std::collections::{HashMap, HashSet};
 use super::evidence::{Run, Sides};
 use super::family::Candidate;
 use super::scatter::Read;
-use super::{Figure, OneSided, Quantity, State, fate};
-use crate::model::{BackgroundLoad, Granularity, Known, PeriodRow, Report, Status, WaitConditions, WaitRow};
+use super::{OneSided, Quantity, State, fate};
+use crate::fields::{self, Field, Kind, Ticked};
+use crate::model::{BackgroundLoad, Figure, Lateness, PeriodRow, Report, Status, WaitConditions, WaitRow};
 use crate::report::waits::named;
 use crate::text::numbers::short_time;
 
 /// The degrees of freedom that intervals of waits are taken to have, as reports do not say: those of five processes.
+/// *Judgement*.
 const DEGREES: f64 = 4.0;
 
 /// Figures and one-sided rows of timers that wait, what they are called, and whether any is in both.
@@ -30,41 +32,36 @@ struct Row<'a> {
     period_ns: Option<u64>,
     state: State<'a>,
     /// Each figure, at what length, if at any.
-    figures: Vec<(Quantity, Option<u64>, Known)>,
+    figures: Vec<(Quantity, Option<u64>, Figure)>,
 }
 
 /// What a row has in common with that of the same timer under the same conditions: id, period, slack, policy, load and CPU.
 type Key<'a> = (&'a str, Option<u64>, Option<u64>, &'a str, BackgroundLoad, Option<u32>);
 
 impl<'a> Row<'a> {
-    fn of_wait<H, P>(row: &'a WaitRow<H, P>) -> Self {
+    fn of_wait(row: &'a WaitRow) -> Self {
         let mut figures = Vec::new();
-        let mut add = |quantity, length, known: Option<Known>| {
-            figures.extend(known.map(|known| (quantity, length, known)))
-        };
-        if let Some(found) = &row.figures {
-            add(Quantity::Granularity, None, found.granularities().find_map(Granularity::step));
-            add(Quantity::Floor, None, found.floor_ns);
-            for late in found.by_length() {
-                let length = Some(late.request_ns);
-                add(Quantity::Lateness, length, late.p50_ns);
-                add(Quantity::Tail, length, late.p99_ns);
-                add(Quantity::Cpu, length, late.cpu_ns);
+        let is_of_length = |field: &Field| field.metric.is_some_and(|metric| metric.of_length);
+        let mut add = |late: Option<&Lateness>| {
+            let length = late.map(|late| late.request_ns);
+            let waited = fields::Row::Wait(fields::Waited { row, late, conditions: "" });
+            for (quantity, field) in Quantity::of_rows(Kind::Waits) {
+                if is_of_length(field) == late.is_some() {
+                    figures.extend(field.figure(&waited).map(|figure| (*quantity, length, figure)));
+                }
             }
-        }
+        };
+        add(None);
+        row.figures.iter().flat_map(|found| found.by_length()).for_each(|late| add(Some(late)));
         let state = (row.status, row.reason.as_deref());
         Self { id: &row.id, conditions: &row.conditions, period_ns: None, state, figures }
     }
 
     fn of_period(row: &'a PeriodRow) -> Self {
-        let mut figures = Vec::new();
-        let mut add =
-            |quantity, known: Option<Known>| figures.extend(known.map(|known| (quantity, None, known)));
-        if let Some(found) = &row.figures {
-            add(Quantity::Rate, found.rate_error_ppm);
-            add(Quantity::Lateness, found.lateness_p50_ns);
-            add(Quantity::Tail, found.lateness_p99_ns);
-        }
+        let ticked = fields::Row::Period(Ticked { row, conditions: "" });
+        let found = Quantity::of_rows(Kind::Periods).iter();
+        let figures =
+            found.filter_map(|(quantity, field)| Some((*quantity, None, field.figure(&ticked)?))).collect();
         let state = (row.status, row.reason.as_deref());
         Self { id: &row.id, conditions: &row.conditions, period_ns: Some(row.period_ns), state, figures }
     }
@@ -87,11 +84,12 @@ impl<'a> Row<'a> {
 }
 
 /// Compares the timers that wait.
-pub(super) fn compared<F, V, H, P>(old: &[&Report<F, V, H, P>], new: &[&Report<F, V, H, P>]) -> Waited {
-    let [old, new]: [Vec<Row>; 2] = [old, new].map(|side| side.iter().flat_map(|run| rows_of(run)).collect());
+pub(super) fn compared(sides: [&[&Report]; 3]) -> Waited {
+    let [old, new, history]: [Vec<Row>; 3] =
+        sides.map(|side| side.iter().flat_map(|run| rows_of(run)).collect());
     let several = |rows: &[Row]| rows.iter().any(|row| row.conditions.cpu != rows[0].conditions.cpu);
     let cpus_matter = several(&old) || several(&new);
-    let (old_sides, new_sides) = (by_key(&old, cpus_matter), by_key(&new, cpus_matter));
+    let [old_sides, new_sides, kept] = [&old, &new, &history].map(|rows| by_key(rows, cpus_matter));
     // One that could not be asked was asked under no conditions: it is the same timer all the same.
     let same_id = |rows: &[Row], row: &Row| {
         let same = |other: &&Row| (other.id, other.period_ns) == (row.id, row.period_ns);
@@ -109,7 +107,8 @@ pub(super) fn compared<F, V, H, P>(old: &[&Report<F, V, H, P>], new: &[&Report<F
         waited.one_sided.extend(fate(before.as_deref().and_then(state_of), state_of(after), &name));
         if let Some(before) = before {
             waited.common = true;
-            waited.candidates.extend(candidates([&before, after], &name));
+            let kept = kept.iter().find(|(other, _)| other == key).map_or(&[][..], |(_, rows)| rows);
+            waited.candidates.extend(candidates([&before, after, kept], &name));
         }
         waited.names.push(name);
     }
@@ -144,7 +143,7 @@ fn state_of<'a>(rows: &[&Row<'a>]) -> Option<State<'a>> {
 }
 
 /// What can be compared of a timer, at each length that both sides have.
-fn candidates(sides: [&[&Row]; 2], name: &str) -> Vec<Candidate> {
+fn candidates(sides: [&[&Row]; 3], name: &str) -> Vec<Candidate> {
     let mut asked: Vec<(Quantity, Option<u64>)> = Vec::new();
     for (quantity, length, _) in sides[1].iter().flat_map(|row| &row.figures) {
         if !asked.contains(&(*quantity, *length)) {
@@ -152,7 +151,7 @@ fn candidates(sides: [&[&Row]; 2], name: &str) -> Vec<Candidate> {
         }
     }
     let of = |(quantity, length): (Quantity, Option<u64>)| {
-        let found = sides.map(|side| -> Vec<&Known> {
+        let found = sides.map(|side| -> Vec<&Figure> {
             let figures = side.iter().flat_map(|row| &row.figures);
             figures
                 .filter(|(other, at, _)| (*other, *at) == (quantity, length))
@@ -161,7 +160,9 @@ fn candidates(sides: [&[&Row]; 2], name: &str) -> Vec<Candidate> {
         });
         let runs =
             found.each_ref().map(|side| side.iter().filter_map(|known| run(known)).collect::<Vec<Run>>());
-        if runs.iter().any(Vec::is_empty) {
+        let single_process = found[..2].iter().flatten().any(|known| known.low.is_none());
+        let [old, new, history] = runs;
+        if old.is_empty() || new.is_empty() {
             return None;
         }
         let at = length.map_or_else(String::new, |ns| format!(" at {}", short_time(ns as f64)));
@@ -169,8 +170,8 @@ fn candidates(sides: [&[&Row]; 2], name: &str) -> Vec<Candidate> {
             timer: format!("{name}{at}"),
             quantity,
             read: Read::Waiting,
-            ways: vec![Sides { unit: None, runs }],
-            single_process: found.iter().flatten().any(|known| known.low.is_none()),
+            ways: vec![Sides { unit: None, runs: [old, new], history }],
+            single_process,
         })
     };
     asked.into_iter().filter_map(of).collect()
@@ -181,11 +182,11 @@ fn measured<'a>(rows: &[Row<'a>]) -> Vec<&'a WaitConditions> {
     rows.iter().filter(|row| row.state.0 == Status::Ok).map(|row| row.conditions).collect()
 }
 
-fn rows_of<'a, F, V, H, P>(report: &'a Report<F, V, H, P>) -> impl Iterator<Item = Row<'a>> {
+fn rows_of<'a>(report: &'a Report) -> impl Iterator<Item = Row<'a>> {
     report.waits.iter().map(Row::of_wait).chain(report.periods.iter().map(Row::of_period))
 }
 
-fn run(known: &Known) -> Option<Run> {
+fn run(known: &Figure) -> Option<Run> {
     let figure = Figure::new(known.value, known.low, known.high)?;
     Some(Run { figure, degrees: DEGREES, shared_core: false, spread: 0.5 })
 }

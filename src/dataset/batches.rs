@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::sheet::{Choice, Sheet};
 use super::stream::{Documents, Text};
 use crate::input::{self, LONGEST_REPORT};
-use crate::model::BriefReport;
+use crate::model::Report;
 use crate::parallel;
 use crate::report::{Collection, ReadError, files, host, parse};
 
@@ -117,7 +117,7 @@ fn read(found: Vec<Found>, choice: &Choice) -> Batch {
             Found::Nothing(error) => batch.refused.push(error),
         }
     }
-    let files = Collection::read(&paths, |path, report: BriefReport| {
+    let files = Collection::read(&paths, |path, report: Report| {
         let host = host(path, below.get(path).and_then(Option::as_deref), &report.platform);
         Sheet::of(path.display().to_string(), host, &report, choice)
     });
@@ -141,6 +141,6 @@ fn of_document(number: u64, text: &Text, choice: &Choice) -> Result<Sheet, ReadE
     };
     let text =
         str::from_utf8(text).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))?;
-    let report: BriefReport = parse(text, &name)?;
+    let report: Report = parse(text, &name)?;
     Ok(Sheet::of(name, None, &report, choice))
 }

@@ -16,9 +16,9 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::sheet::{Choice, Place, Sheet, places};
-use super::value::{Type, Value};
+use crate::fields::{self, Kind};
 use crate::model::Tool;
-use crate::tabulation::Kind;
+use crate::table::{Type, Value};
 
 /// Reports that are turned into columns at once.
 const AT_ONCE: usize = 256;
@@ -73,14 +73,14 @@ impl TableFile {
     /// # Errors
     /// None that is known.
     pub fn new(format: FileFormat, choice: &Choice, in_folders: bool) -> Result<Self, FileError> {
-        let kept = |column: &&super::Column| !(in_folders && column.in_path);
+        let kept = |field: &&&fields::Field| !(in_folders && field.in_path);
         let placed = choice.columns.iter().zip(places(&choice.columns)).filter(|(column, _)| kept(column));
         let columns = placed.map(|(column, place)| (place, column.kind)).collect();
         let fields: Vec<Field> = choice
             .columns
             .iter()
             .filter(kept)
-            .map(|column| Field::new(column.name, data_type(column.kind), true))
+            .map(|column| Field::new(column.key, data_type(column.kind), true))
             .collect();
         let schema = Arc::new(Schema::new(fields));
         let told = [(KIND, kind_name(choice.kind).to_owned()), (VERSION, Tool::this().version)];
@@ -162,6 +162,10 @@ pub fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
+fn text(value: &Value) -> Option<&str> {
+    matches!(value, Value::Text(_) | Value::Word(_)).then(|| value.as_text())
+}
+
 fn data_type(kind: Type) -> DataType {
     match kind {
         Type::Text => DataType::Utf8,
@@ -182,7 +186,7 @@ macro_rules! of {
 /// A column; a value that is none of its type was not determined.
 fn array<'a>(kind: Type, values: impl Iterator<Item = &'a Value>) -> ArrayRef {
     match kind {
-        Type::Text => Arc::new(values.map(Value::as_text).collect::<StringArray>()),
+        Type::Text => Arc::new(values.map(text).collect::<StringArray>()),
         Type::Figure => Arc::new(of!(values, Figure).collect::<Float64Array>()),
         Type::Count => Arc::new(of!(values, Count).collect::<Int64Array>()),
         Type::Truth => Arc::new(of!(values, Truth).collect::<BooleanArray>()),

@@ -5,7 +5,7 @@ use std::fmt;
 
 use twox_hash::XxHash3_128;
 
-use crate::model::BriefReport;
+use crate::model::Report;
 
 /// What tells reports apart, as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,7 +14,7 @@ pub struct Identity(u128);
 impl Identity {
     /// That of a report: when and by whom it was made, the machine's own figures, and what was found of each timer. What goes into it is
     /// never changed: datasets hold it.
-    pub fn of(report: &BriefReport) -> Self {
+    pub fn of(report: &Report) -> Self {
         let mut content = Vec::new();
         let mut add = |text: &str| {
             content.extend_from_slice(text.as_bytes());

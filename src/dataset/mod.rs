@@ -11,11 +11,9 @@ mod partitions;
 mod parts;
 mod sheet;
 mod stream;
-mod value;
 
 pub use batches::{Batch, each_batch};
-pub use column::{Column, columns};
+pub use column::columns;
 pub use file::{FileFormat, TableFile};
 pub use partitions::{Added, Dataset, DatasetError};
 pub use sheet::{Choice, Sheet};
-pub use value::{Type, Value};

@@ -55,7 +55,7 @@ pub enum DatasetError {
         /// What is there.
         path: PathBuf,
     },
-    /// Somebody else adds to it.
+    /// Another process adds to it.
     #[error("another `timermeter collect` writes to '{}'; try again when it is done", .path.display())]
     Busy {
         /// The folder.
@@ -78,7 +78,7 @@ pub struct Added {
     pub empty: usize,
     /// Reports that say no time.
     pub undated: usize,
-    /// Reports of 1970, when clocks begin that nobody set.
+    /// Reports of 1970, when clocks begin that were never set.
     pub unset: usize,
     /// Names that several machines have.
     pub shared_names: BTreeSet<Arc<str>>,
@@ -200,7 +200,7 @@ impl<'a> Dataset<'a> {
                 fs::rename(from, to)?;
             }
             if !exists {
-                // A rename never replaces a folder with something in it: whoever was faster keeps his.
+                // A rename never replaces a folder with something in it: the process that was faster keeps its own.
                 fs::rename(&whole, place)?;
             }
             Ok(((), Remains::Rubbish))
@@ -233,7 +233,7 @@ impl<'a> Dataset<'a> {
     }
 
     fn notice(&mut self, sheet: &Sheet) {
-        /// 1971, in microseconds since 1970: before that only clocks stand that nobody set.
+        /// 1971, in microseconds since 1970: before that only clocks stand that were never set.
         const UNSET_UNTIL: i64 = 31_536_000_000_000;
         let origin = &sheet.origin;
         self.added.undated += usize::from(origin.created.is_none());
@@ -314,7 +314,7 @@ fn held(place: &Path) -> Result<File, DatasetError> {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
             Err(DatasetError::Busy { path: place.to_owned() })
         }
-        // A file system without locks has none that somebody else holds.
+        // A file system without locks has none that another process holds.
         _ => Ok(file),
     }
 }

@@ -11,7 +11,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::file::{KIND, kind_name};
 use super::identity::Identity;
-use crate::tabulation::Kind;
+use crate::fields::Kind;
 
 /// Why what lies in a dataset cannot be added to.
 #[derive(Debug, thiserror::Error)]

@@ -1,12 +1,13 @@
 //! A report reduced to what its rows hold.
 
-use super::column::Column;
+use super::column::of_report;
 use super::identity::Identity;
-use super::origin::{Origin, time};
-use super::value::Value;
-use crate::model::BriefReport;
+use super::origin::Origin;
+use crate::fields::{Field, Kind, time};
+use crate::model::Report;
 use crate::report::slug;
-use crate::tabulation::{Kind, each_row};
+use crate::table::Value;
+use crate::tabulation::each_row;
 
 /// The rows of a report, and what is the same for all of them.
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ pub struct Sheet {
 impl Sheet {
     /// Of a report that was found in `file`, of the node `host`.
     #[must_use]
-    pub fn of(file: String, host: Option<String>, report: &BriefReport, choice: &Choice) -> Self {
+    pub fn of(file: String, host: Option<String>, report: &Report, choice: &Choice) -> Self {
         let origin = Origin {
             id: Identity::of(report),
             file: file.into(),
@@ -33,11 +34,12 @@ impl Sheet {
             created: time(&report.created),
             date: time(&report.created).and_then(|_| report.created.get(..10)).map(Into::into),
         };
-        let facts = choice.columns.iter().filter_map(|column| column.of_report(&origin, report)).collect();
+        let facts = choice.columns.iter().filter_map(|field| of_report(field, &origin, report)).collect();
         let (mut values, mut rows) = (Vec::new(), 0);
         each_row(report, choice.kind, choice.all, |row| {
             rows += 1;
-            values.extend(choice.columns.iter().filter_map(|column| column.of_row(row)));
+            let of_rows = choice.columns.iter().filter(|field| !field.is_of_report());
+            values.extend(of_rows.map(|field| field.of_row(row).of_type(field.kind)));
         });
         let others =
             [Kind::Clocks, Kind::Waits, Kind::Periods].into_iter().filter(|kind| *kind != choice.kind);
@@ -71,7 +73,7 @@ pub struct Choice {
     /// What the rows are of.
     pub kind: Kind,
     /// Their columns.
-    pub columns: Vec<Column>,
+    pub columns: Vec<&'static Field>,
     /// Whether timers without figures have rows.
     pub all: bool,
 }
@@ -86,12 +88,12 @@ pub enum Place {
 }
 
 /// Where each of the columns stands.
-pub fn places(columns: &[Column]) -> Vec<Place> {
-    let width = columns.iter().filter(|column| column.is_of_rows()).count();
-    let (mut of_report, mut of_row) = (0.., 0..);
-    let place = |column: &Column| match column.is_of_rows() {
-        true => of_row.next().map(|offset| Place::Row { offset, width }),
-        false => of_report.next().map(Place::Report),
+pub fn places(columns: &[&Field]) -> Vec<Place> {
+    let width = columns.iter().filter(|field| !field.is_of_report()).count();
+    let (mut facts, mut of_row) = (0.., 0..);
+    let place = |field: &&Field| match field.is_of_report() {
+        false => of_row.next().map(|offset| Place::Row { offset, width }),
+        true => facts.next().map(Place::Report),
     };
     columns.iter().filter_map(place).collect()
 }

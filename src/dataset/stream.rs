@@ -1,5 +1,5 @@
 //! Reports one after the other in a stream: lines of JSON, or documents with nothing or anything between them. One that was cut off ends
-//! where the next begins, so that it costs nobody else's.
+//! where the next begins, so that it costs no other report.
 
 use std::io::{self, BufRead};
 use std::mem;

@@ -7,12 +7,16 @@ use super::robust::middle_and_width;
 use crate::analysis::statistics::median;
 
 /// A fleet of nodes without fault has one that is called unlike the rest this often, a figure.
+/// *Chance*: of 130 figures of a fleet one in eight fleets names a node wrongly.
 const FALSE_ALARM: f64 = 0.001;
-/// Deviations that nobody is unlike the rest by: so that most nodes need no quantile. Of another machine than it was it takes no more.
+/// Deviations by which no node is unlike the rest: so that most nodes need no quantile. Of another machine than it was it takes no more.
+/// *Chance*: with eight nodes and any degrees of freedom the quantile lies beyond.
 const SURELY_ALIKE: f64 = 4.0;
 /// Where more than this share is unlike the rest, they are part of the fleet, and its mean is that of all.
+/// *Judgement*: what one node in ten is, is no exception.
 const MOST_LEFT_OUT: f64 = 0.1;
-/// With fewer nodes nobody can tell what the rest does.
+/// With fewer nodes it is unknown what the rest does.
+/// *Judgement*: half of them have to show what the rest does.
 const FEWEST: usize = 8;
 
 /// The change of a figure in a fleet.
@@ -49,7 +53,7 @@ pub fn of(nodes: &[Observed], other: &[bool]) -> Option<Change> {
     Some(Change { pooled, unlike: apart, left_out })
 }
 
-/// Who lies further from the median than scatter and own error let anybody lie, in order. The scatter is found from the median
+/// Who lies further from the median than scatter and own error explain, in order. The scatter is found from the median
 /// deviation, which those do not move.
 fn unlike(nodes: &[Observed]) -> Vec<usize> {
     if nodes.len() < FEWEST {
@@ -76,7 +80,7 @@ fn unlike(nodes: &[Observed]) -> Vec<usize> {
     nodes.iter().enumerate().filter(|(_, node)| far(node)).map(|(at, _)| at).collect()
 }
 
-/// How often somebody lies so many deviations away, on either side.
+/// How often a node lies this many deviations away, on either side.
 fn rarity(deviations: f64, degrees: f64) -> f64 {
     /// Beyond, Student's law is the normal one.
     const NORMAL: f64 = 1e6;

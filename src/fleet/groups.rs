@@ -9,12 +9,16 @@ use crate::model::Figure;
 
 /// Medians of two groups lie at least this many standard deviations of their nodes apart: three on either side. Halves of one normal law, cut
 /// at their widest gap, lie as far apart once in ten thousand times where there are twenty nodes, and never seen where there are more.
+/// *Chance*.
 const DISTINCT: f64 = 6.0;
-/// Groups differ by at least this share: nodes of one kind differ by a percent or two without anybody having done anything.
+/// Groups differ by at least this share: nodes of one kind differ by a percent or two without a cause worth finding.
+/// *Judgement*.
 const LEAST_APART: f64 = 0.02;
 /// Nodes in a group that is split off: the standard deviation of fewer says little.
+/// *Judgement*.
 const FEWEST: usize = 10;
 /// The least share of the nodes of one kind that make a group of their own. Fewer are odd ones, not another kind.
+/// *Judgement*.
 const LEAST_SHARE: f64 = 0.05;
 
 /// Nodes that agree.

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use indexmap::IndexSet;
 
-use crate::model::{AccuracyKind, Answers, Figure, ProvenanceKind, Report, Status, TimerRow};
+use crate::model::{AccuracyKind, Figure, ProvenanceKind, Question, Report, Status, TimerRow};
 use crate::text::clipped;
 
 /// Longest name from elsewhere that is kept.
@@ -71,12 +71,12 @@ pub struct Reading {
 /// Whether a timer can be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Nobody asked.
+    /// It was not asked for.
     Unknown,
     /// It failed no question that takes its Quality away.
     Kept,
     /// It failed this question, for this reason.
-    Lost(Box<(&'static str, String)>),
+    Lost(Box<(Question, String)>),
 }
 
 /// A figure that nodes are compared by.
@@ -119,12 +119,7 @@ impl Names {
 
 impl Node {
     /// What is kept of `report`, which is called `name`. `lateness` is that of its timers that wait.
-    pub fn of<F, V: Answers, H, P>(
-        name: &str,
-        report: &Report<F, V, H, P>,
-        lateness: &[(String, f64)],
-        names: &Names,
-    ) -> Self {
+    pub fn of(name: &str, report: &Report, lateness: &[(String, f64)], names: &Names) -> Self {
         let place = |(name, late): &(String, f64)| (names.place(&clipped(name, LONGEST)), *late);
         let readings = report.timers.iter().map(|row| Reading::of(row, names)).collect();
         Self {
@@ -139,7 +134,7 @@ impl Node {
 }
 
 impl Machine {
-    fn of<F, V, H, P>(report: &Report<F, V, H, P>) -> Self {
+    fn of(report: &Report) -> Self {
         let platform = &report.platform;
         let known = |name: Option<&str>| name.map(|name| clipped(name, LONGEST)).unwrap_or_default();
         let architecture = clipped(&platform.cpu.architecture, LONGEST);
@@ -155,12 +150,12 @@ impl Machine {
 }
 
 impl Reading {
-    fn of<F, V: Answers>(row: &TimerRow<F, V>, names: &Names) -> Self {
+    fn of(row: &TimerRow, names: &Names) -> Self {
         let step = row.accuracy.as_ref().filter(|step| step.kind == AccuracyKind::Resolved);
         let trust = match &row.verdicts {
             None => Trust::Unknown,
-            Some(verdicts) => verdicts.disqualifying().next().map_or(Trust::Kept, |(question, finding)| {
-                Trust::Lost(Box::new((question, clipped(finding, LONGEST_FINDING))))
+            Some(verdicts) => verdicts.disqualifying().next().map_or(Trust::Kept, |answer| {
+                Trust::Lost(Box::new((answer.question, clipped(answer.finding, LONGEST_FINDING))))
             }),
         };
         Self {

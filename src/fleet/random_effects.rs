@@ -35,11 +35,14 @@ pub struct Pooled {
     pub nodes: usize,
 }
 
-/// The least variance of an error: nobody knows a clock to more than nine digits, and no node outweighs all others by being certain.
+/// The least variance of an error: no clock is known to more than nine digits, and no node outweighs all others by being certain.
+/// *Numerical*: two equal figures without width would outweigh all others.
 const LEAST_VARIANCE: f64 = 1e-18;
 /// Steps of the iteration, which takes some six where it converges at all.
+/// *Numerical*.
 const STEPS: u32 = 100;
 /// It has converged where it moves by less than this share of the variance.
+/// *Numerical*.
 const SETTLED: f64 = 1e-10;
 
 /// What nodes have in common, with the interval of Hartung, Knapp, Sidik and Jonkman around it; nothing of less than two.

@@ -5,6 +5,7 @@ use crate::analysis::statistics::median;
 use crate::model::Figure;
 
 /// A normal law's standard deviation over its median absolute deviation: 1 / Φ⁻¹(3/4).
+/// *Computed*.
 const OF_NORMAL: f64 = 1.4826;
 
 /// The logarithm of a figure, and the standard deviation of that as its interval tells it.
@@ -18,7 +19,7 @@ pub(super) struct Log {
 impl Log {
     /// Of a figure above zero.
     pub fn of(figure: Figure) -> Self {
-        let noise = figure.interval.filter(|(low, _)| *low > 0.0);
+        let noise = figure.interval().filter(|(low, _)| *low > 0.0);
         Self { value: figure.value.ln(), noise: noise.map(|(low, high)| (high / low).ln() / (2.0 * Z)) }
     }
 }

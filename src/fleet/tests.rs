@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use super::groups::{Group, groups};
 use super::node::{Machine, Node, Quantity, Reading, Trust};
 use super::outliers::{Kind, Outliers, outliers};
-use crate::model::{Figure, Status};
+use crate::model::{Figure, Question, Status};
 
 const TIMERS: usize = 20;
 
@@ -140,7 +140,7 @@ fn each_oddity_is_found_and_the_gravest_comes_first() {
     costlier(&mut nodes[2], 4, 3.0);
     nodes[3].machine.clocksource = "hpet".into();
     costlier(&mut nodes[3], 9, 40.0);
-    nodes[4].readings[0].trust = Trust::Lost(Box::new(("stable", "it drifts".into())));
+    nodes[4].readings[0].trust = Trust::Lost(Box::new((Question::Stable, "it drifts".into())));
     nodes[5].created = "1970-01-02T00:00:00Z".into();
     nodes[6].readings[2].step = Some(figure(1_000.0, 0.0));
     nodes[7].readings[8].status = Status::Failed;
@@ -187,7 +187,7 @@ fn where_nodes_do_not_differ_the_interval_of_the_node_decides() {
 fn what_all_nodes_have_is_not_odd() {
     let mut nodes = fleet(40, 2);
     for node in &mut nodes {
-        node.readings[0].trust = Trust::Lost(Box::new(("stable", "it drifts".into())));
+        node.readings[0].trust = Trust::Lost(Box::new((Question::Stable, "it drifts".into())));
         node.readings[1].status = Status::Unavailable;
         node.machine.clocksource = "hpet".into();
     }

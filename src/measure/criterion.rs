@@ -38,7 +38,7 @@
 //!     }
 //! }
 //!
-//! let outcome = timers::visit("monotonic", Benchmarks).expect("somebody is called so").expect("it can be read");
+//! let outcome = timers::visit("monotonic", Benchmarks).expect("a timer is called so").expect("it can be read");
 //! assert_eq!(outcome, Ok(()));
 //! ```
 

@@ -18,7 +18,7 @@ impl Watch {
     #[must_use]
     pub fn begin() -> Self {
         let counts = Counts::of_system();
-        let counters = counts.of_this_thread();
+        let counters = Counts::of_this_thread();
         let cpu = counters.as_ref().and_then(|counters| counters.cpus.first().copied());
         Self { counters, stolen: cpu.and_then(|cpu| Some((cpu, counts.stolen(cpu)?))) }
     }
@@ -27,7 +27,7 @@ impl Watch {
     #[must_use]
     pub fn end(self) -> Option<String> {
         let counts = Counts::of_system();
-        let after = counts.of_this_thread()?;
+        let after = Counts::of_this_thread()?;
         let taken = self.stolen.and_then(|(cpu, before)| Some(counts.stolen(cpu)? > before));
         let disturbance = counted(&self.counters?, &after, 0)
             .or_else(|| taken.filter(|&taken| taken).map(|_| Disturbance::StolenTime))?;
@@ -42,14 +42,14 @@ mod tests {
     #[test]
     fn what_the_system_tells_is_seen() {
         let watch = Watch::begin();
-        assert_eq!(watch.counters.is_some(), std::fs::exists("/proc/thread-self/stat").unwrap_or(false));
+        assert_eq!(watch.counters.is_some(), Counts::of_this_thread().is_some());
         let mut disturbed = watch.clone();
         if let Some(counters) = &mut disturbed.counters {
             counters.cpus = Vec::new();
             counters.major_faults = u64::MAX;
             counters.switches = 0;
             // Whatever else happened: fewer switches than now are a disturbance, if there was any at all.
-            let any = || Counts::of_system().of_this_thread().is_some_and(|now| now.switches > 0);
+            let any = || Counts::of_this_thread().is_some_and(|now| now.switches > 0);
             let (before, seen, after) = (any(), disturbed.end(), any());
             // A first one may come at this very moment.
             if before == after {

@@ -6,7 +6,7 @@ use super::window::Timed;
 use crate::analysis::statistics::mean;
 use crate::method::ClockFigures;
 
-/// Single calls of one operation, taken when whoever has several wants the next.
+/// Single calls of one operation, taken when a caller with several wants the next.
 pub struct Singles<'a> {
     trial: Trial<'a>,
     samples: Vec<Sample>,

@@ -7,13 +7,17 @@ use super::trial::Goal;
 use crate::analysis::statistics::{mean, quantile, sorted, standard_deviation, student_quantile};
 
 /// A standard deviation of this share of the mean, or more, is not stable.
+/// *Definition*: the convention of pyperf.
 const MOST_DEVIATION: f64 = 0.1;
-/// A sample that lies beyond the quartiles by more than so many times their distance lies far off (Tukey's outer fence): of
+/// A sample that lies beyond the quartiles by more than this many times their distance lies far off (Tukey's outer fence): of
 /// normal ones two in a million do.
+/// *Chance*.
 const FENCE: f64 = 3.0;
 /// Quartiles of fewer say nothing.
+/// *Judgement*.
 const FEWEST: usize = 5;
 /// More samples are not advised: what differs by as much is not made better by them.
+/// *Judgement*.
 const MOST_SAMPLES: usize = 100_000;
 
 /// How well the samples of a measurement agree.

@@ -142,7 +142,7 @@ impl<'a> Trial<'a> {
         self.deadline.remaining().is_none()
     }
 
-    /// Looks out for what disturbs a sample, if anybody minds.
+    /// Looks out for what disturbs a sample, if that matters.
     pub(super) fn watch(&self) -> Option<Watch> {
         self.goal.watched.then(Watch::begin)
     }

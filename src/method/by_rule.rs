@@ -1,19 +1,24 @@
-//! The clock that is taken for durations where nobody names one, and what a report comes down to in a sentence.
+//! The clock that is taken for durations where none is named, and what a report comes down to in a sentence.
 
-use super::{ClockFigures, Counts};
-use crate::model::{Answers, Hertz, Nanos, Report};
+use super::choice::choose;
+use super::{ClockFigures, Counts, Requirement};
+use crate::model::{Hertz, Nanos, Report};
 use crate::quality::quality;
 use crate::text::numbers::time;
 use crate::text::{clipped, plain};
 
-/// Clocks that every platform of their standard has: POSIX, and Rust's standard library.
-const PORTABLE: [&str; 2] = ["monotonic", "instant"];
 const LONGEST_ID: usize = 60;
+
+/// What a clock is picked for where nothing else is asked for: an operation short enough that what a read costs matters.
+pub const OPERATION: Nanos = Nanos(250.0);
+/// The error that may be made of it, and how sure it has to be kept.
+pub(super) const ERROR: f64 = 0.01;
+pub(super) const CONFIDENCE: f64 = 0.95;
 
 /// No clock of a report may be taken without being asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no clock of the report is taken by itself{best}: that has to count wall time, to be one that nobody sets, to have a step \
+    "no clock of the report is taken by itself{best}: that has to count wall time, to be one that cannot be set, to have a step \
      that is known, and to wait for the work before it is read; name one with --clock"
 )]
 pub struct NoneByRule {
@@ -36,7 +41,7 @@ pub fn by_rule(report: &Report) -> Result<ClockFigures, NoneByRule> {
 }
 
 /// The native clocks of a report that durations can be measured with, the highest Quality first.
-fn best_first(report: &Report) -> Vec<ClockFigures> {
+pub(super) fn best_first(report: &Report) -> Vec<ClockFigures> {
     let native = report.timers.iter().filter(|row| row.runtime == "native");
     let clocks: Vec<ClockFigures> =
         native.filter_map(|row| ClockFigures::of(row, &report.platform).ok()).collect();
@@ -69,24 +74,18 @@ fn unfit(clock: &ClockFigures) -> Option<&'static str> {
     }
 }
 
-/// The report in a sentence: the clock for durations, a portable one, and what to know first. `None` where it has no such clock.
+/// The report in a sentence: the clock to time things with, which is the one that `pick` picks for a short operation, why that is not the
+/// one of rank 1, and what to know first. `None` where it has no such clock.
 #[must_use]
 pub fn in_a_sentence(report: &Report) -> Option<String> {
-    let figures = |id: &str| {
-        let row = report.timers.iter().find(|row| row.id == id)?;
-        let step = time(row.accuracy.and_then(|step| step.ns));
-        let cost = time(row.cost.as_ref().and_then(|cost| cost.median_ns));
-        Some(format!("{} ({step} steps, {cost} a read)", clipped(id, LONGEST_ID)))
-    };
     let clocks = best_first(report);
     // Of a single clock there is nothing to choose.
-    let best = by_rule(report).ok().filter(|_| clocks.len() > 1)?;
-    let mut text = format!("For durations: {}", figures(&best.id)?);
-    let portable = |clock: &&ClockFigures| PORTABLE.contains(&clock.id.as_str()) && unfit(clock).is_none();
-    let portable = clocks.iter().find(portable).filter(|portable| portable.id != best.id);
-    if let Some(portable) = portable.and_then(|portable| figures(&portable.id)) {
-        text += &format!("; portable: {portable}");
-    }
+    let picked = picked(report).filter(|_| clocks.len() > 1)?;
+    let chosen = clocks.iter().find(|clock| clock.id == picked)?;
+    let mut text =
+        format!("To time things: {} ({})", clipped(&chosen.id, LONGEST_ID), figures(report, &chosen.id)?);
+    let first = clocks.first().filter(|first| first.id != chosen.id && first.quality > chosen.quality);
+    text += &first.map_or_else(String::new, |first| against(first, chosen));
     text.push('.');
     let distrusted = report
         .timers
@@ -103,6 +102,32 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     Some(text)
 }
 
+/// The clock that is picked where nothing is asked for but a short operation.
+pub(super) fn picked(report: &Report) -> Option<String> {
+    let usual = Requirement::new(OPERATION, ERROR, CONFIDENCE).ok()?;
+    Some(choose(report, &usual).ok()?.picked?.id)
+}
+
+fn figures(report: &Report, id: &str) -> Option<String> {
+    let row = report.timers.iter().find(|row| row.id == id)?;
+    let step = time(row.accuracy.and_then(|step| step.ns));
+    let cost = time(row.cost.as_ref().and_then(|cost| cost.median_ns));
+    Some(format!("{step} steps, {cost} a read"))
+}
+
+/// Why the clock of the highest Quality is not the one to take.
+fn against(first: &ClockFigures, chosen: &ClockFigures) -> String {
+    let cheaper = chosen.cost_ns - first.cost_ns;
+    let size = time(Some(cheaper.abs()));
+    let by = if cheaper > 0.0 { format!("{size} cheaper") } else { format!("{size} more expensive") };
+    let why = unfit(first).unwrap_or(if chosen.is_portable() && !first.is_portable() {
+        "is not on every platform"
+    } else {
+        "is read no sooner where it counts"
+    });
+    format!("; rank 1 {}: {by}, but {why}", clipped(&first.id, LONGEST_ID))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,9 +137,9 @@ mod tests {
         let text = include_str!("../../tests/data/xeon-2026-11-21.json");
         let mut report: Report = serde_json::from_str(text).unwrap();
         let sentence = in_a_sentence(&report).unwrap();
-        let best = by_rule(&report).unwrap();
-        assert!(sentence.starts_with(&format!("For durations: {} (", best.id)), "{sentence}");
-        assert!(sentence.contains("; portable: ") || PORTABLE.contains(&best.id.as_str()), "{sentence}");
+        let (best, picked) = (by_rule(&report).unwrap(), picked(&report).unwrap());
+        assert!(sentence.starts_with(&format!("To time things: {picked} (")), "{sentence}");
+        assert!(sentence.contains("; rank 1 "), "{sentence}");
         // Without cycles there is no Quality, and the same clock.
         report.timers.iter_mut().for_each(|row| row.quality = row.quality.filter(|quality| *quality == 0.0));
         assert_eq!(by_rule(&report).unwrap().id, best.id);

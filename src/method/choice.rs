@@ -24,7 +24,7 @@ pub struct Choice {
     /// What was asked.
     #[serde(rename = "wish")]
     pub requirement: Requirement,
-    /// The cheapest clock that suffices, as far as costs are known, and the safest of several; null when none does.
+    /// A clock that suffices and costs about as little as any, the safest and most portable of several; null when none does.
     pub picked: Option<Candidate>,
     /// What comes nearest when none suffices.
     pub nearest: Option<Candidate>,
@@ -71,15 +71,20 @@ struct Verdict<'a> {
     plan: Result<Plan, Shortfall>,
 }
 
-/// Picks the cheapest clock that suffices: the one whose campaign is the shortest, and the safest of those of which that cannot
-/// be told.
+/// A campaign that takes at most so many times as long as the shortest is as good: nobody waits for the difference.
+/// *Judgement*: 33 and 34 calls of 250 ns differ less than two runs do.
+const AS_SHORT: f64 = 1.5;
+
+/// Picks a clock that suffices: of those whose campaigns are [about as short](AS_SHORT) as the shortest one, the safest, of these the one that
+/// every platform of its standard has, and of these the cheapest.
 ///
 /// # Errors
 /// When the report has no timers of the runtime.
 pub fn choose(report: &Report, requirement: &Requirement) -> Result<Choice, ChoiceError> {
     let runtime = requirement.runtime.as_deref();
-    let mut verdicts: Vec<Verdict> =
-        timers_of(report, runtime).into_iter().map(|row| Verdict::of(report, row, requirement)).collect();
+    let may = |row: &&TimerRow| requirement.may_use(&row.id);
+    let rows = timers_of(report, runtime).into_iter().filter(may);
+    let mut verdicts: Vec<Verdict> = rows.map(|row| Verdict::of(report, row, requirement)).collect();
     if verdicts.is_empty() {
         return Err(missing(report, runtime));
     }
@@ -155,7 +160,7 @@ impl<'a> Verdict<'a> {
         notes
     }
 
-    /// Whether the difference of their campaigns is no more than what is not known of the costs of their reads.
+    /// Whether one campaign is about as short as the other, or differs by no more than what is not known of the costs of their reads.
     fn is_tied_with(&self, other: &Self) -> bool {
         let known = |verdict: &Self| match (&verdict.plan, &verdict.clock) {
             (Ok(plan), Ok(clock)) if clock.resolved && verdict.unmet.is_empty() => {
@@ -168,20 +173,21 @@ impl<'a> Verdict<'a> {
             _ => None,
         };
         known(self).zip(known(other)).is_some_and(|((a, a_uncertainty), (b, b_uncertainty))| {
-            (a - b).abs() <= a_uncertainty + b_uncertainty
+            a.max(b) <= AS_SHORT * a.min(b) || (a - b).abs() <= a_uncertainty + b_uncertainty
         })
     }
 
-    /// What speaks for a clock where costs do not: that nobody sets it, nobody slews it, and that it needs no fence.
-    fn safety(&self) -> [bool; 3] {
-        self.clock.as_ref().map_or([false; 3], |clock| {
+    /// What speaks for a clock where campaigns do not: that it cannot be set, that it needs no fence, that programs find it everywhere, and
+    /// that its rate is not slewed, which budgets allow for.
+    fn safety(&self) -> [bool; 4] {
+        self.clock.as_ref().map_or([false; 4], |clock| {
             let facts = clock.facts;
-            [facts.monotonic == Some(true), facts.no_slew == Some(true), facts.ordered]
+            [facts.monotonic == Some(true), facts.ordered, clock.is_portable(), facts.no_slew == Some(true)]
         })
     }
 
     fn safer_than(&self, other: &Self) -> Option<&'static str> {
-        let reasons = ["cannot be set", "is not slewed", "needs no fence"];
+        let reasons = ["cannot be set", "needs no fence", "is on every platform", "is not slewed"];
         let ahead = self.safety().into_iter().zip(other.safety()).position(|(own, others)| own != others)?;
         self.safety()[ahead].then(|| reasons[ahead])
     }
@@ -199,7 +205,7 @@ impl<'a> Verdict<'a> {
             (Err(shortfall), None) => shortfall.reason.clone(),
             (Ok(plan), None) if best.is_some_and(|best| self.is_tied_with(best)) => {
                 let why = best.and_then(|best| best.safer_than(self)).unwrap_or("is read sooner");
-                format!("suffices as well, as far as costs are known: {}; the other {why}", told(plan))
+                format!("suffices as well: {}; the other {why}", told(plan))
             }
             (Ok(plan), None) => {
                 let best_ns = best.and_then(|best| Some(best.plan.as_ref().ok()?.campaign_ns));

@@ -14,9 +14,9 @@ pub struct Facts {
     pub counts: Option<Counts>,
     /// Whether readings of two threads can be compared.
     pub threads: Option<bool>,
-    /// Whether nobody can set it back.
+    /// Whether it cannot be set back.
     pub monotonic: Option<bool>,
-    /// Whether nobody slews it.
+    /// Whether it is not slewed.
     pub no_slew: Option<bool>,
     /// Whether it goes on while the machine sleeps.
     pub suspend: Option<bool>,

@@ -38,7 +38,16 @@ const COST_UNCERTAINTY: f64 = 0.05;
 /// The share of reads outside a step, as found in some processes, may be as many times as large in another one.
 const OUTSIDE_MARGIN: f64 = 2.0;
 
+/// Clocks that every platform of their standard has: POSIX, and Rust's standard library.
+pub(super) const PORTABLE: [&str; 2] = ["monotonic", "instant"];
+
 impl ClockFigures {
+    /// Whether every platform of its standard has it.
+    #[must_use]
+    pub(super) fn is_portable(&self) -> bool {
+        self.runtime == "native" && PORTABLE.contains(&self.id.as_str())
+    }
+
     /// The figures of a row of a report of this machine.
     ///
     /// # Errors

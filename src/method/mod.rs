@@ -6,6 +6,7 @@
 //! duration of the same operation in the same campaign. That the operation itself varies comes on top, and is
 //! found by measuring ([`measure`](crate::measure)).
 
+pub mod answer;
 pub mod budget;
 mod by_rule;
 pub mod choice;
@@ -16,14 +17,17 @@ mod need;
 pub mod plan;
 pub mod requirement;
 pub mod runtime;
+pub mod snippet;
 mod unmet;
 pub mod waiting;
 
+pub use answer::Answer;
 pub use budget::Budget;
-pub use by_rule::{NoneByRule, by_rule, in_a_sentence};
+pub use by_rule::{NoneByRule, OPERATION, by_rule, in_a_sentence};
 pub use choice::{Choice, choose};
 pub use clock_facts::Facts;
 pub use clock_figures::ClockFigures;
 pub use need::{Counts, Need};
 pub use plan::{Method, Plan, Shortfall};
 pub use requirement::{Requirement, RequirementError};
+pub use snippet::Language;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Counts {
-    /// Time on the wall, whoever computes
+    /// Time on the wall, whatever computes
     #[default]
     Wall,
     /// CPU time of the process, all threads together
@@ -34,9 +34,9 @@ impl Counts {
 pub enum Need {
     /// Readings of two threads can be compared
     Threads,
-    /// Nobody sets it, so it never steps back
+    /// It cannot be set, so it never steps back
     Monotonic,
-    /// Nobody slews its rate (NTP)
+    /// Its rate is not slewed (NTP)
     NoSlew,
     /// It goes on while the machine sleeps
     Suspend,
@@ -48,7 +48,7 @@ impl Need {
     pub fn unmet_need(self) -> &'static str {
         match self {
             Self::Threads => "readings of two threads cannot be compared",
-            Self::Monotonic => "it can be set, and then steps",
+            Self::Monotonic => "wall-clock time can jump, which would corrupt a duration",
             Self::NoSlew => "its rate is slewed (adjtimex), so that seconds differ in length",
             Self::Suspend => "it stands still while the machine sleeps",
         }

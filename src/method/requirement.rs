@@ -27,16 +27,19 @@ pub struct Requirement {
     pub rate_hz: Option<f64>,
     /// The runtime whose timers are to be used; the native ones otherwise.
     pub runtime: Option<String>,
+    /// Ids of the only clocks that may be used, without what leads those of a runtime; all where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<String>,
 }
 
-/// Why nobody can be helped with this.
+/// Why this cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequirementError {
     /// The duration is none.
     #[error("{0}")]
     Duration(String),
     /// The error is none.
-    #[error("the error must be between 0 % and 100 %, as in 1%; it is {0} %")]
+    #[error("the error must be between 0 % and 100 %, as in 1%; it is {0}")]
     Error(String),
     /// The confidence is none.
     #[error("a confidence of {0} % cannot be promised: ask for 50 % to 99.99 %, as in 95%")]
@@ -64,7 +67,8 @@ impl Requirement {
             )));
         }
         if !(error > 0.0 && error < 1.0) {
-            return Err(RequirementError::Error(shown(error)));
+            let meant = if error == 1.0 { ": was 1% meant?" } else { "" };
+            return Err(RequirementError::Error(format!("{} %{meant}", shown(error))));
         }
         if !(0.5..=0.9999).contains(&confidence) {
             return Err(RequirementError::Confidence(shown(confidence)));
@@ -80,7 +84,14 @@ impl Requirement {
             settable: false,
             rate_hz: None,
             runtime: None,
+            clocks: Vec::new(),
         })
+    }
+
+    /// Whether the clock with this id may be used, as far as names go.
+    pub(super) fn may_use(&self, id: &str) -> bool {
+        let own = id.rsplit(':').next().unwrap_or(id);
+        self.clocks.is_empty() || self.clocks.iter().any(|clock| clock == own)
     }
 
     /// How long the operation takes at least: a duration is said roughly, and plans hold for one that is a tenth shorter.

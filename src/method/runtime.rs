@@ -1,16 +1,12 @@
 //! Which timers of a report the name of a runtime means.
 
+use timers::agents::{RUNTIMES, Runtime, runtime};
+
 use crate::model::{ProvenanceKind, Report, TimerRow};
 use crate::text::clipped;
 
-/// What `probe --runtime` calls a runtime, and what else it is called.
-const CALLED: [(&str, &[&str]); 5] = [
-    ("java", &["java", "openjdk"]),
-    ("dotnet", &["dotnet", ".net"]),
-    ("dotnet", &["mono"]),
-    ("python", &["python", "cpython"]),
-    ("node", &["node", "node.js", "nodejs"]),
-];
+/// It stands in for .NET, but is not called so.
+const MONO: &str = "mono";
 
 /// Why nothing can be chosen at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,16 +23,30 @@ pub enum ChoiceError {
     },
 }
 
-/// The runtime whose host this program brings along that is called so, as `probe --runtime` takes it. Mono is one of .NET.
+/// The runtime whose host this program brings along that is called so. Mono is one of .NET.
 #[must_use]
-pub fn host(name: &str) -> Option<&'static str> {
+pub fn host(name: &str) -> Option<&'static Runtime> {
     let name = name.to_lowercase();
-    CALLED.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(host, _)| *host)
+    RUNTIMES
+        .iter()
+        .find(|runtime| is_called(runtime, &name))
+        .or_else(|| runtime("dotnet").filter(|_| name == MONO))
+}
+
+/// All that this program brings hosts along for, as a sentence names them.
+#[must_use]
+pub fn hosts() -> String {
+    RUNTIMES.iter().map(|runtime| runtime.name).collect::<Vec<_>>().join(", ")
+}
+
+/// A name in lower case.
+fn is_called(runtime: &Runtime, name: &str) -> bool {
+    runtime.name == name || runtime.called.contains(&name)
 }
 
 /// Whether two names in lower case are of the same runtime.
 fn same(a: &str, b: &str) -> bool {
-    a == b || CALLED.iter().any(|(_, names)| names.contains(&a) && names.contains(&b))
+    a == b || RUNTIMES.iter().any(|runtime| is_called(runtime, a) && is_called(runtime, b))
 }
 
 /// The timers of this runtime, the native ones without a name: those whose ids lead with exactly that name, else with another
@@ -82,11 +92,14 @@ pub(super) fn missing(report: &Report, runtime: Option<&str>) -> ChoiceError {
     };
     let runtime = clipped(runtime.unwrap_or("native"), 40);
     let remedy = match (report.provenance.kind, host(&runtime)) {
-        (ProvenanceKind::Published, _) => "its figures are published ones, and not of this machine".to_owned(),
-        (_, Some(host)) => format!("timermeter probe --runtime {host} has them"),
-        (_, None) => "timermeter probe --runtime java,dotnet,python,node has those of other runtimes, and probe --agent those \
-                      of any agent"
-            .to_owned(),
+        (ProvenanceKind::Published, _) => {
+            "its figures are published ones, and not of this machine".to_owned()
+        }
+        (_, Some(host)) => format!("timermeter probe --runtime {} has them", host.name),
+        (_, None) => {
+            "timermeter probe --runtime all has those of other runtimes, and probe --agent those of any agent"
+                .to_owned()
+        }
     };
     ChoiceError::NoSuchRuntime { runtime, known, remedy }
 }
@@ -95,8 +108,8 @@ pub(super) fn missing(report: &Report, runtime: Option<&str>) -> ChoiceError {
 fn choice_of(row: &TimerRow) -> String {
     let by_name = || {
         let name = name(row);
-        let called = CALLED.iter().find(|(_, names)| names.contains(&name.as_str()));
-        called.map_or(name.clone(), |(_, names)| names[0].to_owned())
+        let called = RUNTIMES.iter().find(|runtime| is_called(runtime, &name));
+        called.map_or(name.clone(), |runtime| runtime.name.to_owned())
     };
     clipped(&prefix(row).unwrap_or_else(by_name), 40)
 }
@@ -108,7 +121,7 @@ mod tests {
 
     fn report(rows: &[(&str, &str)]) -> Report {
         let text = include_str!("../../reports/icpe2011-samsb/2011-03-14/report.json");
-        let mut report = crate::report::parse::<Report>(text, "the report").expect("it reads");
+        let mut report = crate::report::parse(text, "the report").expect("it reads");
         if !rows.is_empty() {
             let row = |&(id, runtime): &(&str, &str)| TimerRow::unmeasured(id, id, runtime, Status::Ok);
             report.timers = rows.iter().map(row).collect();
@@ -168,7 +181,7 @@ mod tests {
         let own = report(&[("monotonic", "native")]);
         let text = missing(&own, Some("java")).to_string();
         assert!(text.contains("`java`") && text.contains("probe --runtime java"), "{text}");
-        let text = missing(&own, Some("ruby")).to_string();
-        assert!(text.contains("`ruby`") && text.contains("probe --agent"), "{text}");
+        let text = missing(&own, Some("cobol")).to_string();
+        assert!(text.contains("`cobol`") && text.contains("probe --agent"), "{text}");
     }
 }

@@ -14,9 +14,7 @@ pub(super) fn unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) ->
     let needless = requirement.settable
         || requirement.needs.contains(&Need::Monotonic)
         || facts.monotonic != Some(false);
-    let steps = (!needless).then(|| {
-        format!("{}, and a duration with it (--settable takes it nevertheless)", Need::Monotonic.unmet_need())
-    });
+    let steps = (!needless).then(|| format!("{} (--settable takes it anyway)", Need::Monotonic.unmet_need()));
     counts.into_iter().chain(needs).chain(steps).collect()
 }
 

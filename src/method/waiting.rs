@@ -26,7 +26,7 @@ pub struct Punctuality {
     pub overhead: Option<f64>,
 }
 
-/// Why nobody can be helped with this.
+/// Why this cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PunctualityError {
     /// A share is none.
@@ -222,7 +222,7 @@ impl Waiter {
     }
 }
 
-/// What whoever waits like that should know.
+/// What a user who waits like that should know.
 fn notes(row: &WaitRow, late: &Lateness, asked: &Punctuality) -> Vec<String> {
     let mut notes = Vec::new();
     if late.early > 0.0 {
@@ -233,7 +233,7 @@ fn notes(row: &WaitRow, late: &Lateness, asked: &Punctuality) -> Vec<String> {
         ));
     }
     notes.push(match row.means {
-        Means::Spins => "it computes all the time: nobody else gets the CPU".to_owned(),
+        Means::Spins => "it computes all the time: no other thread gets the CPU".to_owned(),
         Means::Blocks | Means::Hybrid => {
             let drift = late.p50_ns.map_or_else(String::new, |late| {
                 format!(": a fixed length comes out {} slow", percent(late.value / asked.every_ns))
@@ -246,7 +246,7 @@ fn notes(row: &WaitRow, late: &Lateness, asked: &Punctuality) -> Vec<String> {
 
 /// The share of waits that were off by no more than that many nanoseconds. A bin counts where it is within as a whole.
 fn within(late: &Lateness, within_ns: f64) -> f64 {
-    let LatenessHistogram { bins } = &late.histogram;
+    let LatenessHistogram { bins } = late.histogram.get().unwrap_or_default();
     let ends_within = |bin: u32| 10_f64.powf(LatenessHistogram::end(bin)) <= within_ns;
     let inside: f64 = bins.iter().filter(|(bin, _)| ends_within(**bin)).map(|(_, count)| *count as f64).sum();
     // All early waits stand in the first bin.

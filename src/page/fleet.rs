@@ -280,7 +280,7 @@ fn spanned(range: Option<Range>, written: impl Fn(f64) -> String) -> String {
 
 /// A ratio as people say it: `+31 %`, `×16`.
 fn times(ratio: f64) -> String {
-    /// From here on nobody thinks in percent.
+    /// From here on percent are hard to read.
     const TWICE: f64 = 2.0;
     if ratio >= TWICE || ratio <= 1.0 / TWICE {
         format!("×{}", significant(ratio, 2))

@@ -57,16 +57,16 @@ pub enum SiteError {
         /// Why the first file was left out.
         first: String,
     },
-    /// Somebody changed a page.
+    /// A page was changed by hand.
     #[error(
         "'{}' was changed since `timermeter publish` made it, and would be lost; move it out of the site, or choose another \
          place", .0.display()
     )]
     Changed(PathBuf),
-    /// Somebody put a file where a page is to be.
+    /// A file was put where a page is to be.
     #[error("'{}' was not made by `timermeter publish`, which makes a file of that name now; move it away", .0.display())]
     Taken(PathBuf),
-    /// What somebody put into the site cannot be kept.
+    /// What was put into the site cannot be kept.
     #[error(
         "'{}' was not made by `timermeter publish` and cannot be kept beside a new site: {source}; move it out of the site, \
          or choose another place", .path.display()

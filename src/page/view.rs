@@ -5,15 +5,17 @@ use std::collections::HashSet;
 use super::parts::{FigureView, LONGEST, LONGEST_NAME, anchor, plain_warning};
 use super::waiters::{SectionView, WaiterView};
 use super::{Figures, quality_colour};
-use crate::model::{Answers, ProvenanceKind, Report, Status, TimerRow, Warning};
+use crate::fields::{Field, Row, Screen, on_screen};
+use crate::model::{ProvenanceKind, Report, Status, TimerRow, Verdicts, Warning};
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::{facts_of, name};
 use crate::report::plot::Plot;
 use crate::report::plot::ranking::{self, Ranking};
 use crate::report::plot::svg::{DrawError, marks};
 use crate::report::{Fact, ranks, waits, written_rank};
+use crate::table::Column;
 use crate::text::clipped;
-use crate::text::numbers::{NOTHING, accuracy, count, percent, plus_minus, share, time};
+use crate::text::numbers::{NOTHING, percent, plus_minus};
 
 pub(super) struct ReportView {
     /// Leads all anchors of this report.
@@ -23,6 +25,8 @@ pub(super) struct ReportView {
     pub provenance: Option<String>,
     pub facts: Vec<Fact>,
     pub warnings: Vec<Warning>,
+    /// What the table of timers has besides Quality.
+    pub columns: Vec<ColumnView>,
     /// All timers at a glance.
     pub ranking: Option<RankingView>,
     pub timers: Vec<TimerView>,
@@ -51,11 +55,45 @@ pub(super) struct TimerView {
     pub quality_colour: &'static str,
     pub quality: Cell,
     pub half: String,
-    /// Accuracy, in cycles, cost, in cycles, spread.
-    pub cells: [Cell; 5],
+    /// What the list of fields has for screens.
+    pub cells: Vec<Cell>,
     pub facts: Vec<Fact>,
     pub warnings: Vec<Warning>,
     pub figures: Vec<FigureView>,
+}
+
+/// Columns that the page explains among its terms.
+const EXPLAINED: [&str; 4] = ["accuracy", "cycles", "cost", "spread"];
+
+/// A column of figures: what it is called, what it sorts by, whether the largest come first, and from which width on it is shown.
+pub(super) struct ColumnView {
+    pub heading: &'static str,
+    pub key: String,
+    pub first: &'static str,
+    pub width: &'static str,
+    /// Which of the explanations on the page is its; else what it is.
+    pub explained: Option<&'static str>,
+    pub about: &'static str,
+}
+
+fn on_page() -> impl Iterator<Item = (&'static Field, Screen)> {
+    on_screen().filter(|(_, screen)| !screen.headings[1].is_empty())
+}
+
+impl ColumnView {
+    fn of((field, screen): (&Field, Screen)) -> Self {
+        let stem = screen.headings[1].split(['.', '\u{a0}', ' ']).next().unwrap_or_default();
+        let in_cycles = field.key.ends_with("_cycles");
+        let key = field.key.trim_end_matches("_ns").replace('_', "-");
+        Self {
+            heading: screen.headings[1],
+            first: if field.largest_first { "descending" } else { "ascending" },
+            width: screen.width,
+            explained: EXPLAINED.into_iter().find(|term| *term == if in_cycles { "cycles" } else { stem }),
+            about: field.about,
+            key,
+        }
+    }
 }
 
 /// A cell, what it sorts by (nothing where nothing was determined), and from which width on it is shown.
@@ -131,6 +169,7 @@ impl ReportView {
             }),
             facts: facts_of(report),
             warnings: report.warnings.iter().map(plain_warning).collect(),
+            columns: on_page().map(ColumnView::of).collect(),
             ranking: RankingView::of(report)?,
             timers: timers?,
             sections: waits::for_page(report).into_iter().map(SectionView::of).collect(),
@@ -141,14 +180,13 @@ impl ReportView {
 
 impl TimerView {
     fn of(row: &TimerRow, anchor: String, rank: String, figures: Figures) -> Result<Self, DrawError> {
-        let cost = row.cost.as_ref();
-        let cost_ns = cost.and_then(|cost| cost.median_ns);
-        let cost_cycles = cost.and_then(|cost| cost.median_cycles);
-        let step = row.accuracy.as_ref();
-        let step_cycles = step.and_then(|step| step.cycles);
         let plots = if figures == Figures::Drawn { Plot::all_of(row) } else { Vec::new() };
         let drawn: Result<Vec<FigureView>, DrawError> = plots.into_iter().map(FigureView::of).collect();
         let cell = |text, sort: Option<f64>, width| Cell { text, sort: sorted_by(sort), width };
+        let shown = |(field, screen): (&Field, Screen)| {
+            let value = field.of_row(&Row::Clock(row));
+            cell(Column::right("", screen.notation).shown(&value), value.number(), screen.width)
+        };
         Ok(Self {
             anchor,
             rank,
@@ -156,17 +194,11 @@ impl TimerView {
             label: clipped(&row.label, LONGEST_NAME),
             runtime: clipped(&row.runtime, LONGEST_NAME),
             status: row.status.name(),
-            trust: row.verdicts.as_ref().map_or(NOTHING, Answers::in_short),
+            trust: row.verdicts.as_ref().map_or(NOTHING, Verdicts::in_short),
             quality_colour: quality_colour::of(row.quality),
             quality: cell(percent(row.quality), row.quality, ""),
             half: plus_minus(row.quality, row.quality_low, row.quality_high),
-            cells: [
-                cell(accuracy(step), step.and_then(|step| step.ns), ""),
-                cell(count(step_cycles), step_cycles, "wide"),
-                cell(time(cost_ns), cost_ns, ""),
-                cell(count(cost_cycles), cost_cycles, "wide"),
-                cell(share(row.spread), row.spread, "medium"),
-            ],
+            cells: on_page().map(shown).collect(),
             facts: facts_of_timer(row),
             warnings: row.warnings.iter().map(plain_warning).collect(),
             figures: drawn?,

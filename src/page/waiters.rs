@@ -9,7 +9,7 @@ use crate::report::Fact;
 use crate::report::plot::Plot;
 use crate::report::plot::svg::DrawError;
 use crate::report::waits::{Section, facts_of_period, facts_of_waits, named};
-use crate::table::Cell;
+use crate::table::Value;
 use crate::text::clipped;
 
 /// A table, as text that is ready to be escaped.
@@ -48,12 +48,11 @@ impl SectionView {
             // Notes stand with the timers.
             let columns = || table.columns.iter().filter(|column| column.heading != "see");
             headings = columns().map(|column| (column.heading, column.right)).collect();
-            let cell = |(column, cell): (&crate::table::Column, &Cell)| CellView {
+            let cell = |(column, cell): (&crate::table::Column, &Value)| CellView {
                 text: clipped(&column.shown(cell), LONGEST_NAME),
-                sort: match cell {
-                    Cell::Number(figure) | Cell::AtMost(figure) => figure.to_string(),
-                    Cell::Text(text) => clipped(text, LONGEST_NAME),
-                    Cell::Nothing => String::new(),
+                sort: match cell.number() {
+                    Some(number) => number.to_string(),
+                    None => clipped(cell.as_text(), LONGEST_NAME),
                 },
                 right: column.right,
             };

@@ -62,7 +62,7 @@ fn by_core(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
             None => found.push((mark, vec![cpu])),
         }
     }
-    // Where a core does not say what it is, nobody knows how many kinds there are.
+    // Where a core does not say what it is, it is unknown how many kinds there are.
     if found.is_empty() || found.iter().any(|((name, capacity), _)| name.is_none() && capacity.is_none()) {
         return None;
     }

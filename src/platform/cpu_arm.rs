@@ -69,7 +69,7 @@ const PARTS: &[(u32, u32, &str)] = &[
     (0xc0, 0xac4, "Ampere-1A"),
 ];
 
-/// Vendor and model of `cpu`, or else of the first one: cores of several kinds have several names. A part nobody has named here is
+/// Vendor and model of `cpu`, or else of the first one: cores of several kinds have several names. A part that has no name here is
 /// shown by its number.
 pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     let midr = cpu.and_then(|cpu| midr(root, cpu));

@@ -86,7 +86,7 @@ fn by_dmi(root: &Root) -> Option<&'static str> {
     }
 }
 
-/// Whether nobody makes such a processor: an implementer of Arm, or a vendor of RISC-V, that is 0.
+/// Whether there is no such processor: an implementer of Arm, or a vendor of RISC-V, that is 0.
 fn is_made_up(root: &Root) -> bool {
     let cpuinfo = cpu::info(root);
     cpu_arm::implementer(root, &cpuinfo) == Some(0) || field(&cpuinfo, "mvendorid") == Some("0x0")

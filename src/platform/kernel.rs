@@ -108,7 +108,7 @@ fn declared_tick() -> Option<(u32, &'static str)> {
     Some((hertz, timers::os::discipline::DECLARED_TICK))
 }
 
-/// The rate of a tick of that length. Where somebody else answers for the kernel, the length may be that of no tick.
+/// The rate of a tick of that length. Where an emulator answers for the kernel, the length may be that of no tick.
 fn rate_of_tick(nanoseconds: i64) -> Option<u32> {
     let hertz = (nanoseconds > 0).then(|| (1e9 / nanoseconds as f64).round() as u32)?;
     TICK_RATES.contains(&hertz).then_some(hertz)

@@ -37,7 +37,7 @@ pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
 }
 
 /// The CPU among `allowed` that was idle for the largest share of the time between two looks. Equals go to the highest
-/// number, because CPU 0 takes most interrupts; CPUs nobody counted come last.
+/// number, because CPU 0 takes most interrupts; CPUs that were not counted come last.
 #[must_use]
 pub fn quietest(allowed: &[u32], before: &[CpuTime], after: &[CpuTime]) -> Option<u32> {
     allowed.iter().copied().max_by(|&a, &b| {

@@ -12,7 +12,7 @@ const SHORT: u64 = 1 << 16;
 /// The longest name of a governor, a clock source or the like that is believed.
 const LONGEST_NAME: usize = 200;
 
-/// The folder that holds `proc`, `sys`, `etc` and the others: `/`, or one that somebody made up. None on systems that have no
+/// The folder that holds `proc`, `sys`, `etc` and the others: `/`, or one that was made up. None on systems that have no
 /// such files, where what they would tell is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(Option<PathBuf>);

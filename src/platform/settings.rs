@@ -1,4 +1,4 @@
-//! Settings of the kernel that make a machine quieter or louder. They are looked at here, and written by whoever is asked to.
+//! Settings of the kernel that make a machine quieter or louder. They are looked at here, and written only on request.
 //!
 //! Sources: [cpufreq], [intel_pstate], [irq affinity], [sysctl].
 //!

@@ -44,7 +44,7 @@ impl Bench {
         Ok(Some(batches(calls, found, &mut self.dropped)))
     }
 
-    /// Successive readings of the timer, likewise.
+    /// Successive readings of the timer.
     ///
     /// # Errors
     /// As the subject.

@@ -5,13 +5,14 @@
 //! for that are watched meanwhile by processes that sleep, or wait together at the end.
 
 mod brief;
+mod examiner;
 mod narrowing;
+mod own_process;
 mod own_rate;
 mod references;
 mod subject;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,35 +21,38 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timers::{Deadline, Fault, KeptOff};
 
-use crate::analysis::cost;
 use crate::analysis::profile::profile;
 use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::nine_tenths;
 use crate::model::Estimate;
-use crate::prober::bench::Bench;
+use crate::parallel;
 use crate::prober::calibration::Calibration;
-use crate::prober::connection::Connection;
-use crate::prober::examination::{Examination, Examinee, Known};
-use crate::prober::explore::{Exploration, explore};
+use crate::prober::host::choose_reference;
 pub use crate::prober::host::{Host, Settings};
-use crate::prober::host::{bench, choose_reference, connect};
-use crate::prober::sampling::Plan;
 use crate::prober::slow_clocks::{BackgroundWatcher, Slow, together};
-use crate::prober::watch::{ProcessWatch, Watch, Watcher};
-use crate::trace::{Reference, Stored, Trace};
+use crate::prober::watch::Watch;
+use crate::trace::{Stored, Trace};
 
 use brief::visit;
+use examiner::{Examiner, Look};
+use narrowing::Narrowing;
 pub use narrowing::goes_on;
-use narrowing::narrow;
-use own_rate::{OwnRate, may_differ};
+use own_process::ask;
 use references::{calibrate, clarify, look, references_of};
 pub use subject::Subject;
 
 /// What the verdicts and the analysis take of the time of a run, as a share: so much of the budget is left to them.
+/// *Seen*: 5 to 6 s of a run beside a busy program.
 const FOR_VERDICTS: f64 = 0.3;
 
 /// In these rounds all timers are held against their references after each process, not only after their own.
+/// *Judgement*: windows between 14 ms and a round.
 const CLOSELY: Range<u32> = 1..2;
+
+/// A clock whose declared tick or resolution is as long, in nanoseconds, is watched from the beginning: no work that a process can afford
+/// shows its steps.
+/// *Computed*: twice the longest work of the default plan.
+const DECLARED_SLOW_NS: f64 = 1e6;
 
 /// Questions all subjects. `progress` is called between processes with what comes next, when nothing is being measured.
 /// Returns the frequency of the core meanwhile, in hertz: the median, and what nine tenths of all windows lay between.
@@ -61,258 +65,257 @@ pub fn run(
     settings: &Settings,
     progress: &dyn Fn(&str),
 ) -> Result<Option<Estimate>, Fault> {
-    let mut random = StdRng::seed_from_u64(settings.seed);
-    let sampling = Duration::from_secs_f64(settings.plan.budget_s * (1.0 - FOR_VERDICTS));
-    let over = Deadline::after(sampling);
-    let cpus = timers::allowed_cpus().unwrap_or_default();
-    // The runner and its threads leave the CPU that measures to the agents, where there is another one.
-    let apart = settings.cpu.and_then(KeptOff::cpu);
-    let patience = Duration::from_nanos(settings.plan.patience_ns as u64);
-    let watch = Watch::new(settings.cpu, apart.is_some(), patience);
-    for (index, host) in hosts.iter().enumerate() {
-        progress("calibrating the reference");
-        let reference = choose_reference(host, settings, &mut random);
-        if matches!(reference, Err(Fault::Interrupted)) {
-            return Err(Fault::Interrupted);
-        }
-        for subject in subjects.iter_mut().filter(|subject| subject.host == index) {
-            match &reference {
-                Ok(reference) => {
-                    subject.outcome = Ok(Trace { reference: reference.clone(), ..Trace::default() }.into());
-                }
-                Err(fault) => subject.outcome = Err(fault.to_string()),
-            }
-        }
-    }
-    let mut calibrations: Vec<Option<Calibration>> = hosts
-        .iter()
-        .enumerate()
-        .map(|(index, host)| calibrate(host, references_of(subjects, index), settings, &cpus))
-        .collect::<Result<_, Fault>>()?;
-    let mut background_watcher = BackgroundWatcher::new(*settings, &cpus);
+    let mut campaign = Campaign::new(hosts, subjects, settings, progress);
+    campaign.choose_references()?;
+    campaign.watch_declared_slow();
     for round in 0..settings.plan.rounds() {
-        for (index, host) in hosts.iter().enumerate() {
-            clarify(host, references_of(subjects, index), settings, &mut random)?;
-            look(&mut calibrations[index])?;
-        }
-        for index in 0..subjects.len() {
-            let subject = &mut subjects[index];
-            let alone = settings.plan.alone(hosts[subject.host].takes_ids);
-            if subject.outcome.is_err() || round >= alone {
-                continue;
-            }
-            progress(&subject.timer.id);
-            ask(&hosts[subject.host], subject, settings, &watch, random.random())?;
-            compare_sparsely(&hosts[subject.host], subject, settings, Examination::compare_sparsely)?;
-            if let Some(slow) = subject.waiting(hosts).filter(|_| subject.is_slow()) {
-                background_watcher.begin(index, slow, subject.timer.properties.counts);
-            }
-            if CLOSELY.contains(&round) {
-                for subject in subjects.iter_mut() {
-                    compare_sparsely(&hosts[subject.host], subject, settings, Examination::compare_closely)?;
-                }
-            }
-        }
-        // Where processes take so long that the time is used, fewer have to do.
-        for _ in settings.plan.brief_after(round).take_while(|_| over.remaining().is_some()) {
-            for (index, host) in hosts.iter().enumerate().filter(|(_, host)| host.takes_ids) {
-                progress("timers of one process");
-                let whom = (0..subjects.len()).filter(|subject| subjects[*subject].host == index).collect();
-                visit(host, subjects, whom, settings, &watch, &mut random)?;
-                // The closer such looks lie, the smaller the jumps that they show.
-                for subject in subjects.iter_mut() {
-                    compare_sparsely(&hosts[subject.host], subject, settings, Examination::compare_sparsely)?;
-                }
-            }
-        }
+        campaign.round(round)?;
     }
-    let hertz = nine_tenths(watch.borrow().frequencies()).map(|hertz| hertz.value);
-    let ask_again = |subjects: &mut [Subject], wide: &[usize]| {
-        let widest = &mut subjects[wide[0]];
-        let (host, id) = (widest.host, &widest.timer.id);
-        progress(&format!("{id}, to narrow its interval"));
-        if hosts[host].takes_ids {
-            let whom = wide.iter().copied().filter(|index| subjects[*index].host == host).collect();
-            let asked = visit(&hosts[host], subjects, whom, settings, &watch, &mut random)?;
-            for subject in subjects.iter_mut() {
-                compare_sparsely(&hosts[subject.host], subject, settings, Examination::compare_sparsely)?;
-            }
-            return Ok(asked);
-        }
-        ask(&hosts[host], widest, settings, &watch, random.random())?;
-        compare_sparsely(&hosts[host], widest, settings, Examination::compare_sparsely)?;
-        Ok(vec![wide[0]])
-    };
-    let look_again = || calibrations.iter_mut().try_for_each(look);
-    narrow(subjects, &settings.plan, &over, hertz, ask_again, look_again)?;
-    for (index, calibration) in calibrations.iter_mut().enumerate() {
-        look(calibration)?;
-        if let Some(rate) = calibration.take().and_then(|calibration| calibration.rate()) {
-            subjects.iter_mut().filter(|subject| subject.host == index).for_each(|subject| subject.at(rate));
-        }
-    }
-    let core_hz = nine_tenths(watch.borrow().frequencies());
-    for subject in subjects.iter_mut() {
-        subject.settle(core_hz.map(|hertz| hertz.value));
-    }
-    drop(apart);
-    // Meanwhile the slow ones are still watched.
-    for subject in subjects.iter_mut().filter(|subject| !subject.is_slow()) {
-        progress(&subject.timer.id);
-        examine(&hosts[subject.host], subject, settings, &cpus)?;
-    }
-    progress("waiting for slow clocks");
-    // Those that were seen to step often enough are examined while the others are still watched.
-    let mut examined = Vec::new();
-    for (index, waited) in background_watcher.finished() {
-        if subjects[index].is_slow() {
-            subjects[index].keep(waited)?;
-            if subjects[index].outcome.as_ref().is_ok_and(is_resolved) {
-                examine(&hosts[subjects[index].host], &mut subjects[index], settings, &cpus)?;
-                examined.push(index);
-            }
-        }
-    }
-    for (index, waited) in background_watcher.end() {
-        if subjects[index].is_slow() {
-            subjects[index].keep(waited)?;
-        }
-    }
-    wait_together(hosts, subjects, settings, &cpus, random.random())?;
-    let left = subjects
-        .iter_mut()
-        .enumerate()
-        .filter(|(index, subject)| subject.is_slow() && !examined.contains(index));
-    for (_, subject) in left {
-        progress(&subject.timer.id);
-        examine(&hosts[subject.host], subject, settings, &cpus)?;
-    }
+    campaign.narrow()?;
+    let core_hz = campaign.settle()?;
+    campaign.examine()?;
     Ok(core_hz)
 }
 
-/// One process for one timer.
-fn ask(
-    host: &Host,
-    subject: &mut Subject,
-    settings: &Settings,
-    watch: &Rc<RefCell<Watch>>,
-    seed: u64,
-) -> Result<(), Fault> {
-    let Ok(stored) = &mut subject.outcome else { return Ok(()) };
-    subject.alone += 1;
-    let trace = &mut stored.trace;
-    let mut random = StdRng::seed_from_u64(seed);
-    let asked = connect(host, &[&subject.timer.id], settings.cpu, settings.timeout).and_then(|connection| {
-        let process = connection.borrow().process();
-        let mut bench = bench(&connection, &subject.timer, &trace.reference.id);
-        bench.watch = Some(Box::new(ProcessWatch::of(watch, process)));
-        let own_rate = match may_differ(host, &subject.timer) {
-            true => OwnRate::begin(&connection, &subject.timer, &trace.reference.id)?,
-            false => None,
-        };
-        let found =
-            explore_undisturbed(&connection, &mut bench, &trace.reference, &settings.plan, &mut random)?;
-        let own_rate = own_rate.map(OwnRate::end).transpose()?.flatten();
-        trace.evidence.process_comparisons.extend(own_rate);
-        Ok((found, bench.watch.take().map(Watcher::end)))
-    });
-    match asked {
-        Ok((Exploration { run, ns_per_tick, slow, dropped: by_runtime }, watched)) => {
-            let (dropped, valid) = watched.unwrap_or((BTreeMap::new(), true));
-            stored.count_dropped(dropped.into_iter().chain(by_runtime));
-            if !valid {
-                stored.set_aside(run);
-                subject.disturbed.0 += u32::from(slow);
-                subject.disturbed.1.extend(ns_per_tick);
-                return Ok(());
+/// A campaign that goes on: whom it asks, how, and what runs beside it.
+struct Campaign<'a> {
+    hosts: &'a [Host],
+    subjects: &'a mut [Subject],
+    settings: &'a Settings,
+    progress: &'a dyn Fn(&str),
+    random: StdRng,
+    cpus: Vec<u32>,
+    /// When no further processes are started but for the verdicts.
+    over: Deadline,
+    /// The runner and its threads leave the CPU that measures to the agents, where there is another one.
+    apart: Option<KeptOff>,
+    watch: Rc<RefCell<Watch>>,
+    /// Who watches the rate of the reference of each host.
+    calibrations: Vec<Option<Calibration>>,
+    examiner: Examiner,
+    background_watcher: BackgroundWatcher,
+}
+
+impl<'a> Campaign<'a> {
+    fn new(
+        hosts: &'a [Host],
+        subjects: &'a mut [Subject],
+        settings: &'a Settings,
+        progress: &'a dyn Fn(&str),
+    ) -> Self {
+        let sampling = Duration::from_secs_f64(settings.plan.budget_s * (1.0 - FOR_VERDICTS));
+        let over = Deadline::after(sampling);
+        let cpus = timers::allowed_cpus().unwrap_or_default();
+        // Those who analyse later are not to keep off the CPU that measures now.
+        parallel::prepare();
+        let apart = settings.cpu.and_then(KeptOff::cpu);
+        let patience = Duration::from_nanos(settings.plan.patience_ns as u64);
+        Self {
+            hosts,
+            subjects,
+            settings,
+            progress,
+            random: StdRng::seed_from_u64(settings.seed),
+            watch: Watch::new(settings.cpu, apart.is_some(), patience),
+            over,
+            apart,
+            calibrations: Vec::new(),
+            examiner: Examiner::default(),
+            background_watcher: BackgroundWatcher::new(*settings, &cpus),
+            cpus,
+        }
+    }
+
+    /// The reference of each host, and who watches its rate.
+    fn choose_references(&mut self) -> Result<(), Fault> {
+        for (index, host) in self.hosts.iter().enumerate() {
+            (self.progress)("calibrating the reference");
+            let reference = choose_reference(host, self.settings, &mut self.random);
+            if matches!(reference, Err(Fault::Interrupted)) {
+                return Err(Fault::Interrupted);
             }
-            stored.add(run);
-            subject.rates.extend(ns_per_tick);
-            subject.explored += 1;
-            subject.slow += u32::from(slow);
+            for subject in self.subjects.iter_mut().filter(|subject| subject.host == index) {
+                subject.outcome = match &reference {
+                    Ok(reference) => Ok(Trace { reference: reference.clone(), ..Trace::default() }.into()),
+                    Err(fault) => Err(fault.to_string()),
+                };
+            }
         }
-        Err(Fault::Interrupted) => return Err(Fault::Interrupted),
-        Err(fault) => subject.outcome = Err(fault.to_string()),
-    }
-    Ok(())
-}
-
-/// Explores once more whenever the runtime compiled the loops anew meanwhile: what was measured before that was another
-/// program.
-fn explore_undisturbed(
-    connection: &RefCell<Connection>,
-    bench: &mut Bench,
-    reference: &Reference,
-    plan: &Plan,
-    random: &mut StdRng,
-) -> Result<Exploration, Fault> {
-    /// From there on it will not settle.
-    const MOST: u32 = 4;
-    let mut turn = 1;
-    loop {
-        let before = connection.borrow().windows().clone();
-        let mut exploration = explore(bench, reference, plan, random)?;
-        let mut connection = connection.borrow_mut();
-        let voided = connection.windows().voided - before.voided;
-        if voided == 0 || turn == MOST {
-            let windows = connection.windows();
-            exploration.dropped.clone_from(&windows.dropped);
-            exploration.run.disturbed = windows.disturbed + voided;
-            return Ok(exploration);
+        for (index, host) in self.hosts.iter().enumerate() {
+            let references = references_of(self.subjects, index);
+            self.calibrations.push(calibrate(host, references, self.settings, &self.cpus)?);
         }
-        connection.void_since(&before);
-        turn += 1;
+        Ok(())
     }
-}
 
-fn compare_sparsely(
-    host: &Host,
-    subject: &mut Subject,
-    settings: &Settings,
-    how: fn(&mut Examination, Examinee, &mut Trace) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    let Ok(stored) = &mut subject.outcome else { return Ok(()) };
-    how(&mut subject.examination, Examinee { host, timer: &subject.timer, settings }, &mut stored.trace)
-}
-
-fn examine(host: &Host, subject: &mut Subject, settings: &Settings, cpus: &[u32]) -> Result<(), Fault> {
-    let is_slow = subject.is_slow();
-    let Ok(stored) = &mut subject.outcome else { return Ok(()) };
-    let trace = stored.open();
-    // Only for slow ones does it matter how long they have to be watched.
-    let step_ns = is_slow.then(|| profile(&trace).step_at_most_ns()).flatten();
-    let step_ns = step_ns.filter(|step| step.is_finite()).unwrap_or(0.0);
-    let known = Known { plan: &settings.plan, cpus, cost_ns: rough_cost(&trace), step_ns };
-    let examination = std::mem::take(&mut subject.examination);
-    drop(trace);
-    examination.complete(Examinee { host, timer: &subject.timer, settings }, &known, &mut stored.trace)
-}
-
-/// What a read costs in the process where it was cheapest, in nanoseconds.
-fn rough_cost(trace: &Trace) -> f64 {
-    let costs = trace.runs.iter().filter_map(|run| cost::rough(&run.batches, &run.bracket));
-    let least = costs.fold(f64::INFINITY, f64::min);
-    if least.is_finite() { least * trace.reference.ns_per_tick } else { 1_000.0 }
-}
-
-/// All slow timers that are not resolved yet.
-fn wait_together(
-    hosts: &[Host],
-    subjects: &mut [Subject],
-    settings: &Settings,
-    cpus: &[u32],
-    seed: u64,
-) -> Result<(), Fault> {
-    let (indices, slow): (Vec<usize>, Vec<Slow>) = subjects
-        .iter()
-        .enumerate()
-        .filter(|(_, subject)| subject.is_slow() && !subject.outcome.as_ref().is_ok_and(is_resolved))
-        .filter_map(|(index, subject)| Some((index, subject.waiting(hosts)?)))
-        .unzip();
-    for (index, waited) in indices.into_iter().zip(together(&slow, settings, cpus, seed)) {
-        subjects[index].keep(waited)?;
+    /// Has those watched from now on whose steps are declared to be long.
+    fn watch_declared_slow(&mut self) {
+        for (index, subject) in self.subjects.iter().enumerate() {
+            let declared = [subject.timer.resolution_ns, subject.timer.ns_per_tick];
+            if declared.into_iter().flatten().any(|ns| ns >= DECLARED_SLOW_NS)
+                && let Some(slow) = subject.waiting(self.hosts)
+            {
+                self.background_watcher.begin(index, slow, subject.timer.properties.counts);
+            }
+        }
     }
-    Ok(())
+
+    /// A process for each timer, and brief ones for all.
+    fn round(&mut self, round: u32) -> Result<(), Fault> {
+        for (index, host) in self.hosts.iter().enumerate() {
+            clarify(host, references_of(self.subjects, index), self.settings, &mut self.random)?;
+            look(&mut self.calibrations[index])?;
+        }
+        for index in 0..self.subjects.len() {
+            let subject = &self.subjects[index];
+            let alone = self.settings.plan.alone(self.hosts[subject.host].takes_ids);
+            if subject.outcome.is_err() || round >= alone {
+                continue;
+            }
+            self.ask(index)?;
+            let subject = &self.subjects[index];
+            if subject.is_slow()
+                && let Some(slow) = subject.waiting(self.hosts)
+            {
+                self.background_watcher.begin(index, slow, subject.timer.properties.counts);
+            }
+            if CLOSELY.contains(&round) {
+                self.compare(Look::Close, None)?;
+            }
+        }
+        // Where processes take so long that the time is used, fewer have to do.
+        for _ in self.settings.plan.brief_after(round) {
+            if self.over.remaining().is_none() {
+                break;
+            }
+            for host in (0..self.hosts.len()).filter(|host| self.hosts[*host].takes_ids) {
+                (self.progress)("timers of one process");
+                self.visit(host, (0..self.subjects.len()).collect())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A process of its own for a timer.
+    fn ask(&mut self, index: usize) -> Result<(), Fault> {
+        let subject = &mut self.subjects[index];
+        (self.progress)(&subject.timer.id);
+        ask(&self.hosts[subject.host], subject, self.settings, &self.watch, self.random.random())?;
+        self.compare(Look::Sparse, Some(index))
+    }
+
+    /// A brief process for those of `whom` that this host has; returns those that it asked.
+    fn visit(&mut self, host: usize, mut whom: Vec<usize>) -> Result<Vec<usize>, Fault> {
+        whom.retain(|index| self.subjects[*index].host == host);
+        let (random, watch) = (&mut self.random, &self.watch);
+        let asked = visit(&self.hosts[host], self.subjects, whom, self.settings, watch, random)?;
+        // The closer such looks lie, the smaller the jumps that they show.
+        self.compare(Look::Sparse, None)?;
+        Ok(asked)
+    }
+
+    /// Holds a timer against its reference, or all of them.
+    fn compare(&mut self, kind: Look, one: Option<usize>) -> Result<(), Fault> {
+        let which = one.map_or_else(|| (0..self.subjects.len()).collect(), |one| vec![one]);
+        self.examiner.look(kind, &which, self.hosts, self.subjects, self.settings)
+    }
+
+    /// Further processes where timers are known least.
+    fn narrow(&mut self) -> Result<(), Fault> {
+        let plan = self.settings.plan;
+        if plan.most_processes <= plan.processes + plan.brief {
+            return Ok(());
+        }
+        let hertz = nine_tenths(self.watch.borrow().frequencies()).map(|hertz| hertz.value);
+        let mut narrowing = Narrowing::of(self.subjects, hertz);
+        let mut asked = 0;
+        while let Some(left) = self.over.remaining() {
+            let wide = narrowing.wide(self.subjects, &plan);
+            let Some(&widest) = wide.first() else { break };
+            // Processes of its own ask one timer each.
+            let most = if self.hosts[self.subjects[widest].host].takes_ids { plan.block } else { 1 };
+            let mut block = 0;
+            while block < most && self.over.remaining().is_some() {
+                block += 1;
+                let again = self.ask_again(&wide)?;
+                if again.is_empty() {
+                    narrowing.give_up(widest);
+                    break;
+                }
+                narrowing.update(self.subjects, &again);
+                asked += again.len();
+            }
+            let taken = left.saturating_sub(self.over.remaining().unwrap_or_default());
+            narrowing.afford(left, taken / block.max(1));
+            if asked >= self.subjects.len() {
+                asked = 0;
+                self.calibrations.iter_mut().try_for_each(look)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One more process for the first of these timers, and a brief one for others of its host where it can be visited.
+    fn ask_again(&mut self, wide: &[usize]) -> Result<Vec<usize>, Fault> {
+        let widest = &self.subjects[wide[0]];
+        let host = widest.host;
+        (self.progress)(&format!("{}, to narrow its interval", widest.timer.id));
+        if self.hosts[host].takes_ids {
+            return self.visit(host, wide.to_vec());
+        }
+        self.ask(wide[0])?;
+        Ok(vec![wide[0]])
+    }
+
+    /// Writes down what processes agree on; returns the frequency of the core.
+    fn settle(&mut self) -> Result<Option<Estimate>, Fault> {
+        for (index, calibration) in self.calibrations.iter_mut().enumerate() {
+            look(calibration)?;
+            if let Some(rate) = calibration.take().and_then(|calibration| calibration.rate()) {
+                let hosted = self.subjects.iter_mut().filter(|subject| subject.host == index);
+                hosted.for_each(|subject| subject.at(rate));
+            }
+        }
+        let core_hz = nine_tenths(self.watch.borrow().frequencies());
+        self.subjects.iter_mut().for_each(|subject| subject.settle(core_hz.map(|hertz| hertz.value)));
+        self.apart = None;
+        Ok(core_hz)
+    }
+
+    /// Whether they can be trusted; the slow ones, which are watched meanwhile, last.
+    fn examine(&mut self) -> Result<(), Fault> {
+        let all = 0..self.subjects.len();
+        let (slow, fast): (Vec<usize>, Vec<usize>) = all.partition(|index| self.subjects[*index].is_slow());
+        self.complete(&fast)?;
+        (self.progress)("waiting for slow clocks");
+        for (index, waited) in self.background_watcher.end() {
+            if self.subjects[index].is_slow() {
+                self.subjects[index].keep(waited)?;
+            }
+        }
+        self.wait_together(&slow)?;
+        self.complete(&slow)
+    }
+
+    fn complete(&mut self, which: &[usize]) -> Result<(), Fault> {
+        (self.progress)("can they be trusted");
+        self.examiner.complete(which, self.hosts, self.subjects, self.settings, &self.cpus)
+    }
+
+    /// All slow timers that are not resolved yet.
+    fn wait_together(&mut self, slow: &[usize]) -> Result<(), Fault> {
+        let unresolved = slow
+            .iter()
+            .copied()
+            .filter(|&index| !self.subjects[index].outcome.as_ref().is_ok_and(is_resolved));
+        let (indices, slow): (Vec<usize>, Vec<Slow>) =
+            unresolved.filter_map(|index| Some((index, self.subjects[index].waiting(self.hosts)?))).unzip();
+        let waited = together(&slow, self.settings, &self.cpus, self.random.random());
+        for (index, waited) in indices.into_iter().zip(waited) {
+            self.subjects[index].keep(waited)?;
+        }
+        Ok(())
+    }
 }
 
 fn is_resolved(stored: &Stored) -> bool {

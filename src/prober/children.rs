@@ -129,9 +129,34 @@ pub fn start(mut command: Command, placement: impl Into<Placement>) -> Result<Ru
     let mut known = known();
     known.prepare()?;
     process::lead_group(&mut command)?;
+    let asks_itself = is_worker(&command);
+    if asks_itself {
+        command.env(STARTER, std::process::id().to_string());
+    }
     // Held until it is known: an interruption either comes before it, or finds it.
-    let child = nursery::start(command, placement.into(), true)?;
+    let child = nursery::start(command, placement.into(), !asks_itself)?;
     Ok(known.add(child))
+}
+
+/// The variable by which a worker of this program knows who started it.
+const STARTER: &str = "TIMERMETER_STARTER";
+/// The word by which this program is asked to be one that hosts timers.
+const WORKER: &str = "agent";
+
+/// Whether a command starts this program as a worker, which itself asks the kernel to be ended with the one that started it.
+fn is_worker(command: &Command) -> bool {
+    let Ok((program, words)) = this_program() else { return false };
+    let mut args = command.get_args();
+    command.get_program() == program
+        && words.iter().all(|word| args.next() == Some(word))
+        && args.next() == Some(WORKER.as_ref())
+}
+
+/// What a worker does first: from now on the kernel ends it when the program ends that started it. Returns whether that is still there.
+#[must_use]
+pub fn stay_with_starter() -> bool {
+    let starter = std::env::var(STARTER).ok().and_then(|starter| starter.parse().ok());
+    starter.is_none_or(process::ends_with)
 }
 
 /// As [`start`], from the calling thread and as fast as the system can: for a run that is timed. It is ended by the guard

@@ -16,7 +16,7 @@ use super::children::{self, Placement};
 use super::events::{self, Log, LogSpec, Told};
 use super::lines::printable;
 use super::process::{Command, Output, Process, in_words};
-use super::protocol::{Hello, Refusal, Request, VERSION};
+use super::protocol::{Around, Hello, Refusal, Request, VERSION};
 use crate::text::from_bytes;
 use crate::text::json::{Layout, written};
 
@@ -44,6 +44,10 @@ pub struct Connection {
     /// What disturbed the last window.
     events: Vec<String>,
     windows: Windows,
+    /// Whether the host is asked what it sees of itself around windows.
+    watches_itself: bool,
+    /// What it saw around the last one.
+    around: Option<[Around; 2]>,
 }
 
 /// The windows of a process: one a question.
@@ -79,6 +83,8 @@ impl Connection {
             log: None,
             events: Vec::new(),
             windows: Windows::default(),
+            watches_itself: false,
+            around: None,
         };
         let expected = r#"{"protocol":1,"runtime":{"name":…,"version":…},"timers":[…],"ops":[…]}"#;
         let hello = connection.ask(&Request::Hello { protocol: VERSION }, expected, objection)?;
@@ -104,6 +110,33 @@ impl Connection {
         // What came before the introduction was the warm-up.
         log.events();
         self.log = Some(log);
+    }
+
+    /// Whether the agent answers that question.
+    #[must_use]
+    pub fn offers(&self, op: &str) -> bool {
+        self.hello.ops.iter().any(|offered| offered == op)
+    }
+
+    /// From now on the host tells what it sees of itself around windows, where it can. Returns whether it can.
+    pub(super) fn watch_itself(&mut self) -> bool {
+        self.watches_itself = self.offers("calls");
+        self.watches_itself
+    }
+
+    /// Whether it is asked to.
+    pub(super) fn watches_itself(&self) -> bool {
+        self.watches_itself
+    }
+
+    /// Keeps what it saw around a window.
+    pub(super) fn saw(&mut self, around: Option<[Around; 2]>) {
+        self.around = around;
+    }
+
+    /// What it saw around the last window.
+    pub(super) fn take_seen(&mut self) -> Option<[Around; 2]> {
+        self.around.take()
     }
 
     /// What became of its windows.
@@ -169,7 +202,7 @@ impl Connection {
                 Output::Line(line) => printable(&line, EXCERPT),
                 Output::Endless => "…".into(),
             };
-            return Err(self.lose(format!("wrote what nobody asked for, before `{op}`: `{excerpt}`")));
+            return Err(self.lose(format!("wrote something without being asked, before `{op}`: `{excerpt}`")));
         }
         let line = written(request, Layout::Compact)
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;

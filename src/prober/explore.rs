@@ -29,17 +29,22 @@ pub struct Exploration {
 }
 
 /// Most successive readings a process.
+/// *Judgement*.
 const READINGS: f64 = 6_000.0;
 
 /// Calls in a batch that still shows how skewed a single one is.
+/// *Judgement*.
 const FEW_CALLS: u64 = 8;
 /// Calls in a batch that shows how much one varies, before anything slow does.
+/// *Judgement*.
 const SOME_CALLS: u64 = 32;
 
 /// Calls in the longest batches.
+/// *Judgement*.
 const MOST_CALLS: f64 = 512.0;
 
 /// Intervals of one amount of work that a growth stage takes.
+/// *Judgement*.
 const STAGE: usize = 24;
 
 /// Questions the timer on the bench: cost first, then its step.
@@ -91,8 +96,10 @@ pub fn explore_calls(bench: &mut Bench, reference: &Reference, floor: &mut Optio
 /// Single calls, batches and successive readings; returns the cost of a call, roughly, in nanoseconds.
 fn ask_calls(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run) -> Answer<f64> {
     /// What is taken off single calls has to be known as well as they are.
+    /// *Judgement*.
     const BRACKETS: u32 = 1_500;
     /// How long a batch should take: long against the step of any reference, short against interruptions.
+    /// *Judgement*.
     const BATCH_NS: f64 = 20_000.0;
     // The first calls find cold caches and are not kept.
     bench.timer.batches(&bench.reference_id, 8, 3)?;

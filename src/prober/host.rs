@@ -33,6 +33,8 @@ pub struct Host {
     pub waiters: Vec<HostedWaiter>,
     /// Whether it can compare a timer with its reference.
     pub compares: bool,
+    /// Whether it answers for many timers at once.
+    pub answers_for_many: bool,
     /// Where its runtime logs what may disturb a measurement.
     pub log: Option<LogSpec>,
 }

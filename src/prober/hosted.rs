@@ -8,8 +8,10 @@ use timers::{Advance, Answer, During, Fault, Subject};
 
 use super::connection::Connection;
 use super::protocol::{
-    Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals, Ordered, Readings, Request,
+    Advanced, Advances, Batches, Called, Comparisons, Handoffs, HandoffsBetween, Intervals, Ordered,
+    Readings, Request, Together,
 };
+use crate::trace::{Reference, Run};
 
 /// How often a window is taken again that something disturbed. The last one is kept, whatever disturbed it.
 const REPETITIONS: u32 = 6;
@@ -45,7 +47,11 @@ impl Hosted {
     }
 
     fn offers(&self, op: &str) -> bool {
-        self.connection.borrow().hello().ops.iter().any(|offered| offered == op)
+        self.connection.borrow().offers(op)
+    }
+
+    fn is_watched(&self) -> bool {
+        self.connection.borrow().watches_itself()
     }
 
     /// As `ask`, again and again until nothing that the runtime did to itself fell into the window. What voids all
@@ -70,6 +76,74 @@ impl Hosted {
     }
 }
 
+/// All that a brief process is asked of the calls of a timer, of a host that offers that in one question.
+///
+/// # Errors
+/// As the timer.
+pub(super) fn calls(
+    connection: &Rc<RefCell<Connection>>,
+    id: &str,
+    reference: &Reference,
+    floor: bool,
+) -> Answer<Run> {
+    let request = Request::Calls {
+        timer: id.into(),
+        reference: reference.id.clone(),
+        ns_per_tick: reference.ns_per_tick,
+        step: reference.step,
+        floor,
+    };
+    let objection = |answer: &Called| {
+        let Run { bracket, singles, batches, readings, .. } = &answer.calls;
+        let empty = bracket.deltas.is_empty() || singles.deltas.is_empty() || batches.deltas.is_empty();
+        (empty || readings.values.is_empty() || batches.calls == 0).then(|| "something is missing".into())
+    };
+    let hosted = Hosted::new(Rc::clone(connection), id);
+    let Called { calls, around } = hosted.ask(&request, r#"{"calls":{…},"around":…}"#, objection)?;
+    connection.borrow_mut().saw(around);
+    Ok(calls)
+}
+
+/// Comparisons of several timers in turn, in rounds, of a host that offers that: for each round one a timer, where it answered.
+///
+/// # Errors
+/// As the host.
+pub(super) fn together(
+    connection: &Rc<RefCell<Connection>>,
+    timers: &[&str],
+    reference: &str,
+    [repeat, count]: [u32; 2],
+    work: u64,
+) -> Answer<Vec<Vec<Option<[i64; 3]>>>> {
+    let ids = timers.iter().map(|&id| id.into()).collect();
+    let request = Request::Together { timers: ids, reference: reference.into(), repeat, work, count };
+    let expected = format!(r#"{{"together":[…]}} with {count} rows of {} triples each"#, timers.len());
+    let objection = |answer: &Together| {
+        let rows = &answer.together;
+        off(rows.len(), count as usize, "rows")
+            .or_else(|| rows.iter().find_map(|row| off(row.len(), timers.len(), "timers in a row")))
+    };
+    Ok(connection.borrow_mut().ask(&request, &expected, objection)?.together)
+}
+
+/// How far several timers and the reference move in one span of time, of a host that offers that.
+///
+/// # Errors
+/// As the host.
+pub(super) fn advances(
+    connection: &Rc<RefCell<Connection>>,
+    timers: &[&str],
+    reference: &str,
+    during: During,
+    ms: u32,
+) -> Answer<Vec<Option<[i64; 2]>>> {
+    let ids = timers.iter().map(|&id| id.into()).collect();
+    let request = Request::Advances { timers: ids, reference: reference.into(), during, ms };
+    let expected = format!(r#"{{"advances":[…]}} with {} pairs of integers"#, timers.len());
+    let objection = |answer: &Advances| off(answer.advances.len(), timers.len(), "timers");
+    Ok(connection.borrow_mut().ask(&request, &expected, objection)?.advances)
+}
+
 impl Subject for Hosted {
     fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>> {
         let request = Request::Intervals { timer: self.id.clone(), work: work.into(), repeat };
@@ -84,17 +158,21 @@ impl Subject for Hosted {
 
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
         let (timer, reference) = (self.id.clone(), reference.into());
-        let request = Request::Batches { timer, reference, calls, repeat };
+        let request = Request::Batches { timer, reference, calls, repeat, watched: self.is_watched() };
         let expected = format!(r#"{{"batches":[…]}} with {repeat} integers"#);
         let objection = |answer: &Batches| off(answer.batches.len(), repeat as usize, "batches");
-        Ok(self.ask_undisturbed(&request, &expected, objection)?.batches)
+        let Batches { batches, around } = self.ask_undisturbed(&request, &expected, objection)?;
+        self.connection.borrow_mut().saw(around);
+        Ok(batches)
     }
 
     fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
-        let request = Request::Readings { timer: self.id.clone(), count };
+        let request = Request::Readings { timer: self.id.clone(), count, watched: self.is_watched() };
         let expected = format!(r#"{{"readings":[…]}} with {count} integers"#);
         let objection = |answer: &Readings| off(answer.readings.len(), count as usize, "readings");
-        Ok(self.ask_undisturbed(&request, &expected, objection)?.readings)
+        let Readings { readings, around } = self.ask_undisturbed(&request, &expected, objection)?;
+        self.connection.borrow_mut().saw(around);
+        Ok(readings)
     }
 
     fn order(&mut self, count: u32) -> Answer<timers::Ordered> {

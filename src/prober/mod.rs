@@ -1,6 +1,7 @@
 //! The only code that spends time: it questions timers and keeps what they answer.
 
 pub mod bench;
+pub mod browser;
 pub mod calibrate;
 mod calibration;
 pub mod campaign;
@@ -23,3 +24,4 @@ pub mod slow_clocks;
 pub mod tool;
 pub mod waits;
 pub mod watch;
+pub mod words;

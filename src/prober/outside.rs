@@ -15,14 +15,18 @@ use crate::text::numbers::time;
 use crate::trace::Reference;
 
 /// How long it is watched.
+/// *Judgement*.
 const WATCH: Duration = Duration::from_millis(40);
 /// As much more or less a clock may count that runs on hardware of its own, at the unit that it declares: the kernel corrects
 /// a clock by 500 ppm at most (adjtimex(2)), so each of two may be off by that.
+/// *Computed*.
 const HARDWARE: f64 = 1e-3;
-/// The same where nobody declares the unit and it was found by watching another clock for 10 ms, at whose ends the thread may have lost
+/// The same where the unit is not declared and was found by watching another clock for 10 ms, at whose ends the thread may have lost
 /// its CPU: 200 µs. What such a counter is off by the campaign finds (`calibration`).
+/// *Computed*.
 const FOUND: f64 = 0.02;
 /// Looks at either end, of which the one counts that took least.
+/// *Judgement*.
 const LOOKS: usize = 5;
 /// A machine may stand still once, or a clock be set.
 const TRIES: u32 = 3;

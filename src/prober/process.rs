@@ -3,6 +3,7 @@
 //! Whatever it does, nobody waits for it longer than he wants to: threads write its input and read its output, and
 //! nothing waits for the threads.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, ExitStatus, Stdio};
@@ -16,6 +17,7 @@ use timers::{Answer, Deadline, Fault};
 
 use super::children::{self, Placement, Running, StartError};
 use super::lines::{self, Line};
+use super::words::{Dialect, Interpreter};
 
 /// Nobody says more than this before he is asked.
 const UNASKED: u64 = 64 << 10;
@@ -27,7 +29,7 @@ const FAREWELL: Duration = Duration::from_millis(100);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// How to start an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Command {
     /// What messages call it.
     pub name: String,
@@ -35,6 +37,23 @@ pub struct Command {
     pub program: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,
+    /// What it understands.
+    pub dialect: Dialect,
+}
+
+impl Command {
+    /// That of an agent that speaks the protocol itself.
+    pub fn new(name: impl Into<String>, program: impl Into<OsString>, args: Vec<OsString>) -> Self {
+        Self { name: name.into(), program: program.into(), args, dialect: Dialect::Json }
+    }
+
+    /// The arguments that it is started with, and who stands between it and the protocol.
+    fn interpreted(&self) -> (&[OsString], Option<Interpreter>) {
+        let Dialect::Words { book, arguments } = &self.dialect else { return (&self.args, None) };
+        let (own, ids) = self.args.split_at(self.args.len().min(*arguments));
+        let wanted = ids.iter().map(|id| id.to_string_lossy().into_owned()).collect();
+        (own, Some(Interpreter::of(book, wanted)))
+    }
 }
 
 /// What an agent wrote to its standard output.
@@ -51,6 +70,7 @@ const STACK: usize = 128 << 10;
 /// An agent that was started and is not yet waited for, its pipes in the hands of threads.
 pub(super) struct Process {
     running: Running,
+    interpreter: RefCell<Option<Interpreter>>,
     input: Option<Sender<Vec<u8>>>,
     /// Bytes of the longest line that is read now.
     longest: Arc<AtomicU64>,
@@ -66,7 +86,8 @@ impl Process {
         let no_thread = |error| {
             lost(crate::limits::explain(&error).unwrap_or_else(|| format!("no thread for it: {error}")))
         };
-        let mut running = children::start(piped(command), placement).map_err(|error| match error {
+        let (args, interpreter) = command.interpreted();
+        let mut running = children::start(piped(command, args), placement).map_err(|error| match error {
             StartError::Interrupted => Fault::Interrupted,
             StartError::Program(_) if !is_this_program(command) => {
                 lost(format!("{error}; check the command after --agent"))
@@ -82,7 +103,8 @@ impl Process {
         let longest = Arc::new(AtomicU64::new(UNASKED));
         let allowed = Arc::clone(&longest);
         // From here on dropping it ends the child.
-        let process = Self { running, input: Some(input), longest, output, words, words_end };
+        let interpreter = RefCell::new(interpreter);
+        let process = Self { running, interpreter, input: Some(input), longest, output, words, words_end };
         if let (Some(stdin), Some(stdout), Some(stderr)) = pipes {
             let start = |job: Box<dyn FnOnce() + Send>| {
                 thread::Builder::new().stack_size(STACK).spawn(job).map_err(no_thread)
@@ -109,6 +131,10 @@ impl Process {
     /// tell.
     pub(super) fn send(&self, line: Vec<u8>, longest: u64) {
         self.longest.store(longest, Ordering::SeqCst);
+        let line = match self.interpreter.borrow_mut().as_mut() {
+            Some(interpreter) => interpreter.say(&line),
+            None => line,
+        };
         if let Some(input) = &self.input {
             let _ = input.send(line);
         }
@@ -121,12 +147,31 @@ impl Process {
 
     /// What it writes next. Disconnected once there is nothing more to come.
     pub(super) fn next(&self, wait: Duration) -> Result<Output, RecvTimeoutError> {
-        self.output.recv_timeout(wait)
+        let deadline = Deadline::after(wait);
+        loop {
+            let left = deadline.remaining().unwrap_or_default();
+            if let Some(output) = self.interpreted(|| self.output.recv_timeout(left))? {
+                return Ok(output);
+            }
+        }
     }
 
     /// What it has written already, if anything.
     pub(super) fn pending(&self) -> Option<Output> {
-        self.output.try_recv().ok()
+        self.interpreted(|| self.output.try_recv()).ok().flatten()
+    }
+
+    /// What comes next, as the protocol has it; nothing if that is not wanted.
+    fn interpreted<E>(&self, receive: impl FnOnce() -> Result<Output, E>) -> Result<Option<Output>, E> {
+        let mut interpreter = self.interpreter.borrow_mut();
+        let Some(interpreter) = interpreter.as_mut() else { return receive().map(Some) };
+        if let Some(line) = interpreter.ready() {
+            return Ok(Some(Output::Line(line)));
+        }
+        Ok(match receive()? {
+            Output::Line(line) => interpreter.hear(line).map(Output::Line),
+            Output::Endless => Some(Output::Endless),
+        })
     }
 
     /// Whether it is over. It is not waited for, so its process group can still be ended.
@@ -163,9 +208,9 @@ impl Drop for Process {
     }
 }
 
-fn piped(command: &Command) -> std::process::Command {
+fn piped(command: &Command, args: &[OsString]) -> std::process::Command {
     let mut process = std::process::Command::new(&command.program);
-    process.args(&command.args);
+    process.args(args);
     process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     process
 }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use timers::During;
 
 pub use self::answers::{
-    Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Intervals, Ordered, Periods, Readings,
-    Refusal, Waits,
+    Advanced, Advances, Arms, Around, Batches, Called, Comparisons, Handoffs, HandoffsBetween, Intervals,
+    Ordered, Periods, Readings, Refusal, Together, Waits,
 };
 pub use self::hello::{Hello, HostedTimer, HostedWaiter, Missing, Runtime};
 use crate::limits::MOST_TIMERS;
@@ -19,7 +19,7 @@ use crate::limits::MOST_TIMERS;
 pub const VERSION: u32 = 1;
 
 /// What the prober may ask besides `hello`, by its name on the wire.
-pub const OPS: [&str; 11] = [
+pub const OPS: [&str; 14] = [
     "intervals",
     "batches",
     "readings",
@@ -28,13 +28,16 @@ pub const OPS: [&str; 11] = [
     "handoffs-between",
     "comparisons",
     "advance",
+    "calls",
+    "together",
+    "advances",
     "waits",
     "arms",
     "periods",
 ];
 
 /// What a runner sends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum Request {
     /// Who are you, and what do you host?
@@ -61,6 +64,9 @@ pub enum Request {
         calls: u64,
         /// Batches.
         repeat: u32,
+        /// Whether to tell what the host saw of itself right around them; agents may ignore it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        watched: bool,
     },
     /// Successive readings.
     Readings {
@@ -68,6 +74,22 @@ pub enum Request {
         timer: String,
         /// How many.
         count: u32,
+        /// As of batches.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        watched: bool,
+    },
+    /// All that a brief process is asked of the calls of a timer, and what the host saw of itself right around that.
+    Calls {
+        /// The id of the timer.
+        timer: String,
+        /// The id of the reference.
+        reference: String,
+        /// Nanoseconds in a tick of the reference.
+        ns_per_tick: f64,
+        /// The step of the reference, in its ticks.
+        step: f64,
+        /// Whether the timer that reads nothing is called as well.
+        floor: bool,
     },
     /// Successive readings, of which only the order is told.
     Order {
@@ -104,10 +126,35 @@ pub enum Request {
         /// How many.
         count: u32,
     },
+    /// The same of several timers in turn, in rounds: of several readings of each the one that took least.
+    Together {
+        /// The ids of the timers.
+        timers: Vec<String>,
+        /// The id of the reference.
+        reference: String,
+        /// Readings of a timer in a round, of which the tightest is told.
+        repeat: u32,
+        /// Units of work between one round and the next.
+        work: u64,
+        /// How many rounds.
+        count: u32,
+    },
     /// How far the timer and the reference move together.
     Advance {
         /// The id of the timer.
         timer: String,
+        /// The id of the reference.
+        reference: String,
+        /// What the calling thread does meanwhile.
+        #[serde(with = "DuringName")]
+        during: During,
+        /// For how many milliseconds.
+        ms: u32,
+    },
+    /// The same of several timers, in one span of time.
+    Advances {
+        /// The ids of the timers.
+        timers: Vec<String>,
         /// The id of the reference.
         reference: String,
         /// What the calling thread does meanwhile.
@@ -170,7 +217,10 @@ impl Request {
             Self::Handoffs { .. } => "handoffs",
             Self::HandoffsBetween { .. } => "handoffs-between",
             Self::Comparisons { .. } => "comparisons",
+            Self::Calls { .. } => "calls",
+            Self::Together { .. } => "together",
             Self::Advance { .. } => "advance",
+            Self::Advances { .. } => "advances",
             Self::Waits { .. } => "waits",
             Self::Arms { .. } => "arms",
             Self::Periods { .. } => "periods",
@@ -182,6 +232,8 @@ impl Request {
 const BYTES_A_VALUE: u64 = 24;
 /// What stands around the integers, among it what disturbed them.
 const BYTES_AROUND: u64 = 64 << 10;
+/// More integers than the plan of a brief process asks for.
+const MOST_CALLED: u64 = 20_000;
 /// For the introduction: four kilobytes a timer.
 const LONGEST_HELLO: u64 = MOST_TIMERS as u64 * (4 << 10);
 
@@ -203,7 +255,12 @@ impl Request {
                 2 * u64::from((*count).max(1)).saturating_mul(cpus.len() as u64)
             }
             Self::Comparisons { count, .. } => 3 * u64::from(*count),
+            Self::Calls { .. } => MOST_CALLED,
+            Self::Together { timers, count, .. } => {
+                3 * u64::from((*count).max(1)).saturating_mul(timers.len() as u64)
+            }
             Self::Advance { .. } => 2,
+            Self::Advances { timers, .. } => 2 * timers.len() as u64,
             Self::Waits { request_ns, repeat, .. } => {
                 4 * u64::from((*repeat).max(1)).saturating_mul(request_ns.len() as u64)
             }
@@ -239,11 +296,14 @@ pub enum Reply {
     Intervals(Intervals),
     Batches(Batches),
     Readings(Readings),
+    Called(Box<Called>),
     Order(Ordered),
     Handoffs(Handoffs),
     HandoffsBetween(HandoffsBetween),
     Comparisons(Comparisons),
+    Together(Together),
     Advance(Advanced),
+    Advances(Advances),
     Waits(Waits),
     Arms(Arms),
     Periods(Periods),

@@ -11,6 +11,8 @@ pub struct Plan {
     pub processes: u32,
     /// Further ones that only time its calls.
     pub brief: u32,
+    /// Brief ones that follow each other before anybody asks again which intervals are still too wide.
+    pub block: u32,
     /// Fresh processes that a timer gets to itself where its host cannot be visited by brief ones.
     pub unvisited: u32,
     /// Fresh processes that a timer gets at most, where its interval is still too wide.
@@ -64,6 +66,13 @@ impl Plan {
         if visited { self.processes } else { self.unvisited }
     }
 
+    /// Whether it is asked before this process, counted from 1, if the interval of its timer is still too wide.
+    #[must_use]
+    pub fn asks_before(&self, process: u32) -> bool {
+        let certain = self.processes + self.brief;
+        process > certain && (process - certain - 1).is_multiple_of(self.block)
+    }
+
     /// Which of the brief processes come after a round.
     #[must_use]
     pub fn brief_after(&self, round: u32) -> Range<u32> {
@@ -79,6 +88,7 @@ impl Plan {
         name: "quick",
         processes: 3,
         brief: 9,
+        block: 4,
         unvisited: 5,
         most_processes: 12,
         precision: 0.005,
@@ -100,9 +110,10 @@ impl Plan {
     pub const DEFAULT: Self = Self {
         name: "default",
         processes: 3,
-        brief: 22,
+        brief: 10,
+        block: 4,
         unvisited: 5,
-        most_processes: 120,
+        most_processes: 60,
         precision: 0.005,
         insists: false,
         budget_s: 20.0,
@@ -110,9 +121,9 @@ impl Plan {
         batches: 101,
         interval_ns: 5e6,
         growth_ns: 5e5,
-        patience_ns: 8e8,
+        patience_ns: 3e8,
         order_readings: 100_000,
-        order_ns: 5e7,
+        order_ns: 2.5e7,
         handoffs: 4_000,
         comparisons: 9,
         nature_ms: 4,
@@ -123,6 +134,7 @@ impl Plan {
         name: "thorough",
         processes: 12,
         brief: 40,
+        block: 10,
         unvisited: 12,
         most_processes: 400,
         precision: 0.001,

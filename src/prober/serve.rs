@@ -1,19 +1,23 @@
 //! The agent that hosts native timers: requests come in line by line, answers go out in the same order.
 
+mod many;
+
 use std::collections::{HashMap, hash_map};
 use std::io::{self, BufRead, Write};
 
 use smallvec::{SmallVec, smallvec};
 use timers::waits::{Expiration, Wait, WaitEntry, WaitRequest, WaitSubject};
-use timers::{Answer, Entry, Fault, Subject, Unavailable};
+use timers::{Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
 use super::lines::{self, Line};
 use super::protocol::{
-    Advanced, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, HostedTimer, HostedWaiter,
-    Intervals, Missing, OPS, Ordered, Periods, Readings, Refusal, Reply, Request, Runtime, VERSION, Waits,
+    Advanced, Advances, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, HostedTimer,
+    HostedWaiter, Intervals, Missing, OPS, Ordered, Periods, Readings, Refusal, Reply, Request, Runtime,
+    Together, VERSION, Waits,
 };
 use crate::text::from_bytes;
 use crate::text::json::{Layout, write};
+use crate::trace::Reference;
 
 /// No request needs to be as long as this.
 const LONGEST_REQUEST: u64 = 16 << 20;
@@ -64,6 +68,8 @@ struct Host {
     open: HashMap<&'static str, Box<dyn Subject>>,
     waiters: Vec<WaitEntry>,
     open_waiters: HashMap<&'static str, Box<dyn WaitSubject>>,
+    /// What tells how the core does, once somebody asked.
+    meter: Option<CoreFrequencyMeter>,
 }
 
 impl Host {
@@ -76,7 +82,13 @@ impl Host {
                 all.push(entry);
             }
         }
-        Self { entries: all, open: HashMap::new(), waiters: waiters.into(), open_waiters: HashMap::new() }
+        Self {
+            entries: all,
+            open: HashMap::new(),
+            waiters: waiters.into(),
+            open_waiters: HashMap::new(),
+            meter: None,
+        }
     }
 
     fn reply(&mut self, line: &[u8]) -> Reply {
@@ -93,11 +105,29 @@ impl Host {
             Request::Intervals { timer, work, repeat } => {
                 Reply::Intervals(Intervals { intervals: self.subject(&timer)?.intervals(&work, repeat)? })
             }
-            Request::Batches { timer, reference, calls, repeat } => {
-                Reply::Batches(Batches { batches: self.subject(&timer)?.batches(&reference, calls, repeat)? })
+            Request::Batches { timer, reference, calls, repeat, watched } => {
+                let mirror = self.mirror(watched);
+                let subject = self.subject(&timer)?;
+                let (batches, around) = mirror.around(|| subject.batches(&reference, calls, repeat))?;
+                Reply::Batches(Batches { batches, around })
             }
-            Request::Readings { timer, count } => {
-                Reply::Readings(Readings { readings: self.subject(&timer)?.readings(count)? })
+            Request::Readings { timer, count, watched } => {
+                let mirror = self.mirror(watched);
+                let subject = self.subject(&timer)?;
+                let (readings, around) = mirror.around(|| subject.readings(count))?;
+                Reply::Readings(Readings { readings, around })
+            }
+            Request::Calls { timer, reference, ns_per_tick, step, floor } => {
+                let reference = Reference { id: reference, ns_per_tick, step, ..Reference::default() };
+                Reply::Called(Box::new(self.calls(&timer, &reference, floor)?))
+            }
+            Request::Together { timers, reference, repeat, work, count } => {
+                let together = self.together(&timers, &reference, [repeat, count], work)?;
+                Reply::Together(Together { together })
+            }
+            Request::Advances { timers, reference, during, ms } => {
+                let advances = self.advances(&timers, &reference, during, ms)?;
+                Reply::Advances(Advances { advances })
             }
             Request::Order { timer, count } => {
                 let timers::Ordered { backward, largest, ends, .. } = self.subject(&timer)?.order(count)?;
@@ -224,7 +254,11 @@ fn affordable(request: &Request) -> Answer<()> {
             return Err(Fault::Refused(format!("{} pairs are too many: at most {MOST_PAIRS}", cpus.len())));
         }
         Request::Comparisons { work, count, .. } => work.saturating_mul((*count).into()),
-        Request::Advance { ms, .. } if *ms > LONGEST_MS => {
+        Request::Together { timers, work, repeat, count, .. } => {
+            let calls = u64::from(*repeat).saturating_mul(timers.len() as u64);
+            calls.saturating_add(*work).saturating_mul((*count).into())
+        }
+        Request::Advance { ms, .. } | Request::Advances { ms, .. } if *ms > LONGEST_MS => {
             return Err(Fault::Refused(format!("{ms} ms are too many: at most {LONGEST_MS}")));
         }
         Request::Waits { request_ns, repeat, pause_ns, .. } => {

@@ -76,7 +76,7 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> Result<Receiver<Vec<u8>>,
     let (told, said) = mpsc::sync_channel(1);
     let read = move || {
         let mut bytes = Vec::new();
-        // What cannot be read was not said; and nobody says more than this.
+        // What cannot be read was not said; and no program says more than this.
         let _ = pipe.map(|pipe| pipe.take(MOST_SAID).read_to_end(&mut bytes));
         let _ = told.send(bytes);
     };

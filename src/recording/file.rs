@@ -2,7 +2,7 @@
 
 mod packing;
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -68,6 +68,9 @@ pub enum RecordingError {
     },
 }
 
+/// Bytes that are packed at a time.
+const PIECE: usize = 64 << 10;
+
 #[derive(Deserialize)]
 struct AnySchema {
     schema: Option<String>,
@@ -79,9 +82,10 @@ impl Recording {
     /// # Errors
     /// When memory runs out.
     pub fn pack(&self) -> io::Result<Vec<u8>> {
-        let mut packer = packing::packer();
+        // Millions of integers and commas: each write to the packer itself clears a buffer of its own.
+        let mut packer = BufWriter::with_capacity(PIECE, packing::packer());
         write(self, Layout::Compact, &mut packer)?;
-        packer.finish()
+        packer.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
     }
 
     /// Reads the recording in the file `path`.

@@ -59,7 +59,7 @@ pub struct Recording {
     /// The timers that waited, each under each set of conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<ObservedWaits>,
-    /// The periodic timers, likewise.
+    /// The same of periodic timers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub periods: Vec<ObservedPeriods>,
 }

@@ -4,7 +4,7 @@ use crate::analysis::plot_data::figures;
 use crate::analysis::profile::Profile;
 use crate::analysis::resolution::Resolution;
 use crate::model::{
-    Accuracy, AccuracyKind, Answers, Cost, Counted, Estimate, Hertz, Nanos, Observations, Outcome, Status,
+    Accuracy, AccuracyKind, Bulk, Cost, Counted, Estimate, Hertz, Nanos, Observations, Outcome, Status,
     TimerRow, Verdicts, Warning,
 };
 use crate::scoring::scored;
@@ -25,7 +25,7 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
     (row.spread_low, row.spread_high) = (bounded.map(|spread| spread.low), bounded.map(|spread| spread.high));
     row.distribution.clone_from(&profile.distribution);
     row.observations = Some(observations(trace, profile));
-    row.figures = Some(figures(trace, profile.step()));
+    row.figures = Some(Bulk::of(&figures(trace, profile.step()).sound()));
     judge(row, profile);
     if let (Status::Ok, Some(frequency)) = (row.status, frequency) {
         score(row, profile, frequency);
@@ -50,9 +50,9 @@ pub fn hold_against(row: &mut TimerRow, precision: f64, scatter: Option<f64>) {
 pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
     let disqualified: Vec<Warning> = verdicts
         .disqualifying()
-        .filter_map(|(name, finding)| {
-            let message = format!("{finding}, so its Quality is 0");
-            warning(&format!("not-{name}"), message, "take no durations with it")
+        .filter_map(|answer| {
+            let message = format!("{}, so its Quality is 0", answer.finding);
+            warning(&format!("not-{}", answer.question.name()), message, "take no durations with it")
         })
         .collect();
     if !disqualified.is_empty() {

@@ -96,8 +96,10 @@ fn ended_early(lost: &Option<String>) -> Option<Warning> {
 }
 
 /// Waits from this length on are late by how deeply the CPU slept, and not by what the thread does.
+/// *Judgement*: idle states are entered for less.
 const SLEEPS_NS: u64 = MS;
 /// How long a run has to watch for its intervals to hold what minutes differ by, in seconds: several of them.
+/// *Judgement*.
 const MINUTES_S: f64 = 180.0;
 const MS: u64 = 1_000_000;
 
@@ -111,7 +113,7 @@ fn one_moment(trace: &WaitTrace) -> Option<Warning> {
     (trace.blocks && (0.0..MINUTES_S).contains(&watched_s)).then(|| Warning {
         code: "one-moment".into(),
         message: format!(
-            "its waits of {} and more were made within {}: how late such are goes by how deeply the CPU sleeps, a host's too, and differs              from minute to minute by more than their intervals, which hold what processes of this run differ by",
+            "its waits of {} and more were made within {}: how late such are goes by how deeply the CPU sleeps, a host's too, and differs from minute to minute by more than their intervals, which hold what processes of this run differ by",
             short_time(SLEEPS_NS as f64),
             short_time(1e9 * watched_s)
         ),
@@ -119,7 +121,7 @@ fn one_moment(trace: &WaitTrace) -> Option<Warning> {
     })
 }
 
-/// What whoever uses the timer should know.
+/// What a user of the timer should know.
 fn caveats(figures: &WaitFigures) -> Vec<Warning> {
     let mut caveats = Vec::new();
     let mut warn = |code: &str, message: String, advice: &str| {

@@ -1,5 +1,6 @@
 //! What a reader of a row has to know: one warning a function, each with its cause and what to do about it.
 
+use crate::analysis::edges;
 use crate::analysis::profile::{FEWEST, Profile};
 use crate::model::{Cycles, Estimate, Hertz, Platform, TimerRow, Warning};
 use crate::trace::{Reference, Trace};
@@ -8,6 +9,7 @@ use crate::trace::{Reference, Trace};
 pub(super) fn warnings(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Vec<Warning> {
     [
         finer_unit(trace, profile),
+        moved_edges(trace, profile),
         more_expensive_than_step(profile),
         unsteady_cost(profile),
         vague_reference(trace),
@@ -48,6 +50,17 @@ fn finer_unit(trace: &Trace, profile: &Profile) -> Option<Warning> {
             "unit-finer-than-step",
             format!("it counts in units of {} but moves in steps of {}", time(unit), time(step)),
             "take the step, not the unit, for its accuracy: a single duration is uncertain by one step",
+        )
+    })?
+}
+
+fn moved_edges(trace: &Trace, profile: &Profile) -> Option<Warning> {
+    let step = profile.accuracy_ns()?.value;
+    (edges::are_moved(&trace.evidence.edges)?).then(|| {
+        warning(
+            "edges-moved",
+            format!("its readings lie on a grid of {}, but its edges are moved at random, each by up to a step", time(step)),
+            "take two steps, not one, for what a single duration may be off; no search for edges makes it finer",
         )
     })?
 }
@@ -198,7 +211,7 @@ fn shared_core(trace: &Trace) -> Option<Warning> {
     })?
 }
 
-/// The same of the whole report, so that nobody misses it.
+/// The same of the whole report, so that it is not missed.
 pub(super) fn shared_cores(timers: &[TimerRow]) -> Option<Warning> {
     let is_shared = |row: &&TimerRow| row.warnings.iter().any(|warning| warning.code == SHARED_CORE);
     let shared = timers.iter().filter(is_shared).count();
@@ -217,7 +230,7 @@ fn unstable_core(trace: &Trace) -> Option<Warning> {
         return None;
     }
     let (calm, all) = (trace.runs.iter().filter(|run| run.is_calm()).count(), trace.runs.len());
-    // Where nobody can see the core, nothing is known of that either.
+    // Where the core cannot be seen, nothing is known of that either.
     (calm < FEWEST.min(all)).then(|| {
         warning(
             "restless-core",

@@ -27,7 +27,7 @@ impl Archive {
     /// # Errors
     /// When they cannot.
     pub fn prepare(base: &Path) -> Result<Self, OutputError> {
-        /// Others begin in the same folder at the same time: whoever made it may remove it again, where its own run failed.
+        /// Others begin in the same folder at the same time: the process that made it may remove it again, where its own run failed.
         const TRIES: u32 = 20;
         let mut tries = 1;
         loop {
@@ -74,7 +74,7 @@ impl Drop for Archive {
     fn drop(&mut self) {
         drop(self.folder.take());
         if self.made {
-            // Only where nobody put something there.
+            // Only where nothing was put there.
             let _ = fs::remove_dir(&self.base);
         }
     }
@@ -115,7 +115,7 @@ fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBu
         }
         match fs::rename(folder, &place) {
             Ok(()) => return Ok(place),
-            // Somebody else was faster. A rename never replaces a folder with something in it.
+            // Another process was faster. A rename never replaces a folder with something in it.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -136,14 +136,13 @@ mod tests {
     use std::thread;
 
     use super::Archive;
-    use crate::model::Report;
     use crate::report::parse;
     use crate::report::read::tests::SMALL;
 
     #[test]
     fn nodes_that_begin_at_once_keep_their_runs_and_one_that_fails_takes_nobodys_folder_away() {
         const NODES: usize = 12;
-        let report = parse::<Report>(SMALL, "r.json").unwrap();
+        let report = parse(SMALL, "r.json").unwrap();
         for _ in 0..20 {
             let folder = tempfile::tempdir().unwrap();
             let (base, together) = (folder.path().join("run"), Barrier::new(NODES));

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::read::{Document, ReadError, parse, text_of};
+use super::read::{ReadError, parse, text_of, whole};
 use crate::model::Report;
 use crate::parallel;
 
@@ -33,15 +33,11 @@ pub struct Kept<T> {
 
 impl<T: Send> Collection<T> {
     /// Reads the reports at `paths`: files, and folders with all `.json` files in and below them. `keep` sees each report
-    /// once and says what stays of it, so that ten thousand need not be held whole; it is called by several threads. To ask for
-    /// [`BriefReport`](crate::model::BriefReport)s is several times faster.
+    /// once and says what stays of it, so that ten thousand need not be held whole; it is called by several threads.
     ///
     /// # Errors
     /// None of its own: what is wrong with a path stands in [`refused`](Self::refused).
-    pub fn read<P: AsRef<Path> + Sync, R: Document>(
-        paths: &[P],
-        keep: impl Fn(&Path, R) -> T + Sync,
-    ) -> Self {
+    pub fn read<P: AsRef<Path> + Sync>(paths: &[P], keep: impl Fn(&Path, Report) -> T + Sync) -> Self {
         Self::read_texts(paths, |path, text| Ok(keep(path, parse(text, &path.display().to_string())?)))
     }
 
@@ -78,8 +74,9 @@ impl Collection<Report> {
         let collection = Collection::read_texts(paths, |path, text| {
             let length = text.len() as u64;
             let fits = bytes.fetch_add(length, Ordering::Relaxed).saturating_add(length) <= most;
-            let parse = || parse::<Report>(text, &path.display().to_string());
-            fits.then(parse).transpose()
+            let name = path.display().to_string();
+            let read = || whole(parse(text, &name)?, &name);
+            fits.then(read).transpose()
         });
         let reports = collection
             .reports

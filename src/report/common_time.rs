@@ -1,24 +1,24 @@
-//! How far the clock is from that of others: in one line for the header of every report, and by everybody who was asked.
+//! How far the clock is from that of others: in one line for the header of every report, and by each service that was asked.
 
 use super::fact::LONGEST;
 use crate::model::{CommonTime, ComparedClock, Platform};
 use crate::text::clipped;
 use crate::text::numbers::short_time;
 
-/// By the first who bounds it; `None` where nobody was asked.
+/// By the first who bounds it; `None` where none was asked.
 #[must_use]
 pub fn brief(platform: &Platform) -> Option<String> {
     let all = platform.common_time.as_ref()?;
     Some(platform.bounded_time().map_or_else(
         || match all.first() {
             Some(told) => format!("not told: {}", clipped(reason(told), LONGEST)),
-            None => "nobody here knows of one".to_owned(),
+            None => "no service of this machine reports one".to_owned(),
         },
         |told| clipped(&one(told), LONGEST),
     ))
 }
 
-/// By everybody, the one after the other.
+/// By each service, one after the other.
 #[must_use]
 pub(super) fn details(platform: &Platform) -> Option<String> {
     let all = platform.common_time.as_ref()?;
@@ -72,7 +72,10 @@ mod tests {
         assert_eq!(details.matches(" · ").count(), 2, "{details}");
         assert!(details.starts_with("chrony: it does not say · the device 3 ns ahead"), "{details}");
         assert_eq!(brief(&machine(Some(vec![silent]))).as_deref(), Some("not told: it does not say"));
-        assert_eq!(brief(&machine(Some(Vec::new()))).as_deref(), Some("nobody here knows of one"));
+        assert_eq!(
+            brief(&machine(Some(Vec::new()))).as_deref(),
+            Some("no service of this machine reports one")
+        );
         assert_eq!(brief(&machine(None)), None);
     }
 }

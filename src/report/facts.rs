@@ -2,7 +2,7 @@
 
 use super::costs::in_words;
 use super::fact::Fact;
-use crate::model::{Accuracy, AccuracyKind, Answers, Cost, Observations, Stable, TimerRow, Verdicts};
+use crate::model::{Accuracy, AccuracyKind, Cost, Observations, Stable, TimerRow, Verdicts};
 use crate::text::numbers::{accuracy, count, percent, plus_minus, rate, share, significant, time};
 use crate::text::{clipped, plain};
 
@@ -31,8 +31,9 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
             .as_ref()
             .map(|verdicts| format!("{}, by the first three of the following", verdicts.in_short())),
     );
-    for verdict in row.verdicts.iter().flat_map(Verdicts::each) {
-        fact(verdict.0, Some(format!("{} — {}", verdict.1.in_words(), clipped(verdict.2, LONGEST))));
+    for answer in row.verdicts.iter().flat_map(Verdicts::answers) {
+        let told = format!("{} — {}", answer.outcome.in_words(), clipped(answer.finding, LONGEST));
+        fact(answer.question.name(), Some(told));
     }
     for (name, evidence) in row.verdicts.iter().flat_map(evidence) {
         fact(name, Some(evidence));
@@ -46,11 +47,9 @@ fn evidence(verdicts: &Verdicts) -> Vec<(&'static str, String)> {
         let (ns, uncertainty) = (significant(offset.ns, 3), significant(offset.uncertainty_ns, 2));
         format!("CPU {}: {ns} ± {uncertainty} ns", offset.cpu)
     });
-    let allan = verdicts
-        .stable
-        .allan
-        .iter()
-        .map(|point| format!("{:.1e} at {}", point.deviation, time(Some(point.window_s * 1e9))));
+    let allan = verdicts.stable.allan.get().unwrap_or_default();
+    let allan =
+        allan.iter().map(|point| format!("{:.1e} at {}", point.deviation, time(Some(point.window_s * 1e9))));
     let told = [("CPU offsets", offsets.collect::<Vec<_>>()), ("Allan deviation", allan.collect())];
     told.into_iter()
         .filter(|(_, parts)| !parts.is_empty())

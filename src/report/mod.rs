@@ -40,7 +40,7 @@ pub use host::host;
 pub use output::{OutputError, OutputFile, WholeFile, is_standard};
 pub use range::{Impossible, impossible};
 pub use rank::ranks;
-pub use read::{Document, ReadError, parse, read};
+pub use read::{ReadError, parse, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use sections::written_rank;

@@ -8,10 +8,11 @@ use std::time::UNIX_EPOCH;
 
 use indexmap::IndexMap;
 
-use super::waits::is_read;
+use super::waits::{each_length, is_read};
+use crate::fields::{Field, Kind, Metric, Row, Ticked, Waited, of_kind};
 use crate::model::{
-    AccuracyKind, Answers, CommonTime, Known, Lateness, Outcome, PeriodRow, Platform, ProvenanceKind, Report,
-    Status, TimerRow, WaitConditions, WaitRow,
+    CommonTime, Outcome, PeriodRow, Platform, ProvenanceKind, Report, Status, TimerRow, Verdicts,
+    WaitConditions, WaitRow,
 };
 use crate::text::{clipped, plain};
 
@@ -66,30 +67,24 @@ impl Metrics {
         self.0[name].samples.entry(labels.into()).or_insert(value);
     }
 
-    /// A figure in units of 1/`scale` of the base unit, and the ends of its interval.
-    fn figure(
-        &mut self,
-        name: &str,
-        unit: &str,
-        help: &str,
-        labels: &str,
-        scale: f64,
-        known: [Option<f64>; 3],
-    ) {
-        let [value, low, high] = known.map(|figure| figure.map(|figure| figure / scale));
+    /// A field in its base unit, and the ends of its interval.
+    fn of_field(&mut self, field: &Field, metric: Metric, labels: &str, row: &Row) {
+        let scale = match (metric.unit, field.key.ends_with("_ppm")) {
+            ("seconds", _) => NS,
+            ("ratio", true) => PPM,
+            _ => 1.0,
+        };
+        let [value, low, high] = field.three(row).map(|figure| figure.map(|figure| figure / scale));
         if !value.is_some_and(f64::is_finite) {
             return;
         }
-        self.gauge(&format!("{name}_{unit}"), &format!("{help}."), labels, value);
+        let Metric { name, unit, help, .. } = metric;
+        let unit = if unit.is_empty() { String::new() } else { format!("_{unit}") };
+        self.gauge(&format!("{name}{unit}"), &format!("{help}."), labels, value);
         for (end, called, figure) in [("low", "Lower", low), ("high", "Upper", high)] {
-            let help = format!("{called} end of the 95 % interval of {name}_{unit}.");
-            self.gauge(&format!("{name}_{end}_{unit}"), &help, labels, figure);
+            let help = format!("{called} end of the 95 % interval of {name}{unit}.");
+            self.gauge(&format!("{name}_{end}{unit}"), &help, labels, figure);
         }
-    }
-
-    fn known(&mut self, name: &str, unit: &str, help: &str, labels: &str, scale: f64, known: Option<Known>) {
-        let Some(known) = known else { return };
-        self.figure(name, unit, help, labels, scale, [Some(known.value), known.low, known.high]);
     }
 
     /// The document.
@@ -185,13 +180,13 @@ fn of_platform(metrics: &mut Metrics, run: &str, platform: &Platform) {
     platform.common_time.iter().flatten().for_each(|told| of_common_time(metrics, run, told));
     let Some(ntp) = &platform.ntp else { return };
     let gauges = [
-        ("synchronised", "Whether somebody keeps the clock synchronised.", flag(ntp.synchronised)),
+        ("synchronised", "Whether the clock is kept synchronised.", flag(ntp.synchronised)),
         ("slewing", "Whether an offset is being slewed in.", flag(ntp.slewing)),
         ("rate_ratio", "What the clock is sped up by, all trims together.", Some(ntp.rate_ppm / PPM)),
         ("offset_seconds", "Offset that is still to be slewed in.", Some(ntp.offset_ns as f64 / NS)),
         (
             "estimated_error_seconds",
-            "Error of the clock as whoever keeps it estimates it.",
+            "Error of the clock as its time service estimates it.",
             Some(ntp.estimated_error_us as f64 / 1e6).filter(|_| ntp.synchronised),
         ),
     ];
@@ -219,64 +214,32 @@ fn status(metrics: &mut Metrics, name: &str, own: &str, status: Status) {
     metrics.gauge(name, help, &with(own, "status", status.name()), Some(1.0));
 }
 
+/// The gauges of a row: those that are of one length with the labels of that, all others with those of the timer.
+fn of_row(metrics: &mut Metrics, row: &Row, kind: Kind, own: &str, of_length: &str) {
+    for field in of_kind(kind) {
+        let Some(metric) = field.metric else { continue };
+        let labels = if metric.of_length { of_length } else { own };
+        match metric.percentile {
+            Some(percentile) => metrics.of_field(field, metric, &with(labels, "percentile", percentile), row),
+            None => metrics.of_field(field, metric, labels, row),
+        }
+    }
+}
+
 fn of_timer(metrics: &mut Metrics, row: &TimerRow) {
     let own = labels(&[("timer", &row.id), ("runtime", &row.runtime)]);
     status(metrics, "timermeter_timer_status", &own, row.status);
-    if let Some(found) = &row.accuracy {
-        let known = [found.ns, found.low_ns, found.high_ns];
-        match found.kind {
-            AccuracyKind::Resolved => {
-                let help = "Step in which the clock moves";
-                metrics.figure("timermeter_timer_resolution", "seconds", help, &own, NS, known);
-            }
-            AccuracyKind::AtMost => {
-                let help = "Bound of the step in which the clock moves, where the step is not known.";
-                let bound = found.ns.map(|ns| ns / NS);
-                metrics.gauge("timermeter_timer_resolution_bound_seconds", help, &own, bound);
-            }
-        }
-    }
-    if let Some(cost) = &row.cost {
-        let known = [cost.median_ns, cost.low_ns, cost.high_ns];
-        metrics.figure(
-            "timermeter_timer_cost",
-            "seconds",
-            "Median of what a read takes alone",
-            &own,
-            NS,
-            known,
-        );
-        let in_row = "What a read takes in a row of many.";
-        metrics.gauge(
-            "timermeter_timer_cost_amortised_seconds",
-            in_row,
-            &own,
-            cost.amortised_ns.map(|ns| ns / NS),
-        );
-        let p99 = "99th percentile of what single reads take, as the reference shows them.";
-        metrics.gauge("timermeter_timer_cost_p99_seconds", p99, &own, cost.p99_ns.map(|ns| ns / NS));
-    }
-    let spread = [row.spread, row.spread_low, row.spread_high];
-    let help = "Share of single reads within one step of the median cost";
-    metrics.figure("timermeter_timer_spread", "ratio", help, &own, 1.0, spread);
-    let quality = [row.quality, row.quality_low, row.quality_high];
-    metrics.figure("timermeter_timer_quality", "ratio", "Quality (ICPE 2011)", &own, 1.0, quality);
-    if let Some(stable) = &row.verdicts.as_ref().map(|verdicts| &verdicts.stable)
-        && let Some((offset, half)) = stable.offset_ppm.zip(stable.offset_uncertainty_ppm)
-    {
-        let help = "How much faster than its reference the clock runs, as a share";
-        let known = [offset, offset - half, offset + half].map(Some);
-        metrics.figure("timermeter_timer_rate_error", "ratio", help, &own, PPM, known);
-    }
-    for (question, outcome, _) in row.verdicts.iter().flat_map(Answers::each) {
-        let value = match outcome {
+    of_row(metrics, &Row::Clock(row), Kind::Clocks, &own, &own);
+    for answer in row.verdicts.iter().flat_map(Verdicts::answers) {
+        let value = match answer.outcome {
             Outcome::Pass => Some(1.0),
             Outcome::Fail => Some(0.0),
             Outcome::NotApplicable | Outcome::NotTested => None,
         };
         let help =
             "Whether a question of trust was passed; absent where it was not tested or does not apply.";
-        metrics.gauge("timermeter_timer_trusted", help, &with(&own, "question", question), value);
+        let labels = with(&own, "question", answer.question.name());
+        metrics.gauge("timermeter_timer_trusted", help, &labels, value);
     }
 }
 
@@ -294,56 +257,19 @@ fn under(id: &str, runtime: &str, conditions: &WaitConditions) -> String {
 fn of_wait(metrics: &mut Metrics, row: &WaitRow) {
     let own = under(&row.id, &row.runtime, &row.conditions);
     status(metrics, "timermeter_wait_status", &own, row.status);
-    let Some(found) = &row.figures else { return };
-    let shortest = "How long the shortest wait takes";
-    metrics.known("timermeter_wait_shortest", "seconds", shortest, &own, NS, found.floor_ns);
-    let arming = "What arming and cancelling takes together";
-    metrics.known("timermeter_wait_arm_cancel", "seconds", arming, &own, NS, found.arm_cancel_ns);
-    let later = "How much later longer waits are, as a share of their length";
-    metrics.known("timermeter_wait_proportional", "ratio", later, &own, PPM, found.proportional_ppm);
-    found.lateness.iter().for_each(|late| of_length(metrics, &own, late));
-}
-
-fn of_length(metrics: &mut Metrics, own: &str, late: &Lateness) {
-    let own = with(own, "length_seconds", &seconds(late.request_ns));
-    let quantiles = [("50", late.p50_ns), ("90", late.p90_ns), ("99", late.p99_ns), ("99.9", late.p999_ns)];
-    let help = "How late waits were: observed less asked";
-    for (percentile, known) in quantiles {
-        let own = with(&own, "percentile", percentile);
-        metrics.known("timermeter_wait_lateness", "seconds", help, &own, NS, known);
-    }
-    let latest = "How late the latest wait was.";
-    metrics.gauge("timermeter_wait_lateness_max_seconds", latest, &own, Some(late.max_ns / NS));
-    let early = "Share of waits that returned before their time.";
-    metrics.gauge("timermeter_wait_early_ratio", early, &own, Some(late.early));
-    let cpu = "CPU time of the waiting thread a wait";
-    metrics.known("timermeter_wait_cpu", "seconds", cpu, &own, NS, late.cpu_ns);
+    each_length(row, |late| {
+        let length = late.map_or_else(String::new, |late| seconds(late.request_ns));
+        let of_length = with(&own, "length_seconds", &length);
+        let row = Row::Wait(Waited { row, late, conditions: "" });
+        of_row(metrics, &row, Kind::Waits, &own, &of_length);
+    });
 }
 
 fn of_period(metrics: &mut Metrics, row: &PeriodRow) {
     let own = under(&row.id, &row.runtime, &row.conditions);
     let own = with(&own, "period_seconds", &seconds(row.period_ns));
     status(metrics, "timermeter_period_status", &own, row.status);
-    let Some(found) = &row.figures else { return };
-    let rate = "How much longer the period is than the one asked for, as a share of it";
-    metrics.known("timermeter_period_rate_error", "ratio", rate, &own, PPM, found.rate_error_ppm);
-    let jitter = "How far intervals are from the period";
-    let late = "How late wake-ups are to their own grid";
-    for (name, help, percentile, known) in [
-        ("jitter", jitter, "50", found.jitter_p50_ns),
-        ("jitter", jitter, "99", found.jitter_p99_ns),
-        ("lateness", late, "50", found.lateness_p50_ns),
-        ("lateness", late, "99", found.lateness_p99_ns),
-    ] {
-        let own = with(&own, "percentile", percentile);
-        metrics.known(&format!("timermeter_period_{name}"), "seconds", help, &own, NS, known);
-    }
-    let latest = "How late the latest wake-up was that no stall was injected before.";
-    metrics.gauge("timermeter_period_lateness_max_seconds", latest, &own, found.max_ns.map(|ns| ns / NS));
-    let expired = "Expirations in the measurement.";
-    metrics.gauge("timermeter_period_expirations", expired, &own, Some(found.expirations as f64));
-    let missed = "Points of the grid at which nothing woke up, in the measurement.";
-    metrics.gauge("timermeter_period_missed_expirations", missed, &own, Some(found.missed as f64));
+    of_row(metrics, &Row::Period(Ticked { row, conditions: "" }), Kind::Periods, &own, &own);
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! Figures of a report that cannot be.
 
-mod waits;
-
 use std::collections::HashSet;
 
-use crate::model::{Accuracy, Cost, Distribution, Report, TimerRow};
+use super::waits::each_length;
+use crate::fields::{Check, Kind, Range, Row, Three, Ticked, Waited, fields, of_kind};
+use crate::model::{Figure, Granularity, Report, TimerRow, WaitRow};
 use crate::text::clipped;
 
-use waits::impossible_waits;
+/// Characters of an id that are told.
+const LONGEST: usize = 80;
 
 /// What cannot be in a report, with its place.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -40,117 +41,107 @@ pub enum Impossible {
     SameConditions(String),
 }
 
-/// What a figure can be.
-#[derive(Clone, Copy)]
-struct Range {
-    least: f64,
-    most: f64,
-    /// Whether it is more than the least.
-    more: bool,
-    name: &'static str,
-}
-
-const SHARE: Range = Range { least: 0.0, most: 1.0, more: false, name: "0 to 1" };
-/// A time in nanoseconds, up to thirty years, or in cycles or ticks as many.
-const LENGTH: Range = Range { least: 0.0, most: 1e18, more: false, name: "0 to 1e18" };
-const STEP: Range = Range { more: true, name: "more than 0, up to 1e18", ..LENGTH };
-const RATE: Range = Range { least: 0.0, most: 1e12, more: true, name: "more than 0, up to 1e12" };
-
 /// The first thing in a report that cannot be.
 #[must_use]
-pub fn impossible<F, V, H, P>(report: &Report<F, V, H, P>) -> Option<Impossible> {
-    let frequency = &report.frequency;
-    let rates = [
-        ("nominal_hz", frequency.nominal_hz),
-        ("tsc_hz", frequency.tsc_hz),
-        ("effective_hz", frequency.effective_hz),
-        ("effective_hz_low", frequency.effective_hz_low),
-        ("effective_hz_high", frequency.effective_hz_high),
-        ("cycles_hz", frequency.cycles_hz),
-        ("cycles_hz_low", frequency.cycles_hz_low),
-        ("cycles_hz_high", frequency.cycles_hz_high),
-    ];
-    let wrong = rates.into_iter().find_map(|(name, rate)| outside(name, rate, RATE));
-    if let Some((name, value, range)) = wrong {
-        return Some(Impossible::Figure { place: format!("frequency.{name}"), value, range });
-    }
-    let mut seen = HashSet::new();
-    let timers = report.timers.iter().enumerate().find_map(|(at, row)| {
-        if !seen.insert(row.id.as_str()) {
-            return Some(Impossible::DuplicateId(clipped(&row.id, 80)));
-        }
-        let place = |name: &str| format!("timers[{at}] ('{}'): {name}", clipped(&row.id, 80));
-        if let Some((name, value, range)) = outside_of(row) {
-            return Some(Impossible::Figure { place: place(name), value, range });
-        }
-        let (name, low, high) = crossed(row)?;
-        Some(Impossible::Interval { place: place(name), low, high })
+pub fn impossible(report: &Report) -> Option<Impossible> {
+    let of_report = fields().iter().find_map(|field| {
+        let (check, value) = (field.check?, field.of_report(report)?);
+        wrong(check, [value.number(), None, None], &|name| name.to_owned())
     });
-    timers.or_else(|| impossible_waits(report))
+    of_report.or_else(|| of_timers(report)).or_else(|| of_waits(report)).or_else(|| of_periods(report))
 }
 
-type Outside = (&'static str, f64, &'static str);
-
-fn outside(name: &'static str, figure: Option<f64>, range: Range) -> Option<Outside> {
-    let possible =
-        |figure: f64| (range.least..=range.most).contains(&figure) && !(range.more && figure <= range.least);
-    figure.filter(|figure| !possible(*figure)).map(|figure| (name, figure, range.name))
+/// Whether a figure and the ends of its interval can be.
+fn wrong(check: Check, three: Three, place: &dyn Fn(&str) -> String) -> Option<Impossible> {
+    let ranges = [check.range, check.low, check.range];
+    let outside = three.iter().zip(ranges).zip(check.places).find_map(|((figure, range), name)| {
+        let value = figure.filter(|figure| !range.holds(*figure))?;
+        Some(Impossible::Figure { place: place(name), value, range: range.name })
+    });
+    outside.or_else(|| {
+        let (low, high) = three[1].zip(three[2]).filter(|(low, high)| low > high)?;
+        Some(Impossible::Interval { place: place(check.name), low, high })
+    })
 }
 
-fn of_distribution(costs: &Distribution) -> impl Iterator<Item = (&'static str, Option<f64>, Range)> {
-    let modes = costs.modes.iter().flat_map(|mode| {
+fn of_row(row: &Row, kind: Kind, place: &dyn Fn(&str) -> String) -> Option<Impossible> {
+    of_kind(kind).find_map(|field| wrong(field.check?, field.three(row), place))
+}
+
+fn of_timers(report: &Report) -> Option<Impossible> {
+    let mut seen = HashSet::new();
+    report.timers.iter().enumerate().find_map(|(at, row)| {
+        if !seen.insert(row.id.as_str()) {
+            return Some(Impossible::DuplicateId(clipped(&row.id, LONGEST)));
+        }
+        let place = |name: &str| format!("timers[{at}] ('{}'): {name}", clipped(&row.id, LONGEST));
+        of_row(&Row::Clock(row), Kind::Clocks, &place).or_else(|| of_modes(row, &place))
+    })
+}
+
+/// The costs of a timer are a list.
+fn of_modes(row: &TimerRow, place: &dyn Fn(&str) -> String) -> Option<Impossible> {
+    let modes = row.distribution.iter().flat_map(|costs| &costs.modes);
+    let figures = modes.flat_map(|mode| {
         [
-            ("distribution.modes.ns", Some(mode.ns), LENGTH),
-            ("distribution.modes.share", Some(mode.share), SHARE),
+            ("distribution.modes.ns", mode.ns, Range::LENGTH),
+            ("distribution.modes.share", mode.share, Range::SHARE),
         ]
     });
-    let whole = [
-        ("distribution.within_ns", Some(costs.within_ns), LENGTH),
-        ("distribution.between_ns", costs.between_ns, LENGTH),
-        ("distribution.tail_share", Some(costs.tail_share), SHARE),
-    ];
-    whole.into_iter().chain(modes)
+    figures
+        .into_iter()
+        .find(|(_, value, range)| !range.holds(*value))
+        .map(|(name, value, range)| Impossible::Figure { place: place(name), value, range: range.name })
 }
 
-fn outside_of<F, V>(row: &TimerRow<F, V>) -> Option<Outside> {
-    let step = |part: fn(&Accuracy) -> Option<f64>| row.accuracy.as_ref().and_then(part);
-    let cost = |part: fn(&Cost) -> Option<f64>| row.cost.as_ref().and_then(part);
-    [
-        ("ns_per_tick", row.ns_per_tick, STEP),
-        ("spread", row.spread, SHARE),
-        ("spread_low", row.spread_low, SHARE),
-        ("spread_high", row.spread_high, SHARE),
-        ("quality", row.quality, SHARE),
-        ("quality_low", row.quality_low, SHARE),
-        ("quality_high", row.quality_high, SHARE),
-        ("printed_quality", row.printed_quality, SHARE),
-        ("accuracy.ns", step(|step| step.ns), STEP),
-        ("accuracy.low_ns", step(|step| step.low_ns), LENGTH),
-        ("accuracy.high_ns", step(|step| step.high_ns), STEP),
-        ("accuracy.ticks", step(|step| Some(step.ticks)), STEP),
-        ("accuracy.cycles", step(|step| step.cycles), STEP),
-        ("cost.median_ns", cost(|cost| cost.median_ns), LENGTH),
-        ("cost.low_ns", cost(|cost| cost.low_ns), LENGTH),
-        ("cost.high_ns", cost(|cost| cost.high_ns), LENGTH),
-        ("cost.median_cycles", cost(|cost| cost.median_cycles), LENGTH),
-        ("cost.amortised_ns", cost(|cost| cost.amortised_ns), LENGTH),
-        ("cost.single_median_ns", cost(|cost| cost.single_median_ns), LENGTH),
-        ("cost.p99_ns", cost(|cost| cost.p99_ns), LENGTH),
-    ]
-    .into_iter()
-    .chain(row.distribution.iter().flat_map(of_distribution))
-    .find_map(|(name, figure, range)| outside(name, figure, range))
+fn of_waits(report: &Report) -> Option<Impossible> {
+    let mut seen = HashSet::new();
+    report.waits.iter().enumerate().find_map(|(at, row)| {
+        if !seen.insert((&row.id, &row.conditions)) {
+            return Some(Impossible::SameConditions(clipped(&row.id, LONGEST)));
+        }
+        let place = |name: &str| format!("waits[{at}] ('{}'): {name}", clipped(&row.id, LONGEST));
+        let (mut found, mut length) = (of_steps(row, &place), 0..);
+        each_length(row, |late| {
+            let length = length.next().unwrap_or(0);
+            let place = |name: &str| match OF_TIMER.contains(&name) || late.is_none() {
+                true => place(name),
+                false => place(&format!("lateness[{length}].{name}")),
+            };
+            let row = Row::Wait(Waited { row, late, conditions: "" });
+            found = found.take().or_else(|| of_row(&row, Kind::Waits, &place));
+        });
+        found
+    })
 }
 
-/// An interval that ends before it begins.
-fn crossed<F, V>(row: &TimerRow<F, V>) -> Option<(&'static str, f64, f64)> {
-    let (accuracy, cost) = (row.accuracy.as_ref(), row.cost.as_ref());
-    let intervals = [
-        ("quality", row.quality_low, row.quality_high),
-        ("spread", row.spread_low, row.spread_high),
-        ("accuracy", accuracy.and_then(|a| a.low_ns), accuracy.and_then(|a| a.high_ns)),
-        ("cost", cost.and_then(|cost| cost.low_ns), cost.and_then(|cost| cost.high_ns)),
-    ];
-    let both = intervals.into_iter().filter_map(|(name, low, high)| Some((name, low?, high?)));
-    both.into_iter().find(|(_, low, high)| low > high)
+/// Figures of a timer that waits which are not of one length.
+const OF_TIMER: [&str; 5] = ["floor_ns", "zero_ns", "proportional_ppm", "cpu_slope", "arm_cancel_ns"];
+
+/// Granularities are steps or bounds, at several scales.
+fn of_steps(row: &WaitRow, place: &dyn Fn(&str) -> String) -> Option<Impossible> {
+    let step = |name, granularity| {
+        let (three, range, low) = match granularity {
+            Granularity::Step(Figure { value, low, high }) => {
+                ([Some(value), low, high], Range::STEP, Range::EITHER)
+            }
+            Granularity::AtMost(ns) => ([Some(ns), None, None], Range::LENGTH, Range::LENGTH),
+        };
+        wrong(Check { places: [name; 3], name, range, low }, three, place)
+    };
+    row.figures.iter().flat_map(|figures| &figures.steps).find_map(|steps| {
+        let rounding = steps.rounding.and_then(|found| step("steps.rounding", found));
+        rounding.or_else(|| step("steps.grid", steps.grid?))
+    })
+}
+
+fn of_periods(report: &Report) -> Option<Impossible> {
+    let mut seen = HashSet::new();
+    report.periods.iter().enumerate().find_map(|(at, row)| {
+        if !seen.insert((&row.id, &row.conditions, row.period_ns)) {
+            return Some(Impossible::SameConditions(clipped(&row.id, LONGEST)));
+        }
+        let place = |name: &str| format!("periods[{at}] ('{}'): {name}", clipped(&row.id, LONGEST));
+        of_row(&Row::Period(Ticked { row, conditions: "" }), Kind::Periods, &place)
+    })
 }

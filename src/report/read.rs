@@ -4,7 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::range::{Impossible, impossible};
@@ -37,6 +36,16 @@ pub enum ReadError {
         line: usize,
         /// Column, from 1.
         column: usize,
+    },
+    /// What its figures are drawn from is not that.
+    #[error("'{name}' is not a report: {place}: {message}")]
+    Bulk {
+        /// Where the text came from.
+        name: String,
+        /// The part.
+        place: String,
+        /// What is wrong.
+        message: String,
     },
     /// It does not say which document it is.
     #[error("'{name}' is JSON but no report: it has no \"schema\" that says {SCHEMA}")]
@@ -91,41 +100,49 @@ pub enum ReadError {
     },
 }
 
-/// A report, whole or brief.
-pub trait Document: DeserializeOwned {
-    /// The schema that it names.
-    fn schema(&self) -> &str;
-    /// The first thing in it that cannot be.
-    fn impossible(&self) -> Option<Impossible>;
-}
-
-impl<F, V, H, P> Document for Report<F, V, H, P>
-where
-    Self: DeserializeOwned,
-{
-    fn schema(&self) -> &str {
-        &self.schema
-    }
-
-    fn impossible(&self) -> Option<Impossible> {
-        impossible(self)
-    }
-}
-
-/// Reads the report in the file `path`; what figures are drawn from is passed over where a [`BriefReport`](crate::model::BriefReport)
-/// is asked for.
+/// Reads the report in the file `path`, all of it.
 ///
 /// # Errors
 /// When the file cannot be read or does not hold a report of this version.
-pub fn read<R: Document>(path: &Path) -> Result<R, ReadError> {
-    parse(text_of(path, &mut Vec::new())?, &path.display().to_string())
+pub fn read(path: &Path) -> Result<Report, ReadError> {
+    let name = path.display().to_string();
+    whole(parse(text_of(path, &mut Vec::new())?, &name)?, &name)
 }
 
-/// Reads a report of either kind from `text`; `name` says in errors where it came from.
+/// A report whose bulk can be read too.
+pub(super) fn whole(report: Report, name: &str) -> Result<Report, ReadError> {
+    match broken_bulk(&report) {
+        Some((place, error)) => {
+            Err(ReadError::Bulk { name: name.to_owned(), place, message: json_error(&error) })
+        }
+        None => Ok(report),
+    }
+}
+
+/// The first part of its bulk that is none, with its place.
+fn broken_bulk(report: &Report) -> Option<(String, serde_json::Error)> {
+    let place = |id: &str, part: &str| format!("{part} of '{}'", clipped(id, 80));
+    let timers = report.timers.iter().find_map(|row| {
+        let figures = row.figures.as_ref().and_then(|figures| figures.parsed().err());
+        let allan = || row.verdicts.as_ref().and_then(|verdicts| verdicts.stable.allan.parsed().err());
+        let allan = || allan().map(|error| (place(&row.id, "verdicts.stable.allan"), error));
+        figures.map(|error| (place(&row.id, "figures"), error)).or_else(allan)
+    });
+    let waits = || {
+        report.waits.iter().filter_map(|row| Some((row, row.figures.as_ref()?))).find_map(|(row, figures)| {
+            let bins = figures.lateness.iter().find_map(|late| late.histogram.parsed().err());
+            let stairs = || Some((place(&row.id, "figures.staircase"), figures.staircase.parsed().err()?));
+            bins.map(|error| (place(&row.id, "figures.lateness.histogram"), error)).or_else(stairs)
+        })
+    };
+    timers.or_else(waits)
+}
+
+/// Reads a report from `text`; `name` says in errors where it came from. Its bulk is read when it is asked for.
 ///
 /// # Errors
 /// When it is not a report of this version.
-pub fn parse<R: Document>(text: &str, name: &str) -> Result<R, ReadError> {
+pub fn parse(text: &str, name: &str) -> Result<Report, ReadError> {
     let text = unmarked(text);
     let name = || name.to_owned();
     refuse_excess(text, &name())?;
@@ -135,8 +152,8 @@ pub fn parse<R: Document>(text: &str, name: &str) -> Result<R, ReadError> {
         line: error.line(),
         column: error.column(),
     };
-    let report = match serde_json::from_str::<R>(text) {
-        Ok(report) if report.schema() == SCHEMA => report,
+    let report = match Report::from_json(text) {
+        Ok(report) if report.schema == SCHEMA => report,
         other => {
             // The version first: a document of another version fails to fit in ways that explain nothing.
             let any = schema_of(text).map_err(broken)?;
@@ -147,7 +164,7 @@ pub fn parse<R: Document>(text: &str, name: &str) -> Result<R, ReadError> {
             });
         }
     };
-    match report.impossible() {
+    match impossible(&report) {
         Some(what) => Err(ReadError::Impossible { name: name(), what }),
         None => Ok(report),
     }
@@ -196,12 +213,7 @@ fn unmarked(text: &str) -> &str {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::{ReadError, Report, parse, read};
-    use crate::model::BriefReport;
-
-    fn brief(text: &str) -> Result<BriefReport, ReadError> {
-        parse(text, "r.json")
-    }
+    use super::{ReadError, parse, read};
 
     /// A report with all that one has to hold.
     pub(in crate::report) const SMALL: &str = r#"{"schema":"timermeter.report.v1","tool":{"name":"timermeter","version":"0.1.0"},
@@ -212,12 +224,12 @@ pub(super) mod tests {
         "warnings":[],"timers":[]}"#;
 
     fn error(text: &str) -> ReadError {
-        parse::<Report>(text, "r.json").expect_err("it should be refused")
+        parse(text, "r.json").expect_err("it should be refused")
     }
 
     #[test]
     fn a_small_report_is_read() {
-        let report = parse::<Report>(SMALL, "r.json").unwrap();
+        let report = parse(SMALL, "r.json").unwrap();
         assert_eq!(report.settings.profile, "quick");
         assert_eq!(report.frequency.effective_hz, None);
     }
@@ -279,16 +291,15 @@ pub(super) mod tests {
                 "frequency.cycles_hz is 0.0",
             ),
         ] {
-            let (report, brief) = (error(&text), brief(&text).expect_err(words));
+            let report = error(&text);
             assert!(report.to_string().contains(words), "{report}");
-            assert_eq!(report.to_string(), brief.to_string());
         }
         let distribution = |modes: &str, tail: &str| {
             row(&format!(
                 r#""distribution":{{"modes":[{modes}],"within_ns":1,"between_ns":null,"tail_share":{tail}}}"#
             ))
         };
-        assert!(parse::<Report>(&distribution(r#"{"ns":9,"share":1}"#, "0"), "r.json").is_ok());
+        assert!(parse(&distribution(r#"{"ns":9,"share":1}"#, "0"), "r.json").is_ok());
         for (text, words) in [
             (distribution(r#"{"ns":-9,"share":1}"#, "0"), "distribution.modes.ns is -9.0"),
             (distribution(r#"{"ns":9,"share":2}"#, "0"), "distribution.modes.share is 2.0"),
@@ -301,8 +312,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_mark_before_utf_8_is_passed_over_and_utf_16_is_named() {
-        assert!(parse::<Report>(&format!("\u{feff}{SMALL}"), "r.json").is_ok());
-        assert!(brief(&format!("\u{feff}{SMALL}")).is_ok());
+        assert!(parse(&format!("\u{feff}{SMALL}"), "r.json").is_ok());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
         let little = |mark: &[u16]| -> Vec<u8> {
@@ -311,14 +321,26 @@ pub(super) mod tests {
         let big: Vec<u8> = SMALL.encode_utf16().flat_map(u16::to_be_bytes).collect();
         for bytes in [little(&[0xfeff]), little(&[]), big] {
             std::fs::write(&path, bytes).unwrap();
-            let told = read::<Report>(&path).unwrap_err().to_string();
+            let told = read(&path).unwrap_err().to_string();
             assert!(told.contains("r.json' is UTF-16") && told.contains("iconv"), "{told}");
         }
     }
 
     #[test]
+    fn what_figures_are_drawn_from_is_read_with_a_file() {
+        let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","warnings":[],"figures":{"staircase":5}}"#;
+        let text = SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"));
+        assert!(parse(&text, "r.json").is_ok(), "it is passed over");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        std::fs::write(&path, text).unwrap();
+        let told = read(&path).unwrap_err();
+        assert!(matches!(&told, ReadError::Bulk { place, .. } if place == "figures of 'a'"), "{told}");
+    }
+
+    #[test]
     fn a_missing_file_is_named() {
-        let error = read::<Report>(std::path::Path::new("/no/such/report.json")).unwrap_err();
+        let error = read(std::path::Path::new("/no/such/report.json")).unwrap_err();
         assert!(error.to_string().contains("/no/such/report.json"), "{error}");
     }
 }

@@ -1,13 +1,12 @@
 //! What the terminal and the Markdown page share: the table of timers, their ranks, and why some have no figures.
 
-use std::borrow::Cow;
-
 use super::notes::Notes;
 use super::rank::ranks;
 use super::rows::{LONGEST, all_told, with_figures};
 use super::waits::named;
-use crate::model::{AccuracyKind, Answers, Report, Status, TimerRow, Verdicts, WaitConditions};
-use crate::table::{Cell, Column, Notation, Table};
+use crate::fields::{Field, Row, Screen, on_screen};
+use crate::model::{Report, Status, TimerRow, Verdicts, WaitConditions};
+use crate::table::{Column, Table, Value};
 use crate::text::numbers::{NOTHING, percent, plus_minus};
 use crate::text::{clipped, plain};
 
@@ -33,63 +32,60 @@ pub enum Page {
 /// A row a timer that has figures.
 pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
     let wide = page == Page::Markdown;
-    let mut columns = vec![
-        Column::written(""),
-        // An id that is to be folded is plain already.
-        Column { folds: true, longest: None, ..Column::left("timer") },
-        Column::left("call"),
-        Column::right("accuracy", Notation::Time),
-        Column::right(if wide { "cycles" } else { "acc. cycles" }, Notation::Count),
-        Column::right("cost", Notation::Time),
-        Column::right(if wide { "cycles" } else { "cost cycles" }, Notation::Count),
-        Column::right("spread", Notation::Fixed(3)),
+    let heading = |screen: &Screen| screen.headings[if wide { 2 } else { 0 }];
+    let fits = |screen: &Screen| page != Page::NarrowTerminal || screen.width != "wide";
+    let is_shown = |(_, screen): &(&Field, Screen)| !heading(screen).is_empty() && fits(screen);
+    let shown: Vec<_> = on_screen().filter(is_shown).collect();
+    // An id that is to be folded is plain already.
+    let id = Column { folds: true, longest: None, ..Column::left("timer") };
+    let mut columns = vec![Column::written(""), id];
+    columns.extend(wide.then(|| Column::left("call")));
+    columns.extend(shown.iter().map(|(_, screen)| Column::right(heading(screen), screen.notation)));
+    columns.extend([
         Column::written(if wide { "Quality" } else { "Quality %" }),
         Column { right: !wide, ..Column::written("trust") },
         Column::left(if wide { "notes" } else { "see" }),
-    ];
+    ]);
     let rows = with_figures(report);
-    let half = |row: &TimerRow| plus_minus(row.quality, row.quality_low, row.quality_high);
     let interval_width = rows.iter().map(|row| half(row).chars().count()).max().unwrap_or(0);
-    let cells = |(rank, row): (Option<usize>, &&TimerRow)| -> Vec<Cell> {
+    let mut table = Table { widest_gap: 3, ..Table::new(columns) };
+    for (rank, row) in ranks(&rows).into_iter().zip(&rows) {
         let id = clipped(&row.id, if wide { 200 } else { 100 });
-        let (step, cost) = (row.accuracy.as_ref(), row.cost.as_ref());
-        let at_most = step.is_some_and(|step| step.kind == AccuracyKind::AtMost);
-        let quality = match (row.quality, wide) {
-            (Some(_), true) => format!("{} % {}", percent(row.quality), half(row)).trim_end().to_owned(),
-            (None, true) => NOTHING.to_owned(),
-            (Some(_), false) => format!("{} {:interval_width$}", percent(row.quality), half(row)),
-            (None, false) => NOTHING.to_owned() + &" ".repeat(interval_width + 1),
-        };
-        let printed = row.printed_quality.filter(|_| wide);
-        let printed = printed.map_or_else(String::new, |q| format!(" (printed: {} %)", percent(Some(q))));
+        let id = if page == Page::TerminalWithLegends { with_legend(id, row) } else { id };
+        let mut cells: Vec<Value> = vec![written_rank(rank).into(), id.into()];
+        cells.extend(wide.then(|| with_legend(clipped(&row.label, 200), row).into()));
+        cells.extend(shown.iter().map(|(field, _)| field.of_row(&Row::Clock(row))));
         let marks = notes.marks(&row.warnings);
-        vec![
-            written_rank(rank).into(),
-            if page == Page::TerminalWithLegends { with_legend(id, row) } else { id }.into(),
-            with_legend(clipped(&row.label, 200), row).into(),
-            Cell::bounded(step.and_then(|step| step.ns), at_most),
-            step.and_then(|step| step.cycles).into(),
-            cost.and_then(|cost| cost.median_ns).into(),
-            cost.and_then(|cost| cost.median_cycles).into(),
-            row.spread.into(),
-            (quality + &printed).into(),
+        cells.extend([
+            if wide { quality_in_full(row) } else { quality(row, interval_width) }.into(),
             row.verdicts.as_ref().map_or(NOTHING, Verdicts::in_short).into(),
             if wide { marks.replace(',', ", ") } else { marks }.into(),
-        ]
-    };
-    let mut rows: Vec<Vec<Cell>> = ranks(&rows).into_iter().zip(&rows).map(cells).collect();
-    /// The columns `call`, and accuracy and cost in cycles, the last first.
-    const LEFT_OUT: [usize; 3] = [6, 4, 2];
-    let left_out = match page {
-        Page::Markdown => &LEFT_OUT[3..],
-        Page::Terminal | Page::TerminalWithLegends => &LEFT_OUT[2..],
-        Page::NarrowTerminal => &LEFT_OUT[..],
-    };
-    for &column in left_out {
-        columns.remove(column);
-        rows.iter_mut().for_each(|row| drop(row.remove(column)));
+        ]);
+        table.push(cells);
     }
-    Table { rows: rows.into_iter().map(Cow::Owned).collect(), widest_gap: 3, ..Table::new(columns) }
+    table
+}
+
+fn half(row: &TimerRow) -> String {
+    plus_minus(row.quality, row.quality_low, row.quality_high)
+}
+
+/// With its interval, which takes so many characters, so that the figures stand below each other.
+fn quality(row: &TimerRow, interval_width: usize) -> String {
+    match row.quality {
+        Some(_) => format!("{} {:interval_width$}", percent(row.quality), half(row)),
+        None => NOTHING.to_owned() + &" ".repeat(interval_width + 1),
+    }
+}
+
+/// With its interval, and what a publication prints.
+fn quality_in_full(row: &TimerRow) -> String {
+    let quality = match row.quality {
+        Some(_) => format!("{} % {}", percent(row.quality), half(row)).trim_end().to_owned(),
+        None => NOTHING.to_owned(),
+    };
+    let printed = row.printed_quality.map(|q| format!(" (printed: {} %)", percent(Some(q))));
+    quality + &printed.unwrap_or_default()
 }
 
 /// What is called `text` here, with what the paper calls it: `java:nanoTime = NANO`.

@@ -6,12 +6,16 @@ use super::figure::FigureSummary;
 use super::score::{FIGURES, Summary};
 
 /// How often intervals of 95 % hold the truth.
+/// *Definition*.
 pub const OF_ALL: f64 = 0.95;
 /// How often they have to in each kind of timers.
+/// *Definition*: the aim that was set.
 pub const OF_A_KIND: f64 = 0.9;
-/// So many timers of a kind speak for themselves; of fewer chance is taken off.
+/// This many timers of a kind speak for themselves; of fewer chance is taken off.
+/// *Chance*: known to 1.3 %.
 pub const ENOUGH: u32 = 500;
 /// How often at most chance alone makes any row of a run fail.
+/// *Judgement*.
 pub const CHANCE: f64 = 0.01;
 
 /// A figure of one row of a table.

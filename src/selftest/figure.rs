@@ -17,6 +17,8 @@ pub struct Found {
     pub low: Option<f64>,
     /// Upper end of the 95 % interval.
     pub high: Option<f64>,
+    /// The width that would remain with infinitely many observations.
+    pub remains: f64,
 }
 
 impl Found {
@@ -79,10 +81,12 @@ pub struct FigureScore {
     half_widths: Vec<f64>,
     errors: Vec<f64>,
     scores: Vec<f64>,
+    remains: Vec<f64>,
 }
 
 /// The mean interval score of exact intervals of a normal law over its mean absolute error: 4 φ(z) / 0.05 deviations over √(2/π) of
 /// them.
+/// *Computed*.
 const EXACT: f64 = 5.86;
 
 /// The same as shares and medians; null where there is nothing to take them of.
@@ -102,6 +106,8 @@ pub struct FigureSummary {
     pub score: Option<f64>,
     /// That of exact intervals, as wide as the figure of each timer really scatters around its truth, by a normal law.
     pub exact: Option<f64>,
+    /// The mean width that would remain with infinitely many single calls and batches.
+    pub remains: Option<f64>,
 }
 
 impl FigureScore {
@@ -116,6 +122,7 @@ impl FigureScore {
         self.half_widths.extend(found.half_width().map(|half| half / unit));
         self.errors.extend(found.error().map(|error| error / unit));
         self.scores.extend(found.score().map(|score| score / unit));
+        self.remains.push(found.remains / unit);
     }
 
     /// As shares and medians.
@@ -130,6 +137,7 @@ impl FigureScore {
             error: median(&self.errors),
             score: mean(&self.scores),
             exact: mean(&self.errors).map(|error| EXACT * error),
+            remains: mean(&self.remains),
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod coverage;
 pub mod figure;
 pub mod fleet;
 pub mod population;
+mod remains;
 pub mod score;
 mod truth;
 mod verdict;
@@ -71,7 +72,7 @@ impl Case {
         for process in 1..=self.cut.unwrap_or(u32::MAX).clamp(plan.processes, plan.most_processes) {
             let (alone, certain) = (plan.processes, plan.processes + plan.brief);
             let wide = |sketch: &Sketch| goes_on(sketch.scatter(), trace.runs.len(), f64::INFINITY, plan);
-            if process > certain && !sketch.as_ref().is_some_and(wide) {
+            if plan.asks_before(process) && !sketch.as_ref().is_some_and(wide) {
                 break;
             }
             let process_seed = self.seed.wrapping_mul(1_000).wrapping_add(process.into());

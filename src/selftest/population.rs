@@ -19,7 +19,7 @@ const TSC_TICK: f64 = 1e9 / 2.596e9;
 const ODD_STEPS: [f64; 4] = [10.015, 41.667, 52.083, 279.365];
 
 /// How far the frequencies of runs differ from each other, of how far those of one run do (standard deviations): 1.6 and 1.8 % of 2.1 to
-/// 3.6 % in ten quiet and ten busy runs of a virtual machine (METHODOLOGY.md, below the table of twenty runs).
+/// 3.6 % in ten quiet and ten busy runs of a virtual machine (docs/selftest.md, real clocks).
 const BETWEEN_RUNS: f64 = 0.6;
 
 /// By how much they differ where a core steps between two levels: 1.7 % between runs of another virtual machine.

@@ -1,6 +1,7 @@
 //! What a report says of a simulated timer, beside what is true.
 
 use super::figure::Found;
+use super::remains::remains;
 use super::{Case, FREQUENCY, Truth};
 use crate::model::{AccuracyKind, Cycles, Estimate, Hertz, Nanos, Properties, TimerRow};
 use crate::quality::quality;
@@ -9,8 +10,10 @@ use crate::trace::Trace;
 use crate::trust::Yardsticks;
 
 /// An error of cost that matters, as a share of it.
+/// *Definition*: the aim that was set.
 const COST_MATTERS: f64 = 0.01;
 /// An error of Quality that matters: 0.1 points.
+/// *Definition*: the aim that was set.
 const QUALITY_MATTERS: f64 = 0.001;
 
 /// What was found of a case, beside what is true.
@@ -60,30 +63,35 @@ impl Verdict {
         };
         let step = row.accuracy.filter(|accuracy| accuracy.kind == AccuracyKind::Resolved);
         let cost = row.cost.as_ref();
+        let remains = remains(case, truth);
         Self {
             accuracy: Found {
                 truth: truth.accuracy,
                 value: step.and_then(|step| step.ns),
                 low: step.and_then(|step| step.low_ns),
                 high: step.and_then(|step| step.high_ns),
+                remains: 0.0,
             },
             cost: Found {
                 truth: Some(cost_ns),
                 value: cost.and_then(|cost| cost.median_ns),
                 low: cost.and_then(|cost| cost.low_ns),
                 high: cost.and_then(|cost| cost.high_ns),
+                remains: remains.cost,
             },
             spread: Found {
                 truth: truth.spread,
                 value: row.spread,
                 low: row.spread_low,
                 high: row.spread_high,
+                remains: remains.spread,
             },
             quality: Found {
                 truth: true_quality,
                 value: row.quality,
                 low: row.quality_low,
                 high: row.quality_high,
+                remains: remains.quality,
             },
             monotonic: truth.monotonic,
             row,

@@ -9,6 +9,7 @@ use crate::text::numbers::short_time;
 const MOST_TRIM_PPM: f64 = 500.0;
 /// A clock that may be farther from the common time than this, in nanoseconds, cannot tell in which order things happened on two
 /// machines: messages between them take less. A server in the same network, asked by NTP, bounds it well below.
+/// *Judgement*.
 const LARGE_BOUND_NS: f64 = 1e6;
 
 pub(super) fn findings(platform: &Platform) -> Vec<Finding> {
@@ -102,7 +103,7 @@ fn clock_source(platform: &Platform) -> Finding {
     }
 }
 
-/// Whoever decided for a clock source that is slow.
+/// Who decided for a clock source that is slow.
 fn cause(source: &ClockSource) -> String {
     let parameters = source.parameters.as_deref().unwrap_or_default();
     let named = parameters.iter().find(|word| {
@@ -112,7 +113,7 @@ fn cause(source: &ClockSource) -> String {
     match named {
         Some(word) => format!(" (the kernel was started with {word})"),
         None if lists_tsc(source) => {
-            " (the time stamp counter could be used, but somebody chose this)".to_owned()
+            " (the time stamp counter could be used, but another one was chosen)".to_owned()
         }
         None if source.available.is_empty() => String::new(),
         None => {
@@ -124,7 +125,7 @@ fn cause(source: &ClockSource) -> String {
 
 fn remedy(source: &ClockSource, platform: &Platform) -> String {
     if platform.os.family == "windows" {
-        "as administrator, `bcdedit /deletevalue useplatformclock`, and restart, if somebody set it; else the counters of the \
+        "as administrator, `bcdedit /deletevalue useplatformclock`, and restart, if it was set; else the counters of the \
          CPUs disagree, or the firmware says so"
             .to_owned()
     } else if platform.os.family == "freebsd" {
@@ -188,7 +189,7 @@ fn tsc(platform: &Platform) -> Finding {
         Some(true) if told_unstable => Finding::problem(
             CODE,
             "the kernel is configured on its command line not to trust the time stamp counter",
-            "take notsc or tsc=unstable off the kernel's command line, if nobody knows why it stands there",
+            "take notsc or tsc=unstable off the kernel's command line, unless there is a known reason for it",
         ),
         Some(true) if refused => Finding::problem(
             CODE,
@@ -203,7 +204,7 @@ fn tsc(platform: &Platform) -> Finding {
 fn discipline(platform: &Platform) -> Finding {
     const CODE: &str = "ntp";
     const WAIT: &str = "wait until the clock is synchronised (`chronyc tracking`, `timedatectl timesync-status`), or measure \
-                        with monotonic-raw or rdtsc, which nobody trims";
+                        with monotonic-raw or rdtsc, which are not trimmed";
     let Some(ntp) = &platform.ntp else {
         return Finding::unknown(CODE, "who steers the clock is not shown: adjtimex(2) is not answered");
     };
@@ -239,21 +240,23 @@ fn discipline(platform: &Platform) -> Finding {
     Finding::ok(CODE, format!("the clock is disciplined by NTP; its rate is trimmed by {rate:+.1} ppm"))
 }
 
-/// How far the clock is from those of others. Nothing that is measured on this machine alone is worse for it: a note at most.
+/// How far the clock is from those of other machines. It affects nothing that is measured on this machine alone: a note at most.
 fn common_time(platform: &Platform) -> Finding {
     const CODE: &str = "common-time";
     const KEEP: &str =
         "where times of several machines are compared, run chrony or ptp4l by a server that is near";
     let Some(all) = &platform.common_time else {
-        return Finding::unknown(CODE, "nobody was asked how far the clock is from that of others");
+        return Finding::unknown(CODE, "clock offset unknown: no time service was asked");
     };
     let Some((told, bound)) = platform.bounded_time().and_then(|told| Some((told, told.bound_ns?))) else {
         let reason = all.first().and_then(|told| told.reason.as_deref());
         let why = reason.map(|why| format!(" ({why})")).unwrap_or_default();
-        let message = format!("nobody vouches for how far the clock is from that of others{why}");
+        let message = format!(
+            "clock offset unknown: no NTP or PTP service has reported synchronisation to the kernel{why}"
+        );
         return Finding::note(CODE, message).advice(KEEP);
     };
-    let offset = told.offset_ns.map_or_else(String::new, |offset| {
+    let offset = told.offset_ns.filter(|offset| *offset != 0.0).map_or_else(String::new, |offset| {
         format!(", and {} {} now", short_time(offset.abs()), if offset < 0.0 { "behind" } else { "ahead" })
     });
     let message = format!("the clock is {} off at most{offset}, by {}", short_time(bound), told.origin());

@@ -1,7 +1,7 @@
 //! Whether a machine is fit to be measured: pure judgements of an identified [`Platform`], each with its cause and what
 //! to do about it. Nothing is changed here, and nothing is asked of the machine.
 //!
-//! The thresholds stand beside the judgements; METHODOLOGY.md has their reasons.
+//! The thresholds stand beside the judgements; docs/check.md has their reasons.
 
 mod clock;
 mod cpu;

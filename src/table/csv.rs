@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Cell, Table};
+use super::{Table, Value};
 use crate::text::plain;
 
 pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
@@ -13,10 +13,8 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
     }))?;
     for row in &table.rows {
         writer.write_record(table.cells(row).map(|(_, cell)| match cell {
-            Cell::Nothing => String::new(),
-            Cell::Number(figure) => figure.to_string(),
-            Cell::AtMost(bound) => format!("≤ {bound}"),
-            Cell::Text(text) => escape(text),
+            Value::Text(text) => escape(text),
+            plain => plain.to_string(),
         }))?;
     }
     writer.flush()

@@ -1,4 +1,4 @@
-//! A page with one table and nothing else: no script, nothing from the network.
+//! One table, for a page of others or as a page of its own: no script, nothing from the network.
 
 use std::io::{self, Write};
 
@@ -21,13 +21,18 @@ th, td { padding: .2em .7em; text-align: left; border-bottom: 1px solid #8884 }
 </head>
 <body>
 <div>
-<table>
-<thead>
 ";
-const AFTER: &str = "</tbody>\n</table>\n</div>\n</body>\n</html>\n";
+const AFTER: &str = "</div>\n</body>\n</html>\n";
 
-pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_page(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     output.write_all(BEFORE.as_bytes())?;
+    write(table, output)?;
+    output.write_all(AFTER.as_bytes())
+}
+
+/// The table alone. Cells of figures have the class `n`, names of groups the class `p`.
+pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
+    output.write_all(b"<table>\n<thead>\n")?;
     if !table.groups.is_empty() {
         let span = |(width, group): (usize, Option<usize>)| match group {
             Some(group) => format!(
@@ -54,7 +59,7 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
             .map(|(column, cell)| format!("<td{}>{}</td>", class(column.right), escape(&column.shown(cell))));
         writeln!(output, "<tr>{}</tr>", cells.collect::<String>())?;
     }
-    output.write_all(AFTER.as_bytes())
+    output.write_all(b"</tbody>\n</table>\n")
 }
 
 /// Text for HTML, between tags and in quoted attributes.

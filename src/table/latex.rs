@@ -1,9 +1,9 @@
-//! A LaTeX document with one booktabs table, which may run over pages; with several where one would be wider than TeX can
-//! set. To use a table alone, take what stands between `\begin{longtable}` and `\end{longtable}`.
+//! A booktabs table for `\input`; or a LaTeX document with one, which may run over pages, and with several where one would be wider than
+//! TeX can set.
 
 use std::io::{self, Write};
 
-use super::{Cell, Column, Table, rewritten, spans};
+use super::{Column, Table, Value, rewritten, spans};
 use crate::text::{clipped, plain};
 
 const PREAMBLE: &str = r"\documentclass{article}
@@ -24,7 +24,18 @@ const WIDEST_MM: f64 = 5000.0;
 /// Longer texts are cut; the other formats hold them whole.
 const LONGEST: usize = 100;
 
+/// The table alone, as wide as it gets: how large its letters are, and where it stands, is up to the document.
 pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
+    writeln!(output, "% \\usepackage{{booktabs}} and {{textcomp}}, T1 fonts, UTF-8")?;
+    names(source, output)?;
+    let columns: Vec<usize> = (0..source.columns.len()).collect();
+    head(source, &columns, "tabular", output)?;
+    writeln!(output, "\\midrule")?;
+    rows(source, &columns, output)?;
+    writeln!(output, "\\bottomrule\n\\end{{tabular}}")
+}
+
+pub(super) fn write_document(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     let widths = widths_mm(source);
     let width_of = |table: &[usize]| table.iter().map(|&at| widths[at]).sum::<f64>();
     let tables = tables(source, &widths, WIDEST_MM - 2.0 * MARGIN_MM);
@@ -36,33 +47,46 @@ pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()
     let paper = format!("paperwidth={width}mm,paperheight={height}mm,margin={MARGIN_MM}mm");
     writeln!(output, "\\usepackage[{paper}]{{geometry}}")?;
     output.write_all(rest.as_bytes())?;
-    for (at, name) in source.groups.iter().enumerate() {
-        writeln!(output, "\\noindent [{}] {}\\par", at + 1, escape(&clipped(name, 2 * LONGEST)))?;
-    }
+    names(source, output)?;
     for columns in &tables {
-        table(source, columns, output)?;
+        head(source, columns, "longtable", output)?;
+        writeln!(output, "\\midrule\n\\endhead\n\\bottomrule\n\\endfoot")?;
+        rows(source, columns, output)?;
+        writeln!(output, "\\end{{longtable}}")?;
     }
     writeln!(output, "\\end{{document}}")
 }
 
-fn table(source: &Table<'_>, columns: &[usize], output: &mut dyn Write) -> io::Result<()> {
+/// What the numbers of groups stand for.
+fn names(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
+    for (at, name) in source.groups.iter().enumerate() {
+        writeln!(output, "\\noindent [{}] {}\\par", at + 1, escape(&clipped(name, 2 * LONGEST)))?;
+    }
+    Ok(())
+}
+
+/// The beginning of a table in an environment of this name.
+fn head(source: &Table<'_>, columns: &[usize], name: &str, output: &mut dyn Write) -> io::Result<()> {
     let heads: Vec<&Column> = columns.iter().map(|&at| &source.columns[at]).collect();
     let kinds: String = heads.iter().map(|head| if head.right { 'r' } else { 'l' }).collect();
-    writeln!(output, "\\begin{{longtable}}{{{kinds}}}\n\\toprule")?;
+    writeln!(output, "\\begin{{{name}}}{{{kinds}}}\n\\toprule")?;
     if !source.groups.is_empty() {
         groups(&heads, output)?;
     }
     let titles: Vec<String> = heads.iter().map(|head| escape(head.heading)).collect();
-    writeln!(output, "{} \\\\\n\\midrule\n\\endhead\n\\bottomrule\n\\endfoot", titles.join(" & "))?;
+    writeln!(output, "{} \\\\", titles.join(" & "))
+}
+
+fn rows(source: &Table<'_>, columns: &[usize], output: &mut dyn Write) -> io::Result<()> {
     for row in &source.rows {
         let cells = columns.iter().map(|&at| escape(&shown(&source.columns[at], row.get(at))));
         writeln!(output, "{} \\\\", cells.collect::<Vec<_>>().join(" & "))?;
     }
-    writeln!(output, "\\end{{longtable}}")
+    Ok(())
 }
 
-fn shown(column: &Column, cell: Option<&Cell>) -> String {
-    clipped(&column.shown(cell.unwrap_or(&Cell::Nothing)), LONGEST)
+fn shown(column: &Column, cell: Option<&Value>) -> String {
+    clipped(&column.shown(cell.unwrap_or(&Value::Nothing)), LONGEST)
 }
 
 /// About how wide each column will be: paper that is too narrow would cut columns off. Figures for 8 pt Computer Modern.

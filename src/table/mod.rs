@@ -2,13 +2,13 @@
 //! place that does. All of that is one line of printable text first ([`plain`]): no newline, no control character, nothing that
 //! reorders text.
 
-mod cell;
 mod csv;
 mod html;
 mod json;
 mod latex;
 mod markdown;
 mod text;
+mod value;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -18,10 +18,10 @@ use clap::ValueEnum;
 use crate::text::numbers::{NOTHING, count, significant, time};
 use crate::text::plain;
 
-pub use cell::Cell;
 pub use html::escape as escape_html;
 pub use markdown::escape as escape_markdown;
 pub use text::Style;
+pub use value::{Type, Value};
 
 /// The formats of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -33,12 +33,30 @@ pub enum Format {
     Markdown,
     /// For spreadsheets, all digits
     Csv,
-    /// A document with a booktabs table, to be compiled as it is
+    /// A booktabs table for `\input`
     Latex,
-    /// A page with a table
+    /// A document with such tables, to be compiled as it is.
+    #[value(skip)]
+    LatexDocument,
+    /// A table for a page
     Html,
+    /// A page with a table.
+    #[value(skip)]
+    HtmlPage,
     /// An array of objects, one a row; platforms are always stacked
     Json,
+}
+
+impl Format {
+    /// The same as a document that stands alone, where a format is a part of one.
+    #[must_use]
+    pub fn standalone(self) -> Self {
+        match self {
+            Self::Latex => Self::LatexDocument,
+            Self::Html => Self::HtmlPage,
+            other => other,
+        }
+    }
 }
 
 /// How the figures of a column are written for people.
@@ -81,7 +99,7 @@ pub struct Table<'a> {
     /// Names of runs of columns; mostly there are none.
     pub groups: Vec<&'a str>,
     /// A cell for each column; where some are missing at the end, nothing stands there.
-    pub rows: Vec<Cow<'a, [Cell]>>,
+    pub rows: Vec<Cow<'a, [Value]>>,
     /// Blanks between its columns on a terminal that has room for them.
     pub widest_gap: usize,
 }
@@ -115,12 +133,12 @@ impl Column {
 
     /// A cell of this column for people. Text is as it was found.
     #[must_use]
-    pub fn shown(&self, cell: &Cell) -> String {
+    pub fn shown(&self, cell: &Value) -> String {
         match cell {
-            Cell::Nothing => NOTHING.to_owned(),
-            Cell::Number(figure) => self.figure(*figure),
-            Cell::AtMost(bound) => format!("≤ {}", self.figure(*bound)),
-            Cell::Text(text) => (**text).to_owned(),
+            Value::Nothing => NOTHING.to_owned(),
+            Value::Figure(figure) => self.figure(*figure),
+            Value::AtMost(bound) => format!("≤ {}", self.figure(*bound)),
+            plain => plain.to_string(),
         }
     }
 
@@ -142,7 +160,7 @@ impl<'a> Table<'a> {
     }
 
     /// Adds a row.
-    pub fn push(&mut self, row: Vec<Cell>) {
+    pub fn push(&mut self, row: Vec<Value>) {
         self.rows.push(Cow::Owned(row));
     }
 
@@ -156,7 +174,9 @@ impl<'a> Table<'a> {
             Format::Markdown => markdown::write(self, output),
             Format::Csv => csv::write(self, output),
             Format::Latex => latex::write(self, output),
+            Format::LatexDocument => latex::write_document(self, output),
             Format::Html => html::write(self, output),
+            Format::HtmlPage => html::write_page(self, output),
             Format::Json => json::write(self, output),
         }
     }
@@ -170,8 +190,8 @@ impl<'a> Table<'a> {
     }
 
     /// The cells of a row with their columns.
-    fn cells<'b>(&'b self, row: &'b [Cell]) -> impl Iterator<Item = (&'b Column, &'b Cell)> {
-        self.columns.iter().zip(row.iter().chain(std::iter::repeat(&Cell::Nothing)))
+    fn cells<'b>(&'b self, row: &'b [Value]) -> impl Iterator<Item = (&'b Column, &'b Value)> {
+        self.columns.iter().zip(row.iter().chain(std::iter::repeat(&Value::Nothing)))
     }
 }
 

@@ -2,26 +2,26 @@ use std::cmp::Ordering;
 
 use proptest::prelude::*;
 
-use super::{Cell, Column, Format, Notation, Style, Table, csv, html, latex, markdown};
+use super::{Column, Format, Notation, Style, Table, Value, csv, html, latex, markdown};
 
-fn cell() -> impl Strategy<Value = Cell> {
+fn cell() -> impl Strategy<Value = Value> {
     prop_oneof![
-        Just(Cell::Nothing),
-        any::<f64>().prop_map(Cell::from),
-        (0.0f64..1e9).prop_map(Cell::AtMost),
-        any::<String>().prop_map(Cell::from),
+        Just(Value::Nothing),
+        any::<f64>().prop_map(Value::from),
+        (0.0f64..1e9).prop_map(Value::AtMost),
+        any::<String>().prop_map(Value::from),
     ]
 }
 
 #[test]
 fn figures_take_the_digits_of_their_column() {
     let shown = |notation, cell| Column::right("", notation).shown(&cell);
-    assert_eq!(shown(Notation::Significant, Cell::Number(10.0149)), "10.01");
-    assert_eq!(shown(Notation::Significant, Cell::AtMost(4e6)), "≤ 4000000");
-    assert_eq!(shown(Notation::Time, Cell::AtMost(4e6)), "≤ 4.000 ms");
-    assert_eq!(shown(Notation::Fixed(2), Cell::Number(48.914)), "48.91");
-    assert_eq!(shown(Notation::Fixed(3), Cell::Number(1.0)), "1.000");
-    assert_eq!(shown(Notation::Count, Cell::from(f64::NAN)), "–");
+    assert_eq!(shown(Notation::Significant, Value::Figure(10.0149)), "10.01");
+    assert_eq!(shown(Notation::Significant, Value::AtMost(4e6)), "≤ 4000000");
+    assert_eq!(shown(Notation::Time, Value::AtMost(4e6)), "≤ 4.000 ms");
+    assert_eq!(shown(Notation::Fixed(2), Value::Figure(48.914)), "48.91");
+    assert_eq!(shown(Notation::Fixed(3), Value::Figure(1.0)), "1.000");
+    assert_eq!(shown(Notation::Count, Value::from(f64::NAN)), "–");
 }
 
 fn small() -> Table<'static> {
@@ -107,7 +107,7 @@ proptest! {
         if a.order(&b, largest) != Ordering::Greater && b.order(&c, largest) != Ordering::Greater {
             prop_assert_ne!(a.order(&c, largest), Ordering::Greater);
         }
-        prop_assert_ne!(Cell::Nothing.order(&a, largest), Ordering::Less, "what is not determined comes last");
+        prop_assert_ne!(Value::Nothing.order(&a, largest), Ordering::Less, "what is not determined comes last");
     }
 
     #[test]

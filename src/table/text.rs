@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::{Cell, Column, Table};
+use super::{Column, Table, Value};
 use crate::parallel;
 use crate::text::{clipped, fold_name, wrap};
 
@@ -115,7 +115,7 @@ fn chunks(table: &Table<'_>) -> Vec<String> {
 }
 
 /// No cell breaks a line, as text loses its control characters.
-fn chunk(table: &Table<'_>, rows: &[Cow<'_, [Cell]>]) -> String {
+fn chunk(table: &Table<'_>, rows: &[Cow<'_, [Value]>]) -> String {
     let mut lines = String::new();
     for row in rows {
         for (at, (column, cell)) in table.cells(row).enumerate() {
@@ -123,7 +123,7 @@ fn chunk(table: &Table<'_>, rows: &[Cow<'_, [Cell]>]) -> String {
                 lines.push(PART);
             }
             match (cell, column.longest) {
-                (Cell::Text(text), Some(longest)) => lines += &clipped(text, longest),
+                (Value::Text(text), Some(longest)) => lines += &clipped(text, longest),
                 _ => lines += &column.shown(cell),
             }
         }

@@ -12,13 +12,13 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use indexmap::IndexMap;
 
-use crate::model::BriefReport;
+use crate::fields::{Field, Kind, Row, in_a_line};
+use crate::model::Report;
 use crate::report::{Collection, ReadError, slug};
-use crate::table::{Cell, Column as Heading, Format, Style, Table};
+use crate::table::{Column as Heading, Format, Style, Table, Value};
 
-pub use column::{Column, Kind, Ticked, Waited};
-use column::{Source, in_a_line};
-pub use row::{Row, Shape, each_row};
+pub use column::Column;
+pub use row::each_row;
 
 /// How the platforms stand to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -61,8 +61,8 @@ pub struct Tabulation {
 #[derive(Debug)]
 struct Line {
     report: usize,
-    cells: Box<[Cell]>,
-    key: Cell,
+    cells: Box<[Value]>,
+    key: Value,
 }
 
 /// A report as it was kept: its name in two lengths, and its lines.
@@ -83,7 +83,7 @@ impl Tabulation {
     /// Reads the reports at `paths`, and shows what the first of the choices finds rows for. There has to be one.
     #[must_use]
     pub fn first_of(paths: &[PathBuf], mut choices: Vec<Choice>) -> Self {
-        let mut collection = Collection::read(paths, |path, report: BriefReport| {
+        let mut collection = Collection::read(paths, |path, report: Report| {
             let lines = choices.iter().map(|choice| lines(path, &report, choice)).collect();
             let slug = slug(&report.platform);
             Sheet { dated: format!("{slug} {}", report.created), slug, lines }
@@ -103,7 +103,7 @@ impl Tabulation {
             lines.extend(kept.into_iter().map(|line| line.of(index, &names[index], &choice)));
         }
         if let Some((column, reverse)) = choice.sort {
-            let largest_first = column.spec().largest_first != reverse;
+            let largest_first = column.field(choice.kind).largest_first != reverse;
             lines.sort_by(|a, b| a.key.order(&b.key, largest_first));
         }
         Self { choice, names, lines, others, refused: collection.refused }
@@ -142,31 +142,40 @@ impl Tabulation {
     pub fn on_terminal(&self, style: Style) -> String {
         let mut table = self.stacked();
         for (heading, column) in table.columns.iter_mut().zip(&self.choice.columns) {
-            heading.folds = *column == Column::Timer || column.is_of_report();
+            heading.folds = *column == Column::TIMER || column.field(self.choice.kind).is_of_report();
         }
         table.on_terminal(style, &|_| "")
     }
 
+    fn field(&self, column: Column) -> &'static Field {
+        column.field(self.choice.kind)
+    }
+
+    fn heading(&self, column: Column) -> Heading {
+        self.field(column).as_column()
+    }
+
     fn stacked(&self) -> Table<'_> {
-        let mut table = Table::new(self.choice.columns.iter().map(|column| column.spec().heading).collect());
+        let mut table = Table::new(self.choice.columns.iter().map(|column| self.heading(*column)).collect());
         table.rows = self.lines.iter().map(|line| Cow::Borrowed(&*line.cells)).collect();
         table
     }
 
     fn beside(&self) -> Table<'_> {
         let columns = self.choice.columns.iter().copied().enumerate();
-        let figures: Vec<(usize, Column)> =
-            columns.filter(|(_, column)| !column.is_of_report() && *column != Column::Timer).collect();
-        let mut headings = vec![Column::Timer.spec().heading];
+        let figures: Vec<(usize, Column)> = columns
+            .filter(|(_, column)| !self.field(*column).is_of_report() && *column != Column::TIMER)
+            .collect();
+        let mut headings = vec![self.heading(Column::TIMER)];
         for group in (0..self.names.len()).map(Some) {
-            headings.extend(figures.iter().map(|(_, column)| Heading { group, ..column.spec().heading }));
+            headings.extend(figures.iter().map(|(_, column)| Heading { group, ..self.heading(*column) }));
         }
-        let timer = self.choice.columns.iter().position(|column| *column == Column::Timer);
-        let mut rows: IndexMap<&str, Vec<Cell>> = IndexMap::new();
+        let timer = self.choice.columns.iter().position(|column| *column == Column::TIMER);
+        let mut rows: IndexMap<&str, Vec<Value>> = IndexMap::new();
         for line in &self.lines {
-            let name = timer.map_or(&Cell::Nothing, |at| &line.cells[at]);
+            let name = timer.map_or(&Value::Nothing, |at| &line.cells[at]);
             let row = rows.entry(name.as_text()).or_insert_with(|| {
-                let mut row = vec![Cell::Nothing; headings.len()];
+                let mut row = vec![Value::Nothing; headings.len()];
                 row[0] = name.clone();
                 row
             });
@@ -184,12 +193,12 @@ impl Line {
     fn of(mut self, report: usize, name: &Arc<str>, choice: &Choice) -> Self {
         self.report = report;
         for (cell, column) in self.cells.iter_mut().zip(&choice.columns) {
-            if *column == Column::Platform {
-                *cell = Cell::Text(Arc::clone(name));
+            if *column == Column::PLATFORM {
+                *cell = Value::Text(Arc::clone(name));
             }
         }
-        if matches!(choice.sort, Some((Column::Platform, _))) {
-            self.key = Cell::Text(Arc::clone(name));
+        if matches!(choice.sort, Some((Column::PLATFORM, _))) {
+            self.key = Value::Text(Arc::clone(name));
         }
         self
     }
@@ -197,43 +206,37 @@ impl Line {
 
 /// What is known of a column once the report is.
 enum Known {
-    Cell(Cell),
-    Of(Source),
+    Value(Value),
+    Of(&'static Field),
     /// The name of the timer where rows of a length and conditions have one line each.
     Line,
 }
 
 impl Known {
-    fn cell(&self, row: &Row) -> Cell {
-        match (self, row) {
-            (Self::Cell(cell), _) => cell.clone(),
-            (Self::Of(source), row) => source.cell(row),
-            (Self::Line, Row::Clock(row)) => row.id.as_str().into(),
-            (Self::Line, Row::Wait(Waited { row, late, conditions })) => {
-                in_a_line(&row.id, late.map(|late| late.request_ns), conditions)
-            }
-            (Self::Line, Row::Period(Ticked { row, conditions })) => {
-                in_a_line(&row.id, Some(row.period_ns), conditions)
-            }
+    fn value(&self, row: &Row) -> Value {
+        match self {
+            Self::Value(value) => value.clone(),
+            Self::Of(field) => field.of_row(row),
+            Self::Line => in_a_line(row),
         }
     }
 }
 
-fn lines(path: &Path, report: &BriefReport, choice: &Choice) -> Vec<Line> {
-    let file = Cell::from(path.display().to_string());
+fn lines(path: &Path, report: &Report, choice: &Choice) -> Vec<Line> {
+    let file = Value::from(path.display().to_string());
     // What is the same for all timers is made once.
-    let prepared = |column: Column| match column.spec().source {
-        Source::Report(_) if column == Column::File => Known::Cell(file.clone()),
-        Source::Report(of) => Known::Cell(of(report)),
-        Source::Row { .. } if column == Column::Timer && choice.layout == Layout::Beside => Known::Line,
-        source => Known::Of(source),
+    let prepared = |column: Column| match column.field(choice.kind) {
+        _ if column == Column::FILE => Known::Value(file.clone()),
+        field if field.is_of_report() => Known::Value(field.of_report(report).unwrap_or(Value::Nothing)),
+        _ if column == Column::TIMER && choice.layout == Layout::Beside => Known::Line,
+        field => Known::Of(field),
     };
     let columns: Vec<Known> = choice.columns.iter().map(|&column| prepared(column)).collect();
     let key = choice.sort.map(|(column, _)| prepared(column));
     let line = |row: &Row| Line {
         report: 0,
-        cells: columns.iter().map(|known| known.cell(row)).collect(),
-        key: key.as_ref().map_or(Cell::Nothing, |known| known.cell(row)),
+        cells: columns.iter().map(|known| known.value(row)).collect(),
+        key: key.as_ref().map_or(Value::Nothing, |known| known.value(row)),
     };
     let mut lines = Vec::new();
     each_row(report, choice.kind, choice.all, |row| lines.push(line(row)));
@@ -259,6 +262,3 @@ fn names(collection: &Collection<Sheet>) -> Vec<Arc<str>> {
     };
     collection.reports.iter().map(|kept| name(&kept.path, &kept.content)).collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,4 +1,4 @@
-//! How text is written, for whoever writes some: numbers with a unit that fits, text from elsewhere made harmless, text folded
+//! How text is written, for all that write some: numbers with a unit that fits, text from elsewhere made harmless, text folded
 //! to a width, and characters that a format would take for its own.
 
 pub mod json;

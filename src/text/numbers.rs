@@ -14,7 +14,8 @@ const RATES: [(f64, &str); 4] = [(1.0, " Hz"), (1e3, " kHz"), (1e6, " MHz"), (1e
 #[must_use]
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
+        // Zero has no sign that a reader should see.
+        return format!("{}", value + 0.0);
     }
     let decimals = |value: f64| {
         let magnitude = value.abs().log10().floor() as i64;

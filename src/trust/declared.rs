@@ -6,9 +6,11 @@ use crate::model::{Declared, Outcome, Stable};
 use crate::text::numbers::{significant, time};
 
 /// Steps that are longer than declared by less than this are as declared: units are rounded.
+/// *Judgement*.
 const AS_DECLARED: f64 = 1.5;
 
 /// How much a declared tick may be off, in ppm, beyond what is not known of it: the most that the kernel slews a clock.
+/// *Definition*.
 const OFF: f64 = 500.0;
 
 pub(super) fn judge(case: &Case, stable: &Stable) -> Declared {

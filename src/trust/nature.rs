@@ -48,6 +48,7 @@ fn unknown(case: &Case, seen: &str, was_watched: bool) -> String {
 /// How much of the time of the reference it advanced by. `None` where its steps are too long to tell.
 fn share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
     /// Of the time watched, at most this much may be lost to the step.
+    /// *Judgement*.
     const LOST: f64 = 0.35;
     let all = case.evidence().advances.iter().filter(|moved| moved.meanwhile == meanwhile);
     let longest = all.max_by_key(|moved| moved.reference)?;
@@ -57,14 +58,17 @@ fn share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
 }
 
 /// A clock that advanced by more than this share of the time moved along with it.
+/// *Judgement*.
 const MOVED: f64 = 0.5;
 
 /// One that advanced by less than this share stood still. Between the two a thread may have had a part of a CPU, or lost it
 /// between the readings of both clocks, which makes the window of one of them longer.
+/// *Judgement*.
 const STILL: f64 = 0.1;
 
 /// The same asleep, of a clock that does not claim wall time: what other threads of a runtime do then, and what was charged late,
 /// is added.
+/// *Judgement*.
 const STILL_ASLEEP: f64 = 0.3;
 
 /// Whether that is moving along with time, or standing still; in between nothing can be told.

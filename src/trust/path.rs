@@ -36,14 +36,18 @@ pub struct SyscallVariant<'a> {
 }
 
 /// A read that costs less than this share of an empty system call never left user mode.
+/// *Judgement*.
 const LESS: f64 = 0.7;
 /// A read that costs at least this share of its system call is one.
+/// *Judgement*.
 const AS_MUCH: f64 = 0.8;
 /// An instruction that costs at least this share of one that is known to trap does so too: leaving the guest and coming back is
 /// most of it.
+/// *Judgement*.
 const TRAPS: f64 = 0.5;
 
 /// The same for counters of cycles, of which nothing else is known.
+/// *Judgement*.
 const TRAPS_SURELY: f64 = 0.8;
 
 pub(super) fn judge(case: &Case) -> ReadPath {
@@ -59,7 +63,7 @@ pub(super) fn judge(case: &Case) -> ReadPath {
         return told(Outcome::NotTested, None, "its cost, or that of a system call, is not known".into());
     };
     let costs = time(Some(cost.max(0.0)));
-    // Without a vDSO nobody reads the counter but the kernel, whatever that costs it.
+    // Without a vDSO only the kernel reads the counter, whatever that costs it.
     let by_kernel = yard.vdso == Some(false) && case.properties.reads_by == Some(ReadsBy::Vdso);
     if let Some(finding) = trapped(case, cost, &costs).filter(|_| !by_kernel) {
         return told(Outcome::Fail, Some(Path::Trapped), finding);

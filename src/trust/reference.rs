@@ -7,6 +7,7 @@ use crate::text::numbers::time;
 
 /// As much more or less a clock may count that runs on hardware of its own: the kernel corrects a clock by 500 ppm at most (adjtimex(2)), so
 /// each of two may be off by that.
+/// *Computed*.
 const HARDWARE: f64 = 1e-3;
 
 /// Steps backwards between two comparisons, and the largest, in ticks.

@@ -13,17 +13,20 @@ use self::windows::{Comparison, Found, Hidden, comparisons, length, longest, usu
 use super::{Case, reference, times};
 use crate::analysis::allan::deviations;
 use crate::analysis::resolution::Resolution;
-use crate::model::{AllanPoint, Counted, Family, Outcome, Stable};
+use crate::model::{AllanPoint, Bulk, Counted, Family, Outcome, Stable};
 use crate::text::numbers::{significant, time};
 use crate::trace::Meanwhile;
 
 /// How far a clock may be off and still be told stable, as a share.
+/// *Definition*: the most that the kernel slews a clock (adjtimex(2)).
 const SLEW: f64 = 500e-6;
 
 /// A clock that is slower than this, in ppm, did not move for most of the time.
+/// *Judgement*.
 const STILL: f64 = -900_000.0;
 
 /// A rate that is not known better than this, in ppm, is not known.
+/// *Judgement*: a step of a fifth of the time watched.
 const WORTHLESS: f64 = 200_000.0;
 
 pub(super) fn judge(case: &Case) -> Stable {
@@ -51,7 +54,7 @@ pub(super) fn judge(case: &Case) -> Stable {
         offset_ppm: known.map(|known| 1e6 * known.usual),
         offset_uncertainty_ppm: known.map(|known| 1e6 * known.half),
         longest_window_s: longest(&runs).and_then(|run| Some(1e-9 * length(run)?)),
-        allan: allan(&runs),
+        allan: Bulk::of(&allan(&runs)),
         jumps: found.jumps,
         freezes: found.freezes,
         largest_ns: Some(found.largest()).filter(|&largest| largest > 0.0),
@@ -89,6 +92,7 @@ fn of_cpu_time(stable: Stable) -> (Outcome, String, Stable) {
 /// Cycles follow the frequency of the core and claim no rate. But no core is that fast, nor does it stand still at work.
 fn of_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> (Outcome, String, Stable) {
     /// Cycles in a nanosecond.
+    /// *Definition*: no core is that fast.
     const FASTEST: f64 = 20.0;
     let tick = case.profile.ns_per_tick.unwrap_or(1.0);
     let ahead = |pair: &[Comparison]| {
@@ -126,7 +130,7 @@ fn without_rate(stable: Stable) -> Stable {
     Stable {
         offset_ppm: None,
         offset_uncertainty_ppm: None,
-        allan: Vec::new(),
+        allan: Bulk::default(),
         jumps: 0,
         freezes: 0,
         largest_ns: None,
@@ -198,7 +202,8 @@ fn steady(case: &Case, stable: &Stable, known: &Known, hidden: &[Hidden]) -> Str
         }
         None => String::new(),
     };
-    let allan = stable.allan.last().map_or_else(String::new, |point| {
+    let allan = stable.allan.get().unwrap_or_default();
+    let allan = allan.last().map_or_else(String::new, |point| {
         format!("; Allan deviation {:.1e} at {}", point.deviation, time(Some(point.window_s * 1e9)))
     });
     let shared = match stable.shares_oscillator {
@@ -241,6 +246,8 @@ fn most_rate(case: &Case) -> Option<f64> {
 /// How much time may be counted late: what another thread of a process uses is added to the time of that once a tick (of 10 ms at
 /// most), by each other CPU.
 fn late_ns(case: &Case) -> f64 {
+    /// How late another CPU may charge a process, in nanoseconds.
+    /// *Definition*: the longest tick (CONFIG_HZ=100).
     const TICK_NS: f64 = 1e7;
     if case.claimed() == Some(Counted::ProcessCpu) {
         most_rate(case).map_or(0.0, |cpus| TICK_NS * (cpus - 1.0))
@@ -249,11 +256,11 @@ fn late_ns(case: &Case) -> f64 {
     }
 }
 
-/// The reference itself left the clock of the kernel, which nothing but slewing moves: nobody can be held against it, and
+/// The reference itself left the clock of the kernel, which nothing but slewing moves: nothing can be held against it, and
 /// counters like it fail with it.
 fn by_stray(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
     let strayed = time(Some(case.trace.reference.strayed_ns));
-    let unknown = Stable { offset_ppm: None, offset_uncertainty_ppm: None, allan: Vec::new(), ..stable };
+    let unknown = Stable { offset_ppm: None, offset_uncertainty_ppm: None, allan: Bulk::default(), ..stable };
     if case.trace.declared {
         let finding = format!(
             "it could be held against `{}` only, which itself strayed from the clock of the kernel by {strayed}",
@@ -275,7 +282,8 @@ fn allan(runs: &[&Vec<Comparison>]) -> Vec<AllanPoint> {
     let mut points: Vec<AllanPoint> = Vec::new();
     for (window, deviation) in runs.iter().flat_map(|run| of(run)) {
         let window_s = window * 1e-9;
-        if points.last().is_none_or(|last| window_s > last.window_s) {
+        let is_next = points.last().is_none_or(|last| window_s > last.window_s);
+        if is_next && (window_s + deviation).is_finite() {
             points.push(AllanPoint { window_s, deviation });
         }
     }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::analysis::profile::profile;
 use crate::analysis::resolution::Resolution;
-use crate::model::{Answers, Outcome};
+use crate::model::{Outcome, Question};
 use crate::trace::{Claims, Intervals, Meanwhile, Moved, Order, Pair, Reference, Threads};
 
 /// A clock of 1 ns that is compared with a reference of 1 ns, its step resolved; evidence as given.
@@ -102,7 +102,7 @@ fn a_step_back_between_threads_disqualifies_and_an_offset_within_its_uncertainty
     assert_eq!((offset.ns, offset.uncertainty_ns), (-60.0, 101.0));
     let found = verdicts(met(3, 420, [-420, 580]));
     assert_eq!(found.thread_safe.outcome, Outcome::Fail);
-    assert!(found.disqualifying().any(|(name, _)| name == "thread-safe"));
+    assert!(found.disqualifying().any(|answer| answer.question == Question::ThreadSafe));
     assert_eq!(found.in_short(), "no");
     let mut evidence = met(3, 420, [-420, 580]);
     evidence.claims = claiming(Counted::ThreadCpu);
@@ -260,9 +260,9 @@ fn a_clock_that_no_thread_explains_counts_something_else() {
 #[test]
 fn nothing_observed_is_nothing_found() {
     let found = verdicts(Evidence::default());
-    for (name, outcome, finding) in found.each() {
-        assert!(matches!(outcome, Outcome::NotTested | Outcome::Pass), "{name}: {finding}");
-        assert!(!finding.is_empty(), "{name}");
+    for answer in found.answers() {
+        assert!(matches!(answer.outcome, Outcome::NotTested | Outcome::Pass), "{answer:?}");
+        assert!(!answer.finding.is_empty(), "{answer:?}");
     }
     assert_eq!(found.in_short(), "?");
 }
@@ -275,6 +275,6 @@ proptest! {
         let pair = Pair { cpus: Some([0, 1]), handoffs: 9, backward: 0, largest: 0, least };
         let threads = Some(Threads { rounds: 1, possible: 1, pairs: vec![pair] });
         let found = verdicts(Evidence { series, sparse_comparisons, advances, threads, ..Evidence::default() });
-        prop_assert!(found.each().iter().all(|(_, _, finding)| !finding.is_empty()));
+        prop_assert!(found.answers().all(|answer| !answer.finding.is_empty()));
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn judge(case: &Case) -> ThreadSafe {
 fn agreed(threads: &Threads, handoffs: u64, offsets: &[CpuOffset]) -> String {
     let chosen = threads.pairs.iter().filter(|pair| pair.cpus.is_some()).count();
     let pairs = match chosen {
-        0 => "on CPUs that nobody chose".to_owned(),
+        0 => "on CPUs that were not chosen".to_owned(),
         1 => "on the only pair of CPUs".to_owned(),
         _ => format!("on {chosen} of {} pairs of CPUs", threads.possible),
     };

@@ -17,7 +17,7 @@ use timers::{Advance, During, Fault};
 
 #[test]
 fn a_program_that_is_not_there() {
-    let command = Command { name: "foo".into(), program: "/no/such/program".into(), args: vec![] };
+    let command = Command::new("foo", "/no/such/program", vec![]);
     let fault = Connection::start(&command, None, PATIENCE).err().expect("it cannot be started");
     assert_eq!(
         fault,

@@ -31,7 +31,7 @@ impl Script {
         let pid = folder.path().join("pid");
         let script = format!("echo $$ > \"$0\"; HELLO='{HELLO}'; ask() {{ read -r request; }}; {body}");
         let args = vec![OsString::from("-c"), script.into(), pid.into()];
-        Self { folder, command: Command { name: "test".into(), program: "sh".into(), args } }
+        Self { folder, command: Command::new("test", "sh", args) }
     }
 
     pub fn start(&self, timeout: Duration) -> Answer<Connection> {

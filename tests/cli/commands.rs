@@ -42,7 +42,7 @@ fn commands_are_held_against_the_fastest() {
         "\nsleep 0.002,,runs,1,",
         "timermeter.measure.v1",
         "# runs ",
-        "longtable",
+        "tabular",
         "# plot",
     ];
     for (path, word) in exports.iter().zip(words) {

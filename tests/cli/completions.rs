@@ -38,8 +38,9 @@ fn completes(shell: &str, file: &str, offers: impl Fn(&str, &Folder) -> Command)
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<BTreeSet<_>>();
 
     let help = printed(&timermeter(&["--help"]).code(0));
-    let commands = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
-    let verbs = listed_in(commands, char::is_lowercase);
+    let commands = help.split("\nClocks:\n").nth(1).and_then(|rest| rest.split("\nOptions:").next()).unwrap();
+    let mut verbs = listed_in(commands, char::is_lowercase);
+    verbs.insert("help".to_owned());
     let all =
         offered("timermeter ").into_iter().filter(|word| !word.starts_with('-')).collect::<BTreeSet<_>>();
     assert!(verbs.contains("probe") && all == verbs, "{shell}: {all:?}, but {verbs:?}");

@@ -71,7 +71,7 @@ fn nominal_cycles_where_the_machine_declares_none() {
 
 #[test]
 fn no_command() {
-    timermeter(&[]).code(2).stderr(contains("Usage:"));
+    timermeter(&["--jsn"]).code(2).stderr(contains("Usage:"));
 }
 
 #[test]

@@ -274,11 +274,21 @@ fn timers_that_wait_are_listed_and_checked() {
         lacking.into_iter().all(|timer| timer["reason"].as_str().is_some_and(|reason| !reason.is_empty()))
     );
     let some = printed(&timermeter(&["list", "*nanosleep*"]).success());
-    assert!(some.contains("waits, ticks") && !some.contains("clock  "), "{some}");
+    assert!(some.contains("(wait, period)") && !some.contains("(probe)"), "{some}");
     let check = json(&timermeter(&["check", "--format", "json"]).code(predicate::in_iter([0, 3])));
     for code in ["timer-slack", "idle-states", "high-resolution-timers"] {
         assert!(check.to_string().contains(code), "{code}: {check}");
     }
+}
+
+#[test]
+fn lengths_that_are_named_are_all_that_is_measured() {
+    let args = ["wait", "nanosleep", "--quick", "--durations", "1ms", "--format", "json"];
+    let report = json(&timermeter(&args).success());
+    let lengths = report["waits"][0]["figures"]["lateness"].as_array().expect("it waited").iter();
+    let lengths: Vec<_> =
+        lengths.filter_map(|late| late["request_ns"].as_u64()).filter(|ns| *ns > 1).collect();
+    assert_eq!(lengths, [1_000_000]);
 }
 
 #[test]

@@ -1,10 +1,12 @@
-//! The table of constants in METHODOLOGY.md against the code; and, run on demand, how far the figures of `selftest` move when each
-//! is halved and doubled:
+//! docs/constants.md against the doc comments of the constants; and, run on demand, how far the figures of `selftest` move when each
+//! is halved and doubled, which docs/constants-varied.md holds:
 //!
 //! ```text
-//! cargo test --test constants -- --ignored --nocapture
+//! TIMERMETER_UPDATE=1 cargo test --test constants
+//! TIMERMETER_UPDATE=1 cargo test --test constants -- --ignored --nocapture
 //! ```
 
+mod documented;
 #[path = "../skipping/mod.rs"]
 mod skipping;
 mod variable;
@@ -20,6 +22,9 @@ use serde_json::Value;
 /// Lengths of arrays, kinds of things, what stands for something that is unknown: no judgements.
 const STRUCTURE: [&str; 1] = ["KINDS"];
 
+/// What hangs on each constant, found by a run of the long test below.
+const VARIED: &str = "docs/constants-varied.md";
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -28,48 +33,9 @@ fn text(path: impl AsRef<Path>) -> String {
     fs::read_to_string(root().join(&path)).unwrap_or_else(|e| panic!("{}: {e}", path.as_ref().display()))
 }
 
-/// Names in upper case, each with its files, as METHODOLOGY.md lists them.
+/// Names of constants with their files, as `documented` lists them.
 fn listed() -> Vec<(String, String)> {
-    let methodology = text("METHODOLOGY.md");
-    let section = methodology.split("\n## Constants of judgement").nth(1).expect("it has the section");
-    // Below the tables stands what hangs on each, which lists nothing.
-    let section = section.split("\n##").next().unwrap();
-    let quoted = |cell: &str| -> Vec<String> {
-        cell.split('`').skip(1).step_by(2).map(|name| name.rsplit("::").next().unwrap().to_owned()).collect()
-    };
-    let rows = section.lines().filter(|line| line.starts_with("| `"));
-    let pairs = rows.flat_map(|row| {
-        let cells: Vec<&str> = row.split('|').collect();
-        let names = quoted(cells[1]).into_iter().filter(|name| is_constant(name));
-        let files = quoted(cells[2]);
-        names
-            .flat_map(move |name| files.clone().into_iter().map(move |file| (name.clone(), file)))
-            .collect::<Vec<_>>()
-    });
-    pairs.collect()
-}
-
-fn is_constant(name: &str) -> bool {
-    name.chars().all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit())
-}
-
-/// The numbers of a file that have a name, tests left out.
-fn constants(code: &str) -> Vec<String> {
-    let code = code.split("#[cfg(test)]").next().unwrap();
-    let named = |line: &str| {
-        let (name, rest) = line
-            .trim_start()
-            .trim_start_matches("pub(super) ")
-            .trim_start_matches("pub ")
-            .strip_prefix("const ")?
-            .split_once(": ")?;
-        let number = rest.trim_start_matches(['(', '[']);
-        ["f64", "usize", "u32", "u64", "i64", "Duration", "Range<u32>"]
-            .iter()
-            .any(|of| number.starts_with(of))
-            .then(|| name.to_owned())
-    };
-    code.lines().filter_map(named).collect()
+    documented::constants().into_iter().map(|constant| (constant.name, constant.file)).collect()
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
@@ -79,37 +45,42 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_methodology_lists_is_in_the_code() {
-    let path = |file: &str| {
-        let places = ["", "src", "estimators"].map(|folder| Path::new(folder).join(file));
-        places
-            .into_iter()
-            .find(|path| root().join(path).exists())
-            .unwrap_or_else(|| panic!("{file} is nowhere"))
-    };
-    let gone = listed().into_iter().filter(|(name, file)| !constants(&text(path(file))).contains(name));
-    assert_eq!(gone.collect::<Vec<_>>(), []);
+fn each_constant_of_the_analysis_says_what_it_rests_on() {
+    let silent = documented::all().into_iter().filter(|constant| {
+        let pictures = constant.file == "analysis/plot_data.rs";
+        let analysis = constant.file.starts_with("analysis/") && !pictures;
+        analysis && constant.rests_on.is_none() && !STRUCTURE.contains(&constant.name.as_str())
+    });
+    assert_eq!(silent.map(|constant| (constant.name, constant.file)).collect::<Vec<_>>(), []);
 }
 
 #[test]
-fn whatever_the_analysis_decides_by_is_listed() {
-    let listed = listed();
-    let estimators = root().join("estimators");
-    // Figures in the sense of pictures: nothing is decided there.
-    let pictures = "analysis/plot_data.rs";
-    let unlisted = files_below(&estimators.join("analysis"))
-        .into_iter()
-        .filter(|path| !path.ends_with("tests.rs"))
-        .flat_map(|path| {
-            let file = path.strip_prefix(&estimators).unwrap().to_str().unwrap().replace('\\', "/");
-            let names = constants(&fs::read_to_string(&path).unwrap());
-            names.into_iter().map(move |name| (name, file.clone()))
-        });
-    let unlisted = unlisted.filter(|pair| !listed.contains(pair) && !STRUCTURE.contains(&pair.0.as_str()));
-    assert_eq!(
-        unlisted.filter(|(_, file)| !file.contains("/tests") && file != pictures).collect::<Vec<_>>(),
-        []
+fn the_list_of_constants_is_up_to_date() {
+    let written = documented::page();
+    if std::env::var_os("TIMERMETER_UPDATE").is_some() {
+        fs::write(root().join("docs/constants.md"), &written).unwrap();
+    }
+    assert!(
+        text("docs/constants.md").replace("\r\n", "\n") == written,
+        "docs/constants.md is not up to date: TIMERMETER_UPDATE=1 cargo test --test constants"
     );
+}
+
+/// A constant is called the default of a search only where the run below found that nothing moves with it.
+#[test]
+fn defaults_were_found_to_move_nothing() {
+    let varied = text(VARIED);
+    let unmoved = varied.split("Nothing moves with").nth(1).expect("it ends with what nothing moves with");
+    let unmoved = |name: &str, file: &str| {
+        let end = unmoved.find(&format!("(`{file}`)"));
+        let of_file = end.map(|end| &unmoved[..end]).and_then(|before| before.rsplit(';').next());
+        of_file.is_some_and(|names| names.contains(&format!("`{name}`")))
+    };
+    let wrong = documented::constants().into_iter().filter(|constant| {
+        let default = constant.rests_on.as_deref().is_some_and(|why| why.starts_with("*Default*"));
+        default && !unmoved(&constant.name, &constant.file)
+    });
+    assert_eq!(wrong.map(|constant| (constant.name, constant.file)).collect::<Vec<_>>(), []);
 }
 
 /// `selftest` of `program` with one constant multiplied; `None` where the program failed.
@@ -206,10 +177,16 @@ fn how_far_figures_move_with_each_constant() {
     }
     let unmoved: Vec<_> =
         unmoved.iter().map(|(file, names)| format!("{} (`{file}`)", names.join(", "))).collect();
-    println!(
-        "\n| name | file | halved | doubled |\n|---|---|---|---|\n{table}\nNothing moves with {}.",
+    let found = format!(
+        "| name | file | halved | doubled |\n|---|---|---|---|\n{table}\nNothing moves with {}.\n",
         unmoved.join("; ")
     );
+    println!("\n{found}");
+    if std::env::var_os("TIMERMETER_UPDATE").is_some() {
+        let page = text(VARIED);
+        let above = page.split("| name |").next().unwrap();
+        fs::write(root().join(VARIED), format!("{above}{found}")).unwrap();
+    }
 }
 
 /// What moves, in short; empty where nothing does.

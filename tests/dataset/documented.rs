@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use timermeter::dataset::columns;
-use timermeter::tabulation::Kind;
+use timermeter::fields::{Field, Kind};
 
 use super::{ROOT, duckdb, folder, timermeter};
 
@@ -32,11 +32,10 @@ fn columns_are_those_that_are_written() {
     for (name, kind) in [("clocks", Kind::Clocks), ("waits", Kind::Waits), ("periods", Kind::Periods)] {
         let mut made = "| column | type | is |\n|---|---|---|\n".to_owned();
         let of_all = columns(Kind::Clocks);
-        let own = |column: &&timermeter::dataset::Column| {
-            kind == Kind::Clocks || !of_all.iter().any(|other| other.name == column.name)
-        };
+        let own =
+            |column: &&&Field| kind == Kind::Clocks || !of_all.iter().any(|other| other.key == column.key);
         for column in columns(kind).iter().filter(own) {
-            writeln!(made, "| `{}` | {} | {} |", column.name, column.kind.in_sql(), column.about).unwrap();
+            writeln!(made, "| `{}` | {} | {} |", column.key, column.kind.in_sql(), column.about).unwrap();
         }
         held(&format!("columns of {name}"), &made);
     }
@@ -46,14 +45,14 @@ fn columns_are_those_that_are_written() {
 fn names_are_unique_and_carry_their_unit() {
     for kind in [Kind::Clocks, Kind::Waits, Kind::Periods] {
         let columns = columns(kind);
-        let mut names: Vec<_> = columns.iter().map(|column| column.name).collect();
+        let mut names: Vec<_> = columns.iter().map(|column| column.key).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), columns.len());
         for column in &columns {
             let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-            assert!(column.name.bytes().all(plain), "{}", column.name);
-            assert!(!column.about.is_empty(), "{}", column.name);
+            assert!(column.key.bytes().all(plain), "{}", column.key);
+            assert!(!column.about.is_empty(), "{}", column.key);
         }
     }
 }

@@ -7,7 +7,6 @@ use arrow_array::types::{Float64Type, TimestampMicrosecondType};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::FileReader;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use timermeter::model::Report;
 use timermeter::report::parse;
 
 use super::{folder, kept, timermeter, told};
@@ -28,7 +27,7 @@ fn both(args: &[&str]) -> [RecordBatch; 2] {
 
 #[test]
 fn figures_are_those_of_the_report() {
-    let report = parse::<Report>(&kept(), "kept").unwrap();
+    let report = parse(&kept(), "kept").unwrap();
     for batch in both(&["--all"]) {
         let column = |name: &str| batch.column_by_name(name).unwrap_or_else(|| panic!("{name}")).clone();
         let text = |name: &str| {
@@ -68,7 +67,7 @@ fn figures_are_those_of_the_report() {
 
 #[test]
 fn rows_without_figures_are_left_out_unless_they_are_asked_for() {
-    let report = parse::<Report>(&kept(), "kept").unwrap();
+    let report = parse(&kept(), "kept").unwrap();
     let with_figures = report.timers.iter().filter(|row| row.accuracy.is_some()).count();
     assert!(with_figures < report.timers.len());
     let [parquet, arrow] = both(&[]);

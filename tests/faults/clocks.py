@@ -29,8 +29,9 @@ class World:
         elif fault == "drift":
             shown *= 1.05
         elif fault == "freeze":
+            # A window of some milliseconds ends in a freeze nearly always.
             into = self.now % 25e6
-            shown -= into if into < 10e6 else 0.0
+            shown -= into if into < 20e6 else 0.0
         self.now += self.cost(fault) / 2
         return int(shown)
 

@@ -35,11 +35,7 @@ fn the_tsc_is_forbidden() {
     let _alone = alone();
     use timermeter::prober::connection::Connection;
     use timermeter::prober::process::Command;
-    let command = Command {
-        name: "timermeter agent".into(),
-        program: super::program().into(),
-        args: vec!["agent".into()],
-    };
+    let command = Command::new("timermeter agent", super::program(), vec!["agent".into()]);
     // In a thread of its own: what it gives up it cannot get back from a crash.
     let started = thread::spawn(move || {
         // SAFETY: a plain number and a plain number; from here on this thread does not read the counter.

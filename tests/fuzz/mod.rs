@@ -17,7 +17,6 @@ use proptest::test_runner::{Config, TestRunner};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use timermeter::comparison::{self, Comparison};
 use timermeter::method::waiting::{Punctuality, WaitChoice, choose};
-use timermeter::model::BriefReport;
 use timermeter::model::{Cycles, Hertz, Nanos, Report};
 use timermeter::page;
 use timermeter::prober::protocol::{
@@ -95,7 +94,7 @@ fn show(report: &Report) {
         all.for_each(|waiter| assert!((0.0..=1.0).contains(&waiter.share) && waiter.share_at_least <= 1.0));
     }
     let json = Format::Json.render(report, PLAIN);
-    parse::<Report>(&json, "again").expect("what it writes it reads");
+    parse(&json, "again").expect("what it writes it reads");
 }
 
 #[test]
@@ -103,9 +102,7 @@ fn reports() {
     fuzz("report", 10_000, |bytes| {
         let Ok(text) = str::from_utf8(bytes) else { return false };
         // As every message passes the gate, it may be anything but a panic; yet what quotes the text is plain at once.
-        let brief: Result<BriefReport, _> =
-            parse(text, "r.json").map_err(|error| steers_nothing(&error.to_string()));
-        let report = match parse::<Report>(text, "r.json") {
+        let report = match parse(text, "r.json") {
             Ok(report) => report,
             Err(error) => {
                 steers_nothing(&error.to_string());
@@ -113,8 +110,7 @@ fn reports() {
             }
         };
         show(&report);
-        let brief = brief.expect("what is passed over is sound");
-        if let Ok(comparison) = Comparison::of(&brief, &brief) {
+        if let Ok(comparison) = Comparison::of(&report, &report) {
             let table = comparison::render_table(&comparison, true, PLAIN);
             steers_nothing(&table);
             let _ = comparison::render_markdown(&comparison, true);

@@ -51,7 +51,7 @@ fn a_clock_that_can_be_set_is_taken_for_a_duration_only_where_that_is_asked_for(
     fs::write(&path, report.to_string()).expect("it can be written");
     let requirement = ["pick", "--from", &path, "--duration", "10us", "--error", "5%"];
     let text = String::from_utf8(run(&requirement).stdout).expect("it is text");
-    assert!(text.contains("measure with monotonic"), "{text}");
+    assert!(text.contains("(monotonic)"), "{text}");
     assert!(run(&[&requirement[..], &["--settable"]].concat()).status.success());
 }
 

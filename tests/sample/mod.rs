@@ -4,7 +4,7 @@
 pub mod waits;
 
 use timermeter::model::{
-    Accuracy, AccuracyKind, ClockSource, CommonTime, ComparedClock, Cost, CostHistogram, Cpu, CpuQuota,
+    Accuracy, AccuracyKind, Bulk, ClockSource, CommonTime, ComparedClock, Cost, CostHistogram, Cpu, CpuQuota,
     Distribution, Figures, Frequency, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp,
     Observations, Os, Platform, Provenance, Report, SCHEMA, Settings, Staircase, Status, Tickless, TimerRow,
     Tool, Tsc, Waiting, Warning,
@@ -101,7 +101,7 @@ fn good() -> Vec<TimerRow> {
             "Do not take a difference of one step for a duration; take the cost off, or time many calls at once.",
         ));
     }
-    rows[0].figures = Some(figures());
+    rows[0].figures = Some(Bulk::of(&figures()));
     rows[0].distribution = Some(Distribution {
         modes: vec![Mode { ns: 9.412, share: 0.81 }, Mode { ns: 11.8, share: 0.181 }],
         within_ns: 0.4,
@@ -371,7 +371,7 @@ fn common_time() -> Vec<CommonTime> {
         CommonTime {
             bound_ns: Some(16e6),
             estimated_error_ns: Some(18e3),
-            reason: Some("whoever keeps the clock does not tell".to_owned()),
+            reason: Some("the time service does not tell".to_owned()),
             ..of("adjtimex")
         },
     ]

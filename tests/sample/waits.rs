@@ -1,8 +1,8 @@
 //! A handmade report of timers that wait.
 
 use timermeter::model::{
-    BackgroundLoad, Granularity, Known, Lateness, LatenessHistogram, Means, MissedPolicy, PeriodFigures,
-    PeriodRow, Report, Status, Steps, WaitConditions, WaitFigures, WaitRow,
+    BackgroundLoad, Bulk, Figure, Granularity, Lateness, LatenessHistogram, Means, MissedPolicy,
+    PeriodFigures, PeriodRow, Report, Status, Steps, WaitConditions, WaitFigures, WaitRow,
 };
 
 use super::warning;
@@ -90,11 +90,10 @@ pub fn ticking() -> Report {
 /// The same with figures that are none.
 pub fn waiting_for_nothing() -> Report {
     let mut report = Report { periods: ticking().periods, ..waiting() };
-    let none = Some(Known { value: f64::NAN, low: Some(f64::NEG_INFINITY), high: None });
+    let none = Some(Figure { value: f64::NAN, low: Some(f64::NEG_INFINITY), high: None });
     for figures in report.waits.iter_mut().filter_map(|row| row.figures.as_mut()) {
         (figures.floor_ns, figures.cpu_slope) = (none, none);
         figures.steps[0].grid = Some(Granularity::AtMost(f64::INFINITY));
-        figures.staircase.push([f64::NAN, 1.0]);
         (figures.lateness[0].max_ns, figures.lateness[1].p50_ns) = (f64::NEG_INFINITY, none);
     }
     for figures in report.periods.iter_mut().filter_map(|row| row.figures.as_mut()) {
@@ -103,9 +102,9 @@ pub fn waiting_for_nothing() -> Report {
     report
 }
 
-fn known(value: f64) -> Option<Known> {
+fn known(value: f64) -> Option<Figure> {
     let half = value.abs() * 0.1;
-    Some(Known { value, low: Some(value - half), high: Some(value + half) })
+    Some(Figure { value, low: Some(value - half), high: Some(value + half) })
 }
 
 fn conditions(slack_ns: Option<u64>, policy: &str) -> WaitConditions {
@@ -131,11 +130,11 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
         accuracy_ns: base,
         spread: Some(0.97),
         quality: Some(0.0953),
-        histogram: LatenessHistogram {
+        histogram: Bulk::of(&LatenessHistogram {
             bins: [(90, waits / 2), (96, waits - waits / 2 - 1), (110, 1)].into(),
-        },
+        }),
     };
-    let step = Granularity::Step(Known { value: 1e6, low: Some(0.999e6), high: Some(1.001e6) });
+    let step = Granularity::Step(Figure { value: 1e6, low: Some(0.999e6), high: Some(1.001e6) });
     let figures = WaitFigures {
         steps: vec![Steps {
             up_to_ns: 3 * MS,
@@ -148,9 +147,11 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
         proportional_ppm: known(1_000.0),
         cpu_slope: known(0.001),
         arm_cancel_ns: None,
-        staircase: (1..30_u32)
-            .map(|at| [f64::from(at) * 1e5, (f64::from(at) / 10.0).ceil() * 1e6 + base])
-            .collect(),
+        staircase: Bulk::of(
+            &(1..30_u32)
+                .map(|at| [f64::from(at) * 1e5, (f64::from(at) / 10.0).ceil() * 1e6 + base])
+                .collect(),
+        ),
         processes: 3,
         waits: 1_233,
     };

@@ -1,5 +1,12 @@
-//! Hosts for the clocks of other runtimes: programs in the languages of these that speak the agent protocol. They are
-//! built into this one as text, and are compiled or interpreted by the runtime that is found.
+//! Hosts for the clocks of other runtimes: programs in the languages of these, built into this one as text and compiled or
+//! interpreted by the runtime that is found. [`RUNTIMES`] is the list of them.
+//!
+//! Most hosts are written *in words*: an agent with the loops, and `clocks.json` with the clocks, the code of their calls and what they
+//! declare. All else that the agent protocol needs is done by the runner. docs/agents.md describes both.
+
+mod list;
+
+pub use list::RUNTIMES;
 
 /// A file of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,23 +17,52 @@ pub struct Source {
     pub text: &'static str,
 }
 
-macro_rules! sources {
-    ($folder:literal: $($name:literal),+) => {
-        &[$(Source { name: $name, text: include_str!(concat!($folder, "/", $name)) }),+]
-    };
+/// A runtime whose clocks can be asked.
+#[derive(Debug)]
+pub struct Runtime {
+    /// What the command line calls it, and what leads the ids of its timers.
+    pub name: &'static str,
+    /// What else it is called, in lower case, among it how its host introduces itself.
+    pub called: &'static [&'static str],
+    /// What it is, for who asks which there are.
+    pub about: &'static str,
+    /// How to get it.
+    pub remedy: &'static str,
+    /// How its hosts are made ready.
+    pub hosts: Hosts,
 }
 
-/// Java 11 and later. `HighResCounter.java` needs a package that the platform does not export.
-pub const JAVA: &[Source] = sources!(
-    "java": "Agent.java", "Clock.java", "Clocks.java", "HighResCounter.java", "Json.java", "Loops.java", "NotHere.java",
-    "Pairs.java", "Questions.java", "Together.java", "Waiter.java", "Waits.java"
-);
+/// How hosts are made ready.
+#[derive(Debug)]
+pub enum Hosts {
+    /// By what is written of them here: each has recipes, of which the first that works is taken. Those after the first host need not be there.
+    Made(&'static [&'static [Recipe]]),
+    /// By code of the prober, for the Java platform.
+    Java(&'static [Source]),
+    /// By code of the prober, for .NET and Mono.
+    Dotnet(&'static [Source]),
+}
 
-/// C# 6, for Mono and for .NET.
-pub const DOTNET: &[Source] = sources!("dotnet": "Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs", "Waits.cs");
+/// How a host is made ready and started. In `steps` and `run`, `$0`, `$1` and so on stand for the programs, `$here` for the folder with the
+/// sources, `$self` as the first for this program, `$said` for what the last step printed, if that is the path of a program, else for the first program.
+#[derive(Debug)]
+pub struct Recipe {
+    /// What leads the ids of its timers.
+    pub prefix: &'static str,
+    /// The programs it needs, each by all of its names.
+    pub programs: &'static [&'static [&'static str]],
+    /// Its files.
+    pub sources: &'static [Source],
+    /// The list of its clocks, where it is written in words.
+    pub clocks: Option<&'static str>,
+    /// What is run before, each to its end.
+    pub steps: &'static [&'static [&'static str]],
+    /// How it is started.
+    pub run: &'static [&'static str],
+}
 
-/// Python 3.8 and later.
-pub const PYTHON: &[Source] = sources!("python": "agent.py", "waits.py");
-
-/// Node 16 and later.
-pub const NODE: &[Source] = sources!("node": "agent.js", "waits.js");
+/// The runtime that is called so, if this program brings a host for it along.
+#[must_use]
+pub fn runtime(name: &str) -> Option<&'static Runtime> {
+    RUNTIMES.iter().find(|runtime| runtime.name == name)
+}

@@ -48,7 +48,7 @@ macro_rules! counters {
             #[inline(always)]
             fn read() -> u64 {
                 let count: u64;
-                // SAFETY: whoever opened the timer has seen the instructions succeed; they write this register.
+                // SAFETY: the timer is opened only once the instruction has succeeded; they write this register.
                 unsafe { asm!($($instruction,)* count = out(reg) count, options(nostack, preserves_flags)) };
                 count
             }

@@ -47,7 +47,7 @@ impl Instruction for Cntvct {
     #[inline(always)]
     fn read() -> u64 {
         let (low, high): (u32, u32);
-        // SAFETY: whoever opened the timer has seen the instruction succeed; it writes these two registers. No `pure` and no
+        // SAFETY: the timer is opened only once the instruction has succeeded; it writes these two registers. No `pure` and no
         // `nomem`: it answers differently each time, and the work between two reads shall stay between them.
         unsafe {
             asm!("mrrc p15, 1, {low}, {high}, c14", low = out(reg) low, high = out(reg) high, options(nostack, preserves_flags));

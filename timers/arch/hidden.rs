@@ -2,7 +2,7 @@
 
 use std::arch::asm;
 
-/// The same value, of which the compiler knows nothing any more; computed even if nobody uses it. Unlike `black_box`
+/// The same value, of which the compiler knows nothing any more; computed even if it is not used. Unlike `black_box`
 /// it leaves the value in its register, so that no loop waits for memory.
 #[inline(always)]
 pub(crate) fn opaque(value: usize) -> usize {
@@ -24,7 +24,7 @@ pub(crate) fn afresh<T>(value: &T) -> &T {
     unsafe { &*pointer }
 }
 
-/// Has a value written to memory as if somebody looked at it. Unlike `black_box` it does not move the value, which
+/// Has a value written to memory as if it were read. Unlike `black_box` it does not move the value, which
 /// for one that was just written by halves would be a wait of a dozen cycles (the failed forwarding of a
 /// store).
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! Instruction sets that nobody has written a file for: the clocks can be read, and the frequency of the core is not known.
+//! Instruction sets without a file of their own: the clocks can be read, and the frequency of the core is not known.
 
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, fence as memory_fence};

@@ -46,7 +46,7 @@ macro_rules! counters {
             #[inline(always)]
             fn read() -> u64 {
                 let count: u64;
-                // SAFETY: whoever opened the timer has seen the instruction succeed; it writes this register.
+                // SAFETY: the timer is opened only once the instruction has succeeded; it writes this register.
                 unsafe { asm!($before, concat!("csrr {count}, ", $low), count = out(reg) count, options(nostack, preserves_flags)) };
                 count
             }

@@ -57,7 +57,7 @@ impl Instruction for Rdtsc {
     #[inline(always)]
     fn read() -> u64 {
         let (low, high): (usize, usize);
-        // SAFETY: whoever opened the timer found the instruction and the right to use it. It writes EAX and EDX and clears
+        // SAFETY: opening the timer found the instruction and the right to use it. It writes EAX and EDX and clears
         // the upper halves of both registers, where they have such.
         unsafe {
             asm!("rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags));
@@ -102,7 +102,7 @@ impl Instruction for Rdtscp {
     #[inline(always)]
     fn read() -> u64 {
         let (low, high): (usize, usize);
-        // SAFETY: as for `rdtsc`; ECX receives IA32_TSC_AUX, which nobody wants here.
+        // SAFETY: as for `rdtsc`; ECX receives IA32_TSC_AUX, which is not needed here.
         unsafe {
             asm!("rdtscp", out("rax") low, out("rdx") high, out("rcx") _, options(nostack, preserves_flags));
         }
@@ -136,7 +136,7 @@ pub(crate) fn has_rdpmc() -> Result<(), &'static str> {
 /// An instruction that a hypervisor has to carry out: CPUID, which traps on Intel VT-x always and on AMD-V wherever the
 /// hypervisor says so, as all do. `None` on bare metal.
 pub(crate) fn trap() -> Option<fn() -> u64> {
-    /// Leaf 1, ECX bit 31: somebody else runs beneath this system.
+    /// Leaf 1, ECX bit 31: a hypervisor runs beneath this system.
     const HYPERVISOR: u32 = 1 << 31;
     (cpuid!(1).ecx & HYPERVISOR != 0).then_some(|| cpuid!(0).eax.into())
 }

@@ -19,7 +19,7 @@ pub fn emulator() -> Option<String> {
     } else if name.starts_with("qemu-") {
         Some("qemu-user".into())
     } else {
-        // Somebody else may have a reason of his own to name another file; but not one of another processor.
+        // Another user may have reasons to name another file; but not one of another processor.
         let processor = |program: &Path| {
             fs::read(program).ok()?.get(..20).map(|header| (header[4], header[18], header[19]))
         };

@@ -1,7 +1,7 @@
 //! What differs from one operating system to another: a folder or a file each, behind the same names. Nothing outside this folder
 //! and `arch` asks which one it is compiled for, or calls a system by other means than the standard library.
 //!
-//! What a system cannot tell is `None`, what it cannot do is an error that says so, and what it need not do is done by nobody.
+//! What a system cannot tell is `None`, what it cannot do is an error that says so, and what it need not do is not done.
 //!
 //! | module | holds |
 //! |---|---|
@@ -55,7 +55,7 @@ use std::process::Child;
 use std::time::Duration;
 
 pub use emulator::{emulator, runner};
-/// The clock that others are timed by; the one that no library in between distorts; and the one that nobody steers. `OWN` are the
+/// The clock that others are timed by; the one that no library in between distorts; and the one that is not steered. `OWN` are the
 /// clocks that this system alone has.
 pub(crate) use system::{Common, OWN, Undistorted, Unsteered, visit_own};
 pub(crate) use system::{affinity, clocks, perf_event, waits};
@@ -96,7 +96,7 @@ pub enum Policy {
     /// In turn, as fair shares want it: what threads have by default.
     #[default]
     Other,
-    /// Whoever has the highest priority, from 1 to 99, until it waits: before all of [`Other`](Policy::Other).
+    /// The thread of the highest priority, from 1 to 99, until it waits: before all of [`Other`](Policy::Other).
     Fifo(u32),
     /// The same, in turn among those of one priority.
     RoundRobin(u32),
@@ -126,7 +126,7 @@ pub struct Counters {
 /// How the kernel steers CLOCK_REALTIME and CLOCK_MONOTONIC, as adjtimex(2) tells it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discipline {
-    /// Whether somebody keeps the clock synchronised (STA_UNSYNC is not set).
+    /// Whether the clock is kept synchronised (STA_UNSYNC is not set).
     pub synchronised: bool,
     /// What of an offset is still to be slewed in, in nanoseconds.
     pub offset_ns: i64,
@@ -136,13 +136,13 @@ pub struct Discipline {
     pub adjtime_us: Option<i64>,
     /// The trim of the frequency, in parts per million times 2^16.
     pub scaled_ppm: i64,
-    /// Microseconds between ticks of USER_HZ; 10 000 when nobody trims the rate by it.
+    /// Microseconds between ticks of USER_HZ; 10 000 when the rate is not trimmed by it.
     pub tick_us: i64,
     /// Estimated error of CLOCK_REALTIME, in microseconds.
     pub estimated_error_us: i64,
-    /// The most that CLOCK_REALTIME may be off by, in microseconds: whoever keeps it says so, and the kernel adds 500 ppm of the time since.
+    /// The most that CLOCK_REALTIME may be off by, in microseconds: its time service says so, and the kernel adds 500 ppm of the time since.
     pub maximum_error_us: i64,
-    /// Seconds by which TAI is ahead of CLOCK_REALTIME; 0 where nobody told the kernel.
+    /// Seconds by which TAI is ahead of CLOCK_REALTIME; 0 where the kernel was not told.
     pub tai_offset_s: i64,
 }
 

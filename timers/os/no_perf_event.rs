@@ -1,4 +1,4 @@
-//! Systems without perf events, and processors for which nobody has written down how the kernel takes them.
+//! Systems without perf events, and processors for which it is not written down how the kernel takes them.
 
 #![allow(missing_docs, clippy::missing_errors_doc, reason = "as where there are some")]
 

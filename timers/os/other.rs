@@ -1,4 +1,4 @@
-//! A system that nobody has written a folder for: the clocks of the standard library and those that instructions read are there;
+//! A system without a folder of its own: the clocks of the standard library and those that instructions read are there;
 //! the rest is not known or cannot be done, and says so.
 
 #![allow(missing_docs, clippy::missing_errors_doc, reason = "as in the folders of the other systems")]
@@ -84,7 +84,7 @@ pub mod counters {
             None
         }
 
-        pub fn of_this_thread(&self) -> Option<Counters> {
+        pub fn of_this_thread() -> Option<Counters> {
             None
         }
 
@@ -247,7 +247,7 @@ pub mod files {
         File::open(path)
     }
 
-    /// Without locks nobody knows whether somebody still works on a file, so that none is removed.
+    /// Without locks it is unknown whether a process still works on a file, so that none is removed.
     pub fn lock(_file: &File) -> io::Result<()> {
         super::unsupported()
     }

@@ -24,7 +24,7 @@ const PROMISED: &str = "
     monotonic-precise monotonic-fast realtime-precise realtime-fast uptime uptime-precise uptime-fast second virtual
     prof";
 
-/// Those that follow whoever sets the clock, so that even a step backwards would be right.
+/// Those that follow the clock when it is set, so that even a step backwards would be right.
 const SETTABLE: [&str; 21] = [
     "realtime",
     "realtime-coarse",
@@ -243,7 +243,7 @@ fn handoffs_of_an_ordered_clock_go_forwards() {
     let mut subject = (find(RATE_SOURCES[1]).expect("known").open)().expect("it times all else");
     let pairs = subject.handoffs(1_000).expect("two threads");
     assert!(pairs.iter().all(|[a, b]| a <= b));
-    // The order of the pairs is that of the handing-over, whoever of the two threads read first.
+    // The order of the pairs is that of the handing-over, whichever of the two threads read first.
     assert!(pairs.is_sorted());
 }
 

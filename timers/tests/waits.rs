@@ -20,7 +20,7 @@ const PROMISED: &str = "
     std-sleep std-park-timeout std-condvar-wait-timeout std-recv-timeout spin yield hybrid spin-sleep
     tokio-sleep tokio-interval";
 
-/// Those that may return before their time: because somebody set the clock they wait for, for no reason, or because they go by a tick
+/// Those that may return before their time: because the clock that they wait for was set, for no reason, or because they go by a tick
 /// that is under way.
 const UNPROMISED: [&str; 11] = [
     "clock-nanosleep-realtime-absolute",

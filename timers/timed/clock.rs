@@ -1,4 +1,4 @@
-//! Clocks to measure with: those of the registry, and any that somebody writes.
+//! Clocks to measure with: those of the registry, and any that a user writes.
 
 use timers::{Timer, Unavailable};
 

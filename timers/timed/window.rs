@@ -172,7 +172,7 @@ impl<C: Clock, O: Calls + ?Sized> Timed for Pair<'_, C, O> {
     }
 }
 
-/// The timer of that id, opened and put together with an operation; `None` when nobody is called so. What is done with them is
+/// The timer of that id, opened and put together with an operation; `None` when no timer is called so. What is done with them is
 /// compiled once, and not for each timer and operation.
 ///
 /// # Errors

@@ -109,7 +109,7 @@ pub fn catalogue() -> &'static [WaitEntry] {
     &ALL
 }
 
-/// The one that does not wait, for what the loop around a wait takes. It is not in the [`catalogue`]: nobody picks it.
+/// The one that does not wait, for what the loop around a wait takes. It is not in the [`catalogue`]: it is never picked.
 #[must_use]
 pub fn floor() -> WaitEntry {
     const FLOOR: &[WaitEntry] = methods![nothing::Nothing: waits;];

@@ -2,7 +2,7 @@
 //!
 //! What ticks: the kernel's high-resolution timers, each an interrupt at its time, on CLOCK_MONOTONIC unless the id says otherwise;
 //! where the kernel runs without them (`highres=off`), and for `SO_RCVTIMEO` always, the tick of 1/CONFIG_HZ. At what granularity: in
-//! the unit of the request, which is what `unit_ns` says; a nanosecond for most. Who may use them: everybody, but for `io_uring`,
+//! the unit of the request, which is what `unit_ns` says; a nanosecond for most. Who may use them: any process, but for `io_uring`,
 //! which the system may forbid. Caveats: to a wait of a thread of SCHED_OTHER the kernel adds its *timer slack*, 50 µs by default
 //! (`PR_SET_TIMERSLACK`), where it says so below, and to waits of the `poll` family 0.1 % of the request at least. `poll` and
 //! `epoll_wait` are asked in milliseconds, rounded up.

@@ -1,6 +1,6 @@
 //! Does not wait.
 //!
-//! What ticks: nothing. Who may use it: everybody. Caveats: none; what its waits take is what the loop around a wait takes.
+//! What ticks: nothing. Who may use it: any process. Caveats: none; what its waits take is what the loop around a wait takes.
 
 use super::method::{Countdown, Method};
 use super::{FLOOR_ID, Means, WaitInfo};

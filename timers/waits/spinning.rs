@@ -2,8 +2,8 @@
 //!
 //! What ticks: the clock that is asked again and again, which is the system's monotonic one ([`Common`]): by the same clock others are
 //! programmed, and it needs no rate found first. At what granularity: that of a read, some 25 ns, or of a call of the scheduler where it
-//! is asked in between (`yield`). Who may use them: everybody. Caveats: `spin` takes a whole CPU and, without a pause instruction in its
-//! loop, most of the core from a sibling thread; whoever the scheduler puts in between makes it late by milliseconds. The margins of
+//! is asked in between (`yield`). Who may use them: any process. Caveats: `spin` takes a whole CPU and, without a pause instruction in its
+//! loop, most of the core from a sibling thread; a thread that the scheduler puts in between makes it late by milliseconds. The margins of
 //! `hybrid` and `spin-sleep` are for a quiet Linux: where sleeps are later than that, so are they.
 //! Source: [spin_sleep], whose margin is 125 µs on Linux and which gives the CPU away between two looks.
 //!

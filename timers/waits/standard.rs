@@ -2,7 +2,7 @@
 //!
 //! What ticks: on Linux the high-resolution timers of the kernel, through `clock_nanosleep` (`sleep`) and a futex (the others); on Windows
 //! a high-resolution waitable timer where there is one (`sleep`), else the tick of 15.625 ms. At what granularity: requests are told in
-//! nanoseconds. Who may use them: everybody. Caveats: the kernel's timer slack applies to all of them; `sleep` of nothing returns at once.
+//! nanoseconds. Who may use them: any process. Caveats: the kernel's timer slack applies to all of them; `sleep` of nothing returns at once.
 //! Sources: [std::thread], [std::sync].
 //!
 //! [std::thread]: https://doc.rust-lang.org/std/thread/fn.sleep.html
@@ -38,7 +38,7 @@ impl Countdown for Sleep {
     }
 }
 
-/// `std::thread::park_timeout`, which nobody ends before its time.
+/// `std::thread::park_timeout`, which is not ended before its time.
 pub(crate) struct ParkTimeout;
 
 impl Method for ParkTimeout {
@@ -71,7 +71,7 @@ impl Method for CondvarWaitTimeout {
 
 impl Countdown for CondvarWaitTimeout {
     fn wait(&mut self, nanoseconds: u64) {
-        // Nobody else has the lock, so that it is not poisoned.
+        // No other thread has the lock, so that it is not poisoned.
         if let Ok(guard) = self.never.lock() {
             let _ = self.condition.wait_timeout(guard, Duration::from_nanos(nanoseconds));
         }

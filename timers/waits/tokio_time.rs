@@ -1,7 +1,7 @@
 //! The timers of [tokio], where this was built with it.
 //!
 //! What ticks: a wheel that the runtime turns, by `epoll_wait` on Linux. At what granularity: requests are told in nanoseconds and kept
-//! in milliseconds, rounded up. Who may use them: everybody. Caveats: the runtime here is that of one thread; what else its tasks do
+//! in milliseconds, rounded up. Who may use them: any process. Caveats: the runtime here is that of one thread; what else its tasks do
 //! makes timers late. `interval` catches up with what it missed unless told otherwise (`MissedTickBehavior::Burst`).
 //!
 //! [tokio]: https://docs.rs/tokio/latest/tokio/time/

@@ -2,7 +2,7 @@
 //!
 //! What ticks: the timer interrupt, every 15.625 ms unless some program asks for more by `timeBeginPeriod`, since Windows 10 2004 for
 //! itself alone; a high-resolution waitable timer has an interrupt of its own. At what granularity: milliseconds, as requests are told,
-//! but for waitable timers and those of the thread pool, whose unit is 100 ns. Who may use them: everybody; high-resolution timers
+//! but for waitable timers and those of the thread pool, whose unit is 100 ns. Who may use them: any process; high-resolution timers
 //! came with Windows 10 1803; Wine 8.0 takes the flag and makes a timer as any other. Caveats: a wait ends with a tick, and may so be shorter than what was asked for by a part
 //! of one (`Sleep`); timer queues and `timeSetEvent` run a callback in another thread, which costs a switch.
 //! Sources: [Sleep], [CreateWaitableTimerExW], [timeSetEvent], [timer queues], [thread pool].

@@ -2,6 +2,7 @@
 
 mod archive;
 mod compiled;
+mod count;
 mod debian;
 mod documents;
 
@@ -31,11 +32,16 @@ enum Task {
         #[arg(value_name = "TARGET", default_values = TARGETS)]
         targets: Vec<String>,
     },
+    /// Count the lines and files of production code: without blanks, comments and tests
+    Count,
 }
 
 fn main() -> ExitCode {
-    let Task::Dist { targets } = Task::parse();
-    match dist(&targets) {
+    let done = match Task::parse() {
+        Task::Dist { targets } => dist(&targets),
+        Task::Count => root().and_then(count::tell),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("cargo xtask: {error}");
@@ -44,8 +50,12 @@ fn main() -> ExitCode {
     }
 }
 
+fn root() -> Outcome<&'static Path> {
+    Ok(Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask has no folder above it")?)
+}
+
 fn dist(targets: &[String]) -> Outcome<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask has no folder above it")?;
+    let root = root()?;
     targets.iter().try_for_each(|target| compiled::can_be_made(target))?;
     let place = compiled::folder(root).join("archives");
     if place.exists() {

@@ -8,15 +8,20 @@ use crate::trace::PeriodRun;
 
 /// Wake-ups after a stall that are not looked at: a burst of as many as a stall is long, and one more. So many tell whether the one
 /// before them was late or has missed something, so that what the last ones missed is not told.
+/// *Computed*: a stall of 3.5 periods is made up for by three wake-ups.
 pub(super) const SETTLING: usize = 5;
 /// Wake-ups on either side of a gap that tell whether the grid lies elsewhere behind it.
+/// *Default*: moves no figure.
 const BESIDE: usize = 20;
 /// The share of the earliest wake-ups, at which the grid is put.
+/// *Judgement*.
 const EARLIEST: f64 = 0.01;
 /// A typical interval below this share of the period asked for is one of wake-ups that make up for late ones.
+/// *Default*: moves no figure.
 const CATCHING_UP: f64 = 0.8;
 /// A typical interval as near as this to the period asked for is taken for that: a grid is off by much less, and the median of few
 /// intervals by more.
+/// *Judgement*.
 const AS_ASKED: f64 = 0.01;
 
 /// What one process saw, in ticks of the reference.

@@ -8,27 +8,37 @@ use crate::analysis::statistics::{median, quantile, sorted};
 use crate::model::MissedPolicy;
 
 /// How many periods a stall is long.
+/// *Definition*: by how stalls are made.
 const STALL: f64 = 3.5;
 /// Farther than this many periods from what a policy expects, it is another one.
+/// *Default*: moves no figure.
 const NEAR: f64 = 0.25;
-/// How far what keeps its grid may seem to have moved by a stall: as far as it seems to without one but for one time in twenty, and
-/// at least and at most by so much of what the policies lie apart by.
+/// How often what keeps its grid seems to have moved by no more than this without a stall, as a share.
+/// *Default*: moves no figure.
 const SEEMS: f64 = 0.95;
+/// How far it may seem to have moved at least, and at most, as a share of what the policies lie apart by.
+/// *Default*: moves no figure.
 const TELLING: [f64; 2] = [0.1, 0.5];
 /// The share of stalls that have to agree.
+/// *Judgement*.
 const AGREED: f64 = 0.6;
 /// How many times what single stalls are off by the policies have to lie apart, for the stalls to decide: of this many at least two
 /// standard errors of a few stalls.
+/// *Computed*.
 const APART: f64 = 4.0;
 /// Wake-ups on either side of a stall that tell where the grid lies.
+/// *Default*: moves no figure.
 const BESIDE: usize = 5;
 /// Wake-ups after which a grid is looked for behind a stall, and so how many deviations have come together where each begins with the
 /// one before.
+/// *Judgement*.
 const WALKED: f64 = 10.0;
 /// A standard deviation over a median deviation, of a normal law.
+/// *Computed*.
 const NORMAL: f64 = 1.4826;
 /// How often the deviations of two intervals in a row have opposite signs, more than the same ones: on a grid a third, as a late
 /// wake-up makes one longer and the next shorter; where each begins with the last one, none.
+/// *Default*: moves no figure.
 const ON_A_GRID: f64 = 1.0 / 6.0;
 
 /// The policy that most stalls agree on. `None` without stalls, and where they do not agree.

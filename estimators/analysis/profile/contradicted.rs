@@ -3,10 +3,12 @@
 
 use crate::trace::Run;
 
-/// So many times a call may lie between two reads of a host: it calls the work, which is none, and keeps what it read. Those of runtimes take
+/// This many calls may lie between two reads of a host: it calls the work, which is none, and keeps what it read. Those of runtimes take
 /// up to 5 times a call.
+/// *Seen*.
 const APART: f64 = 10.0;
 /// As many nanoseconds may do so beside calls that cost next to nothing.
+/// *Judgement*.
 const AROUND_NS: f64 = 50.0;
 
 /// The shortest interval without work, in nanoseconds, where calls of this cost, in nanoseconds, cannot be: one of both is no measurement. `step` is that

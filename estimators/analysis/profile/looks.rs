@@ -71,7 +71,7 @@ impl<'a> Looks<'a> {
         .collect()
     }
 
-    /// Nanoseconds in a tick of whoever shows the single invocations of a process.
+    /// Nanoseconds in a tick of the clock that shows the single invocations of a process.
     pub(super) fn shown_ns(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
         let hertz = if self.view.of_intervals { run.readings.core_hz } else { run.singles.core_hz };
         self.view.ns_per_tick * core_frequency.scale(hertz)
@@ -200,10 +200,12 @@ impl<'a> Looks<'a> {
     }
 }
 
-/// Where no law tells what lies within a step of who shows the calls, so many times what that leaves of the median is open at the
+/// Where no law tells what lies within a step of who shows the calls, this many times what that leaves of the median is open at the
 /// ends of the reach: some four tenths of a step around a single cost, next to nothing in a smooth distribution.
+/// *Computed*: half a step at either end of a single cost.
 const OPEN_REACH: f64 = 2.0;
 /// No larger share of brackets is taken to be interrupted.
+/// *Default*: moves no figure.
 const MOST_AROUND: f64 = 0.1;
 
 /// The share of brackets that were interrupted, with its standard error: what interrupts by time strikes as often while the reference is
@@ -220,8 +222,10 @@ fn around(runs: &[&Run], step: f64) -> (f64, f64) {
 
 /// What rounding to whole units may move a median by, in units: 1.96 times the deviation of a median that lies anywhere between
 /// two costs a finer step apart, which is anything up to a unit.
+/// *Computed*.
 const ROUNDED_COST: f64 = 0.2;
 /// What rounding may add to the reach of the spread, or take away, in units.
+/// *Default*: moves no figure.
 const ROUNDED_REACH: f64 = 0.25;
 
 /// Of what may be instead, what lies farthest below and above in cost, and in spread.

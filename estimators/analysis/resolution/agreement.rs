@@ -11,18 +11,22 @@ use crate::analysis::lattice;
 use crate::analysis::statistics::{median, sorted};
 use crate::trace::{Intervals, Trace};
 
-/// Intervals in a portion. So many multiples of an ordinary step are not all even by chance (once in 2⁴⁷ portions), while a process
+/// Intervals in a portion. This many multiples of an ordinary step are not all even by chance (once in 2⁴⁷ portions), while a process
 /// has several portions.
+/// *Chance*.
 const PORTION: usize = 48;
 
 /// The share of the intervals of a portion that has to be multiples of the step. Pooled 5 % may be anything, mostly interruptions,
 /// and these come in bursts.
+/// *Default*: moves no figure.
 const MULTIPLES: f64 = 0.8;
 
 /// A portion with a smaller share of multiples than this was not only interrupted.
+/// *Judgement*.
 const STRANGE: f64 = 0.5;
 
-/// So many of those are no chance.
+/// This many of those are no chance.
+/// *Default*: moves no figure.
 const STRANGE_PORTIONS: usize = 4;
 
 /// What one process saw.
@@ -134,10 +138,12 @@ impl<'a> Portions<'a> {
 
     /// The steps that the odd ones have.
     fn steps(&self, work_unit: f64) -> Vec<f64> {
-        /// Where nothing but the search speaks for a step it has to be so many units of work: few intervals may show these.
+        /// Where nothing but the search speaks for a step it has to be this many units of work: few intervals may show these.
+        /// *Default*: moves no figure.
         const OF_WORK: f64 = 3.0;
-        /// So many multiples of it have to be there. Where hardly any work is done, a cost of two modes shows the three sums of two
+        /// This many multiples of it have to be there. Where hardly any work is done, a cost of two modes shows the three sums of two
         /// reads at equal distances.
+        /// *Judgement*.
         const LEVELS: usize = 4;
         let own = self.odd.iter().filter_map(|(kind, intervals)| {
             let mut sorted = intervals.clone();
@@ -183,8 +189,10 @@ fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
 /// How a portion differs from the others, if it does, and which share of it are multiples of the step.
 fn look(portion: &[i64], step: f64) -> (Option<Kind>, f64) {
     /// A step several times as long is so by a prime factor. Longer ones have hardly two multiples in the range of the work.
+    /// *Computed*.
     const PRIMES: [u64; 6] = [2, 3, 5, 7, 11, 13];
     /// The share of multiples that has to lie on the longer lattice: as of a lattice of its own.
+    /// *Default*: moves no figure.
     const LONGER: f64 = 0.95;
     let reach = lattice::tolerance(step);
     let (mut on, mut longer) = (0.0, [0.0; PRIMES.len()]);
@@ -209,6 +217,7 @@ fn look(portion: &[i64], step: f64) -> (Option<Kind>, f64) {
 /// differ by more than their own scatter.
 fn widened(pooled: Resolution, processes: &[Process], alike: &[f64]) -> Resolution {
     /// Standard errors. Twenty halves or more are compared at once, and their scatter is not quite normal.
+    /// *Default*: moves no figure.
     const BEYOND: f64 = 4.0;
     let Resolution::Resolved { mut step, rule } = pooled else { return pooled };
     step.low = alike.iter().copied().fold(step.low, f64::min);
@@ -236,6 +245,7 @@ fn widened(pooled: Resolution, processes: &[Process], alike: &[f64]) -> Resoluti
 /// The step by these intervals, and its standard error: the slope over the number of steps.
 fn slope(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
     /// Truncation to whole ticks alone, if the intervals show none by chance.
+    /// *Default*: moves no figure.
     const TRUNCATION: f64 = 1.0 / 12.0;
     let reach = lattice::tolerance(step);
     let on = intervals.iter().filter_map(|&delta| {

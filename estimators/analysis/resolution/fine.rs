@@ -11,10 +11,13 @@ use crate::trace::Intervals;
 /// The step of a counter that shows neither a lattice nor jumps from zero.
 pub(super) fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
     /// The longest step that one tick may be told for, and where all intervals lie within a few ticks.
+    /// *Judgement*: a multiple is never told as one.
     const ONE: (f64, f64) = (1.5, 2.0);
     /// A line that is not as tall may be that of the work of one process, whatever its frequency.
+    /// *Judgement*.
     const TALL: f64 = 0.5;
     /// Nor does one process in three make one of this height, so that something else repeats.
+    /// *Computed*: one process of three makes a third of a line.
     const UNEXPLAINED: f64 = 0.4;
     let at_most =
         |bound: f64, reason: &'static str| Resolution::AtMost { bound, reason: Cow::Borrowed(reason) };
@@ -52,8 +55,10 @@ const FEW_INTERVALS: &str = "its intervals do not tell steps of one tick from th
 /// Whether intervals repeat with this step all the time: units of work may take another time in each process, steps do not.
 fn lasts(groups: &[Intervals], step: f64) -> bool {
     /// Parts that intervals are looked at in, in the order in which they were taken.
+    /// *Judgement*.
     const PARTS: usize = 4;
     /// Deviations of chance that the parts may lie apart, and what lines are off by besides.
+    /// *Chance*: and as `UNEVEN`.
     const APART: (f64, f64) = (4.0, 0.04);
     let random = groups.iter().filter(|group| group.deltas.len() < REPEATED);
     let turns: Vec<f64> = random
@@ -70,9 +75,11 @@ fn lasts(groups: &[Intervals], step: f64) -> bool {
 
 /// Whether durations that grow in whole units of work would make a line of this frequency themselves.
 fn is_of_work(frequency: f64, work_unit: f64) -> bool {
-    /// Where a unit of work is a whole number of turns, give or take this.
+    /// Where a unit of work is a whole number of turns, to within this.
+    /// *Judgement*.
     const NEAR: f64 = 0.03;
     /// Less is no line.
+    /// *Judgement*.
     const LEAST: f64 = 0.5;
     // Whole ticks cannot tell these four frequencies apart.
     [frequency, 1.0 - frequency, 1.0 + frequency, 2.0 - frequency].into_iter().any(|frequency| {
@@ -86,6 +93,7 @@ fn is_of_work(frequency: f64, work_unit: f64) -> bool {
 fn jumps(groups: &[Intervals], step: f64) -> bool {
     /// Different lengths that are many: a call or a loop that now and then takes longer by one length makes jumps of that length, and two
     /// of them of four.
+    /// *Computed*.
     const MANY: f64 = 12.0;
     let (mut pairs, mut single, mut moved) = (0.0, 0.0, 0.0);
     let mut lengths = BTreeMap::<u64, f64>::new();

@@ -74,7 +74,7 @@ fn successive_readings_tell_the_step_of_unique_ones() {
 
 #[test]
 fn the_bound_of_uneven_steps_is_that_of_long_ones() {
-    // Time of a thread that the kernel adds up once in 4 ms, and whenever somebody asks it to; one interval is interrupted.
+    // Time of a thread that the kernel adds up once in 4 ms, and whenever it is asked to; one interval is interrupted.
     let lengths = [4_000, 60, 3_900, 250, 1_100, 90, 4_000, 630, 2_200, 3_000];
     let mut groups: Vec<Intervals> = (0..4_000)
         .map(|at| Intervals {

@@ -5,32 +5,45 @@ use crate::analysis::cells::{Cells, Cluster};
 use crate::analysis::moments::Moments;
 
 /// What the shares by level may be off by beyond chance: phases are never quite random, and no law is quite true.
+/// *Judgement*.
 const MODEL_ERROR: f64 = 0.003;
 /// The least share of samples in the window for which what batches show applies to it.
+/// *Default*: moves no figure; batches hold all clusters.
 const ALONE: f64 = 0.98;
 /// A variance of calls below this, in squared steps, moves no figure.
+/// *Judgement*.
 const STEADY: f64 = 1e-3;
 /// A blur has to lower the misfit by this much: twice its parameters, as Akaike has it. It cannot be negative, so that chance
 /// alone would always find some.
+/// *Chance*.
 const EARNED: f64 = 4.0;
 /// A misfit that falls by less than this has fallen: what counts are some units.
+/// *Numerical*.
 const WORTH: f64 = 0.02;
 /// Rounds of the coordinate search.
+/// *Numerical*.
 const ROUNDS: usize = 40;
 /// Strides that are shorter than this part of a step end it.
+/// *Numerical*: less than half of `MODEL`.
 const FINEST: f64 = 2e-3;
 /// What batches tell of the variance is where a search begins, if it is known as well as this, in steps squared.
+/// *Numerical*.
 const WELL_KNOWN: f64 = 0.1;
 /// A smaller variance of levels, in steps squared, beyond what steps add, says nothing of the skewness.
+/// *Numerical*.
 pub(super) const VARIES: f64 = 0.05;
 /// A law with a smaller variance, in steps squared, has no skewness that shows.
+/// *Judgement*.
 const NO_VARIANCE: f64 = 1e-4;
 /// The least share of samples in a second peak from which a search begins.
+/// *Default*: moves no figure.
 const PEAK: f64 = 0.01;
-/// Where nothing tells the skewness: costs come on top of a floor, so they are skewed to the right, give or take.
+/// Where nothing tells the skewness: costs come on top of a floor, so they are skewed to the right, by this, and to within this.
+/// *Judgement*: between a normal law (0) and a tail (2).
 const USUAL_SKEWNESS: (f64, f64) = (1.0, 0.7);
 
 /// The least deviation from which a search for two costs begins, in steps: two in one place could not move apart.
+/// *Numerical*.
 const LEAST_APART: f64 = 0.05;
 
 /// A law, and how badly it fits: a sum of squared errors, each over its variance.

@@ -1,4 +1,4 @@
-//! The laws that costs of single invocations are taken to follow, in steps of whoever shows them: one or two costs, each
+//! The laws that costs of single invocations are taken to follow, in steps of the clock that shows them: one or two costs, each
 //! blurred by a normal law and by an exponential tail.
 
 use statrs::function::erf::erfc;
@@ -17,6 +17,7 @@ pub(super) struct Law {
 }
 
 /// A blur shorter than this part of a step, or of the other blur, does not show: the closed form with it would cancel.
+/// *Numerical*.
 const NO_BLUR: f64 = 0.02;
 
 impl Law {

@@ -5,13 +5,20 @@ use std::collections::BTreeMap;
 use super::{SHORTEST, late_ns, observed_ns};
 use crate::analysis::quantiles::{agreed, agreed_median, agreed_quantile};
 use crate::analysis::statistics::median;
-use crate::model::{Known, Lateness, LatenessHistogram};
+use crate::model::{Bulk, Figure, Lateness, LatenessHistogram};
 use crate::trace::{Wait, WaitRun, WaitTrace};
 
-/// Waits from which a quantile is told: five, and of the 90th percentile as in the median of ten, lie beyond it.
+/// Waits from which a median is told.
+/// *Default*: moves no figure.
 const FOR_P50: usize = 5;
+/// Waits from which a 90th percentile is told.
+/// *Chance*: five lie beyond it.
 const FOR_P90: usize = 50;
+/// Waits from which a 99th percentile is told.
+/// *Default*: moves no figure.
 const FOR_P99: usize = 500;
+/// Waits from which a 99.9th percentile is told.
+/// *Default*: moves no figure.
 const FOR_P999: usize = 5_000;
 
 /// A row for each length but those that tell the floor. Long waits, which were made beside others, tell what nothing else does.
@@ -80,7 +87,7 @@ impl Row<'_> {
             accuracy_ns,
             spread: self.spread(accuracy_ns),
             quality: None,
-            histogram: histogram(&all),
+            histogram: Bulk::of(&histogram(&all)),
         }
     }
 
@@ -107,14 +114,14 @@ impl Row<'_> {
 
     /// Median lateness less the time that the thread was ready to run and had no CPU. Where it spins that time may be long over
     /// before the deadline.
-    fn timers_part(&self) -> Option<Known> {
+    fn timers_part(&self) -> Option<Figure> {
         let reference = &self.trace.reference;
         let part = |wait: &Wait| Some(late_ns(wait, reference) - wait.run_delay_ns? as f64);
         self.trace.blocks.then(|| agreed_median(&self.each(part)))?
     }
 
     /// CPU time of a wait less that of the loop that waits for nothing, in nanoseconds.
-    fn cpu(&self) -> Option<Known> {
+    fn cpu(&self) -> Option<Figure> {
         let cpu = |waits: &mut dyn Iterator<Item = &Wait>| {
             median(&waits.filter_map(|wait| wait.cpu_ns).map(|ns| ns as f64).collect::<Vec<_>>())
         };
@@ -122,7 +129,7 @@ impl Row<'_> {
             Some(cpu(&mut waits.iter().copied())? - cpu(&mut run.empty.iter()).unwrap_or(0.0))
         });
         // None takes less than nothing: what the loop takes is known no better than that.
-        agreed(&each.collect::<Vec<_>>()).map(|cpu| Known {
+        agreed(&each.collect::<Vec<_>>()).map(|cpu| Figure {
             value: cpu.value.max(0.0),
             low: cpu.low.map(|low| low.max(0.0)),
             high: cpu.high.map(|high| high.max(0.0)),

@@ -8,12 +8,14 @@ mod steps;
 
 use super::quantiles::{agreed, agreed_median};
 use super::statistics::median;
-use crate::model::{Granularity, Known, WaitFigures};
+use crate::model::{Bulk, Granularity, WaitFigures};
 use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 
 /// The shortest positive request, in nanoseconds: what it takes is the floor.
+/// *Definition*.
 const SHORTEST: u64 = 1;
 /// Points of the staircase, at most.
+/// *Default*: moves no figure.
 const POINTS: usize = 400;
 
 /// What was found out of a timer that waits. `hertz` turns CPU time into cycles. Formula (1) is left to who may know of it.
@@ -39,10 +41,10 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
         floor_ns: observed(SHORTEST),
         zero_ns: observed(0),
         lateness: lateness::rows(trace, hertz),
-        proportional_ppm: slope::proportional(trace).map(|slope| scaled(slope, 1e6)),
+        proportional_ppm: slope::proportional(trace).map(|slope| slope.scaled(1e6)),
         cpu_slope: slope::cpu(trace),
         arm_cancel_ns: agreed(&trace.runs.iter().filter_map(arms).collect::<Vec<_>>()),
-        staircase: staircase(trace),
+        staircase: Bulk::of(&staircase(trace)),
         processes: trace.runs.len() as u32,
         waits: trace.runs.iter().map(all).sum::<usize>() as u64,
     }
@@ -71,14 +73,6 @@ fn late_ns(wait: &Wait, reference: &Reference) -> f64 {
 /// A reference without a rate tells nothing.
 fn finite(ns: f64) -> f64 {
     if ns.is_finite() { ns } else { 0.0 }
-}
-
-fn scaled(known: Known, by: f64) -> Known {
-    Known {
-        value: known.value * by,
-        low: known.low.map(|low| low * by),
-        high: known.high.map(|high| high * by),
-    }
 }
 
 /// Observed over asked: as many points of each list of random lengths, evenly spread over it.

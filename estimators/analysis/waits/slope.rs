@@ -5,20 +5,23 @@ use std::ops::RangeInclusive;
 use super::late_ns;
 use crate::analysis::quantiles::agreed;
 use crate::analysis::statistics::median;
-use crate::model::Known;
+use crate::model::Figure;
 use crate::trace::{Wait, WaitRun, WaitTrace};
 
 /// Lengths that tell the proportional error, in nanoseconds: below, what does not grow outweighs it.
 const TELLING: RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 /// Shortest length that tells how CPU time grows, in nanoseconds.
+/// *Judgement*: what a hybrid timer computes at the end is shorter.
 const CPU_FROM: u64 = 100_000;
 /// Points of a process, at most: pairs are the square of it.
+/// *Default*: moves no figure.
 const MOST: usize = 400;
 /// A process tells the slope if its longest wait is at least this share of the longest of all.
+/// *Judgement*.
 const REACHES: f64 = 0.5;
 
 /// Lateness over length, a share.
-pub(super) fn proportional(trace: &WaitTrace) -> Option<Known> {
+pub(super) fn proportional(trace: &WaitTrace) -> Option<Figure> {
     // Long waits are made in processes of their own, which may be late by something else throughout.
     let any_long = trace.runs.iter().any(|run| !run.long.is_empty());
     let tells = |wait: &&Wait| TELLING.contains(&wait.request_ns);
@@ -32,7 +35,7 @@ pub(super) fn proportional(trace: &WaitTrace) -> Option<Known> {
 }
 
 /// CPU time over length, a share.
-pub(super) fn cpu(trace: &WaitTrace) -> Option<Known> {
+pub(super) fn cpu(trace: &WaitTrace) -> Option<Figure> {
     let of = |run: &WaitRun| -> Vec<(f64, f64)> {
         let waits = run.lengths.iter().chain(run.scans.iter().flatten()).chain(&run.long);
         let told = waits.filter(|wait| wait.request_ns >= CPU_FROM);
@@ -41,7 +44,7 @@ pub(super) fn cpu(trace: &WaitTrace) -> Option<Known> {
     over_runs(trace, of)
 }
 
-fn over_runs(trace: &WaitTrace, of: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Option<Known> {
+fn over_runs(trace: &WaitTrace, of: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Option<Figure> {
     let runs: Vec<Vec<(f64, f64)>> = trace.runs.iter().map(of).collect();
     let longest = |points: &[(f64, f64)]| points.iter().map(|point| point.0).fold(0.0, f64::max);
     let reach = REACHES * runs.iter().map(|points| longest(points)).fold(0.0, f64::max);

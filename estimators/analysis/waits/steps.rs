@@ -9,41 +9,57 @@ use super::lattice::{
 use super::requests::admissible;
 use super::{finite, late_ns, observed_ns};
 use crate::analysis::statistics::{median, quantile, sorted};
-use crate::model::{Granularity, Known, Steps};
+use crate::model::{Figure, Granularity, Steps};
 use crate::trace::{Reference, Wait, WaitRun};
 
 /// Requests of one scale end within this factor of each other.
+/// *Judgement*.
 const A_SCALE: f64 = 2.0;
-/// Steps of longer waits, where they are others, are at least so many times as long.
+/// Steps of longer waits, where they are others, are at least this many times as long.
+/// *Default*: moves no figure.
 const GROWS: f64 = 1.5;
 /// Steps of two scales that are off by no more than this share are the same.
+/// *Default*: moves no figure.
 const ALIKE: f64 = 0.01;
 /// Waits of one scale that tell a step.
+/// *Judgement*.
 const FEWEST: usize = 16;
 /// Waits of one scale that tell a bound.
+/// *Default*: moves no figure.
 const FOR_BOUND: usize = 30;
 /// The share of the latest waits, which are left out: outliers hide a lattice.
+/// *Seen*.
 const LATEST: f64 = 0.15;
 /// How many times the distance from the 5th percentile of lateness to its median a step is at most. Evenly spread latenesses show
 /// 0.45 of it.
+/// *Computed*.
 const BOUND: f64 = 4.0;
 /// Standard errors that are added to that distance for a bound: evenly spread, it is known to its share 1/√n.
+/// *Default*: moves no figure.
 const CHANCE: f64 = 2.0;
 /// And at least: noise and outliers make that distance longer.
+/// *Computed*.
 const SHORTEST: f64 = 1.0;
 /// Steps of the reference that a step has to be longer than: the reference is a lattice as well.
+/// *Default*: moves no figure.
 const OF_REFERENCE: f64 = 4.0;
 /// Concentration of phases up to which they are taken for any phases.
+/// *Judgement*.
 const ANY_PHASE: f64 = 0.5;
 /// Where waits did not begin at any phase: how many times closer to its lattice the one kind has to lie than the other.
+/// *Default*: moves no figure.
 const CLOSER: f64 = 3.0;
 /// Waits that a grid is first looked for in, one by one; then in twice as many, as long as they agree.
+/// *Chance*.
 const A_FEW: usize = 4;
 /// How many times half the interval of a step, over all steps of a chunk, a step has to be longer, for the number of each to be known.
+/// *Chance*.
 const COUNTED: f64 = 3.0;
 /// A wait is shorter than it should be by this share of its length at most: so much the kernel slews a clock (adjtimex(2)).
+/// *Definition*.
 const FAST: f64 = 500e-6;
 /// The share of intervals between wake-ups that are looked at: the longest are those between questions.
+/// *Judgement*.
 const INTERVALS: f64 = 0.9;
 
 /// Granularity at each scale of lengths, from short to long ones.
@@ -82,7 +98,7 @@ pub(super) fn steps(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
 /// or chance.
 fn leave_out_contradictions(scales: &mut [Steps], kind: fn(&mut Steps) -> &mut Option<Granularity>) {
     let step = |steps: &mut Steps| match kind(steps) {
-        Some(Granularity::Step(Known { value, low: Some(low), high: Some(high) })) => {
+        Some(Granularity::Step(Figure { value, low: Some(low), high: Some(high) })) => {
             Some((*value, *high - *low))
         }
         _ => None,
@@ -215,18 +231,18 @@ impl<'a> Scale<'a> {
         let requests = each(&|wait| wait.request_ns as f64);
         let observed = each(&|wait| observed_ns(wait, self.reference));
         let Some([shortest, longest]) = admissible(&requests, &observed, found.step) else {
-            return Granularity::Step(Known { low: None, high: None, ..seen });
+            return Granularity::Step(Figure { low: None, high: None, ..seen });
         };
         let value = seen.value.clamp(shortest, longest);
         let low = seen.low.map(|low| low.min(shortest).min(value));
         let high = seen.high.map(|high| (high * (1.0 + FAST)).min(longest).max(value));
-        Granularity::Step(Known { value, low, high })
+        Granularity::Step(Figure { value, low, high })
     }
 
     fn step(&self, found: Lattice, several: bool) -> Granularity {
         let half = f64::hypot(found.half, self.reference.rate_uncertainty * found.step);
         let end = |end: f64| several.then_some(end);
-        Granularity::Step(Known {
+        Granularity::Step(Figure {
             value: found.step,
             low: end(found.step - half),
             high: end(found.step + half),

@@ -3,7 +3,7 @@ use timers::simulated::{Delays, REFERENCE_ID, VirtualWaits, WaitModel};
 use timers::waits::{WaitRequest, WaitSubject};
 
 use super::*;
-use crate::model::Steps;
+use crate::model::{Figure, Steps};
 
 fn reference() -> Reference {
     Reference { ns_per_tick: 1.0, step: 1.0, ..Reference::default() }
@@ -136,7 +136,8 @@ fn lateness_that_grows_with_length_is_not_taken_for_a_longer_step() {
                     trace.runs.push(WaitRun { scans: vec![scan], ..WaitRun::default() });
                 }
                 let found = figures(&trace, None).steps[0].rounding;
-                let Some(Granularity::Step(Known { value, low: Some(low), high: Some(high) })) = found else {
+                let Some(Granularity::Step(Figure { value, low: Some(low), high: Some(high) })) = found
+                else {
                     panic!("{true_step} {ppm}: {found:?}")
                 };
                 assert!((value / true_step - 1.0).abs() < 0.025, "{true_step} {ppm}: {value}");

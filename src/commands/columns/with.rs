@@ -8,8 +8,9 @@ use clap::ValueEnum;
 use crate::cli::{CollectArgs, ColumnFormat, TableArgs};
 use crate::commands::{CommandError, failed, tell, tell_refused};
 use crate::dataset::{Added, Batch, Choice, Dataset, FileFormat, Sheet, TableFile, columns, each_batch};
+use crate::fields::Kind;
 use crate::report::{ReadError, WholeFile, is_standard};
-use crate::tabulation::{Kind, Layout};
+use crate::tabulation::Layout;
 use crate::text::{and_more, counted};
 
 /// Names that are told; of more only the number.
@@ -119,7 +120,7 @@ fn tell_added(added: &Added, kind: Kind) {
     let told = [
         (added.known, "not added: the dataset holds them, or they came twice".to_owned()),
         (added.empty, format!("not added: they have no {}", kind.in_words())),
-        (added.unset, "of 1970, as clocks say that nobody set; they stand below date=1970-…".to_owned()),
+        (added.unset, "of 1970, as clocks say that were never set; they stand below date=1970-…".to_owned()),
         (added.undated, "without a time; they stand below date=__HIVE_DEFAULT_PARTITION__".to_owned()),
     ];
     for (count, what) in told.into_iter().filter(|(count, _)| *count > 0) {

@@ -27,7 +27,7 @@ pub(super) fn named(comparison: &Comparison) -> impl Iterator<Item = &str> {
     comparison.timers.iter().map(String::as_str).chain(figures)
 }
 
-/// A condition on a timer that nobody has would never hold.
+/// A condition on a timer that no report has would never hold.
 pub(super) fn check<'t>(
     args: &CompareArgs,
     timers: impl Iterator<Item = &'t str>,

@@ -1,4 +1,4 @@
-//! `compare OLD... -- NEW...`: several runs of a machine on either side.
+//! `compare OLD... -- NEW...`, or with a history: several runs of a machine.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use super::super::{CommandError, tell_refused};
 use super::{tell_one, untold};
 use crate::cli::CompareArgs;
 use crate::comparison::{Change, Comparison, platform_changes};
-use crate::model::BriefReport;
+use crate::model::Report;
 use crate::report::{Collection, Kept};
 
 /// A report and where it lies.
-type Run = (PathBuf, BriefReport);
+type Run = (PathBuf, Report);
 
 /// Runs the command. Returns whether no condition holds.
 ///
@@ -20,11 +20,12 @@ type Run = (PathBuf, BriefReport);
 pub(super) fn run(
     args: &CompareArgs,
     sides: [&[PathBuf]; 2],
+    history: &[PathBuf],
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
     let mut complete = true;
     let mut read = |paths: &[PathBuf]| -> Result<Vec<Run>, CommandError> {
-        let collection = Collection::read(paths, |_, report: BriefReport| report);
+        let collection = Collection::read(paths, |_, report: Report| report);
         complete &= tell_refused(&collection.refused, collection.reports.len()).map_err(untold)?;
         let runs: Vec<Run> =
             collection.reports.into_iter().map(|Kept { path, content }| (path, content)).collect();
@@ -32,9 +33,15 @@ pub(super) fn run(
         Ok(runs)
     };
     let (old, new) = (read(sides[0])?, read(sides[1])?);
-    let [old_runs, new_runs]: [Vec<&BriefReport>; 2] =
-        [&old, &new].map(|side| side.iter().map(|(_, run)| run).collect());
-    let comparison = Comparison::of_runs(&old_runs, &new_runs)
+    let mut history = if history.is_empty() { Vec::new() } else { read(history)? };
+    let is_on_a_side = |run: &Report| old.iter().chain(&new).any(|(_, other)| other.created == run.created);
+    history.retain(|(_, run)| !is_on_a_side(run));
+    if let (Some(first), false) = (old.first(), history.is_empty()) {
+        check(&[std::slice::from_ref(first), &history].concat())?;
+    }
+    let [old_runs, new_runs, others]: [Vec<&Report>; 3] =
+        [&old, &new, &history].map(|side| side.iter().map(|(_, run)| run).collect());
+    let comparison = Comparison::of_runs(&old_runs, &new_runs, &others)
         .map_err(|error| untold(format!("'{}' and '{}': {error}", shown(sides[0]), shown(sides[1]))))?;
     tell_one(args, &comparison, complete, output)
 }

@@ -8,6 +8,7 @@ use crate::model::{Status, TimerRow};
 use crate::prober::campaign::{Host, Settings};
 use crate::prober::connection::Connection;
 use crate::prober::events::LogSpec;
+use crate::prober::examination::answers_for_many;
 use crate::prober::process::Command;
 use crate::prober::protocol::{HostedTimer, HostedWaiter, Missing};
 
@@ -50,14 +51,15 @@ pub(super) fn offer(
     });
     let rows = rows.collect();
     let compares = hello.ops.iter().any(|op| op == "comparisons");
-    let host = Host { command, takes_ids, timers: hosted, waiters, compares, log };
+    let answers_for_many = answers_for_many(hello);
+    let host = Host { command, takes_ids, timers: hosted, waiters, compares, answers_for_many, log };
     Ok(Offer { host, name: HostName { prefix: Some(prefix), runtime }, rows, missing_waiters })
 }
 
 /// How an agent of the command line is started.
 pub(in crate::commands) fn command(spec: &AgentSpec) -> Command {
     let (program, args) = spec.command.split_first().expect("the command line refuses an empty command");
-    Command { name: program.clone(), program: program.into(), args: args.iter().map(Into::into).collect() }
+    Command::new(program, program, args.iter().map(Into::into).collect())
 }
 
 /// What leads the ids of an agent that did not say who it is.

@@ -94,7 +94,7 @@ impl Offers {
 fn native() -> Result<Offer, CommandError> {
     let (program, mut args) = children::this_program().map_err(failed)?;
     args.push("agent".into());
-    let command = Command { name: "timermeter agent".into(), program, args };
+    let command = Command::new("timermeter agent", program, args);
     let (mut hosted, mut rows) = (Vec::new(), Vec::new());
     let best = timers::REFERENCES
         .iter()
@@ -115,8 +115,15 @@ fn native() -> Result<Offer, CommandError> {
             }
         }
     }
-    let host =
-        Host { command, takes_ids: true, timers: hosted, waiters: Vec::new(), compares: true, log: None };
+    let host = Host {
+        command,
+        takes_ids: true,
+        timers: hosted,
+        waiters: Vec::new(),
+        compares: true,
+        answers_for_many: true,
+        log: None,
+    };
     let name = HostName { prefix: None, runtime: "native".into() };
     Ok(Offer { host, name, rows, missing_waiters: Vec::new() })
 }

@@ -1,6 +1,7 @@
 //! The hosts of other runtimes: made ready in a private folder, and asked what they have.
 
 use timers::Fault;
+use timers::agents::Runtime;
 
 use super::offer::{Offer, offer, unreachable_agent};
 use crate::cli::RuntimeArgs;
@@ -8,7 +9,7 @@ use crate::commands::CommandError;
 use crate::model::{Status, TimerRow};
 use crate::prober::campaign::Settings;
 use crate::prober::children;
-use crate::prober::runtimes::{NotThere, Ready, Runtime};
+use crate::prober::runtimes::{self, NotThere, Ready};
 use crate::scratch::ScratchFolder;
 
 /// What came of the runtimes.
@@ -21,12 +22,12 @@ pub(super) struct Installed {
 
 /// Adds what the hosts of these runtimes offer, and a row for each that is not there.
 pub(super) fn add(
-    runtimes: &RuntimeArgs,
+    wanted: &RuntimeArgs,
     settings: &Settings,
     offers: &mut Vec<Offer>,
     lost: &mut Vec<TimerRow>,
 ) -> Result<Installed, CommandError> {
-    let wanted = runtimes.wanted();
+    let wanted = wanted.wanted();
     let (folder, prepared) = prepare(&wanted)?;
     let mut missing_by_name = false;
     for ((runtime, named), prepared) in wanted.into_iter().zip(prepared) {
@@ -51,8 +52,8 @@ pub(super) fn add(
 type Prepared = (Option<ScratchFolder>, Vec<Result<Vec<Ready>, NotThere>>);
 
 /// Makes hosts ready, all at once: nothing is measured yet. They live in a private folder that goes with its owner.
-fn prepare(runtimes: &[(Runtime, bool)]) -> Result<Prepared, CommandError> {
-    if runtimes.is_empty() {
+fn prepare(wanted: &[(&'static Runtime, bool)]) -> Result<Prepared, CommandError> {
+    if wanted.is_empty() {
         return Ok((None, Vec::new()));
     }
     let folder = ScratchFolder::within(&std::env::temp_dir(), 0o700).map_err(|error| {
@@ -62,8 +63,10 @@ fn prepare(runtimes: &[(Runtime, bool)]) -> Result<Prepared, CommandError> {
     })?;
     let place = folder.path();
     let prepared = std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            runtimes.iter().map(|&(runtime, _)| scope.spawn(move || runtime.prepare(place))).collect();
+        let threads: Vec<_> = wanted
+            .iter()
+            .map(|&(runtime, _)| scope.spawn(move || runtimes::prepare(runtime, place)))
+            .collect();
         let broken = || NotThere { reason: "its preparation broke off".into(), remedy: "try again".into() };
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(broken()))).collect()
     });
@@ -71,8 +74,8 @@ fn prepare(runtimes: &[(Runtime, bool)]) -> Result<Prepared, CommandError> {
 }
 
 /// The one line of a runtime that is not there.
-fn missing(runtime: Runtime, why: &NotThere) -> TimerRow {
-    let prefix = runtime.prefix();
+fn missing(runtime: &Runtime, why: &NotThere) -> TimerRow {
+    let prefix = runtime.name;
     let label = format!("all timers of {prefix}");
     let mut row = TimerRow::unmeasured(&format!("{prefix}:*"), &label, prefix, Status::Unavailable);
     row.reason = Some(why.reason.clone());

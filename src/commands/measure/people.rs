@@ -4,7 +4,7 @@ use super::shown::{Shown, whole};
 use crate::commands::measurement::{Measurement, Outcome};
 use crate::measure::ratio::Ratio;
 use crate::measure::worker::Row;
-use crate::table::{Cell, Column, Notation, Style, Table};
+use crate::table::{Column, Notation, Style, Table, Value};
 use crate::text::hang;
 use crate::text::numbers::significant;
 
@@ -46,7 +46,7 @@ impl Shown<'_> {
                     row.extend([found.way.as_str().into(), whole(Some(found.calls))]);
                     row.extend([
                         summary.mean_ns.into(),
-                        Cell::percent(Some(summary.error)),
+                        Value::from(100.0 * summary.error),
                         summary.deviation_ns.into(),
                         summary.median_ns.into(),
                         (1e9 / summary.mean_ns).into(),
@@ -80,12 +80,12 @@ impl Shown<'_> {
             let mut row = vec![measurement.operation.as_str().into()];
             if let Some(Row { summary, .. }) = measurement.row() {
                 let runs = measurement.command.as_ref();
-                row.extend([summary.mean_ns.into(), Cell::percent(Some(summary.error))]);
+                row.extend([summary.mean_ns.into(), Value::from(100.0 * summary.error)]);
                 row.extend([summary.deviation_ns.into(), summary.min_ns.into(), summary.max_ns.into()]);
                 row.push(runs.and_then(|runs| runs.user_ns).into());
                 row.push(runs.and_then(|runs| runs.system_ns).into());
                 row.push(summary.median_ns.into());
-                row.push(measurement.relative().map_or(Cell::Nothing, |ratio| times(&ratio).into()));
+                row.push(measurement.relative().map_or(Value::Nothing, |ratio| times(&ratio).into()));
             }
             row.truncate(table.columns.len());
             table.push(row);

@@ -10,7 +10,7 @@ use crate::method::ClockFigures;
 use crate::model::Report;
 use crate::report::machine::facts;
 use crate::report::terminal::machine;
-use crate::table::{Cell, Column, Format, Style, Table};
+use crate::table::{Column, Format, Style, Table, Value};
 use crate::text::numbers::time;
 use crate::text::plain;
 
@@ -139,7 +139,11 @@ impl Shown<'_> {
                         summary.variation.into(),
                         (1e9 / summary.mean_ns).into(),
                     ]);
-                    row.extend([whole(Some(summary.samples)), whole(Some(summary.disturbed)), Cell::Nothing]);
+                    row.extend([
+                        whole(Some(summary.samples)),
+                        whole(Some(summary.disturbed)),
+                        Value::Nothing,
+                    ]);
                     let runs = measurement.command.as_ref();
                     row.extend([summary.min_ns.into(), summary.max_ns.into()]);
                     row.extend([summary.median_low_ns.into(), summary.median_high_ns.into()]);
@@ -156,7 +160,7 @@ impl Shown<'_> {
                     row.push(format!("{instances} allocations of {bytes} bytes").into());
                 }
                 Outcome::Failed { reason } => {
-                    row.resize(COLUMNS.len() - 1, Cell::Nothing);
+                    row.resize(COLUMNS.len() - 1, Value::Nothing);
                     row.push(reason.as_str().into());
                 }
             }
@@ -202,6 +206,7 @@ impl Shown<'_> {
     /// # Errors
     /// Never, unless JSON cannot hold it.
     pub(super) fn render(&self, format: MeasureFormat, style: Style) -> Result<String, CommandError> {
+        let whole = |format: Format| if self.args.standalone { format.standalone() } else { format };
         Ok(match format {
             MeasureFormat::Table => {
                 let table = self.table(style);
@@ -211,13 +216,13 @@ impl Shown<'_> {
             MeasureFormat::Csv => self.csv(),
             MeasureFormat::Gnuplot => self.gnuplot(),
             MeasureFormat::Markdown => self.columns(true).render(Format::Markdown),
-            MeasureFormat::Html => self.columns(true).render(Format::Html),
-            MeasureFormat::Latex => self.columns(true).render(Format::Latex),
+            MeasureFormat::Html => self.columns(true).render(whole(Format::Html)),
+            MeasureFormat::Latex => self.columns(true).render(whole(Format::Latex)),
         })
     }
 }
 
 /// A number with all its digits, in every format.
-pub(super) fn whole(number: Option<impl ToString>) -> Cell {
-    number.map_or(Cell::Nothing, |number| number.to_string().into())
+pub(super) fn whole(number: Option<impl ToString>) -> Value {
+    number.map_or(Value::Nothing, |number| number.to_string().into())
 }

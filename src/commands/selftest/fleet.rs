@@ -38,7 +38,7 @@ struct Required {
 }
 
 const REQUIRED: Required = Required { covered: 0.93, found: 0.97, false_changes: 0.05, false_nodes: 0.005 };
-/// In smaller fleets nobody can be asked to find what is there.
+/// In smaller fleets what is there need not be found.
 const ENOUGH: u32 = 30;
 
 #[derive(Serialize)]

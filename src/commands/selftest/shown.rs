@@ -6,7 +6,7 @@ use super::super::{CommandError, terminal_style};
 use super::{Judged, Miss, Outcome};
 use crate::selftest::figure::FigureSummary;
 use crate::selftest::score::{FIGURES, Summary};
-use crate::table::{Cell, Column, Style, Table};
+use crate::table::{Column, Style, Table, Value};
 use crate::text::{hang, numbers};
 
 /// Timers that are shown one by one when their figures are wrong.
@@ -48,12 +48,12 @@ fn misses_of(summary: &Summary) -> String {
 /// A table a figure, and one of misses: no line is wider than 80 columns.
 fn tables(judged: &Judged, style: Style) -> String {
     let of_figure = |(at, name): (usize, &&'static str)| {
-        let mut table = table(&[name, "right", "covered", "± (error)", "score", "exact"]);
+        let mut table = table(&[name, "right", "held", "± (error)", "score", "exact", "rest"]);
         for (group, summary) in groups(judged) {
             let figure = summary.figures()[at];
-            let mut row = vec![Cell::from(group.to_owned()), percent(figure.right).into()];
-            row.extend([percent(figure.covered), sizes(figure)].map(Cell::from));
-            row.extend([figure.score, figure.exact].map(|score| Cell::from(small(score))));
+            let mut row = vec![Value::from(group.to_owned()), percent(figure.right).into()];
+            row.extend([percent(figure.covered), sizes(figure)].map(Value::from));
+            row.extend([figure.score, figure.exact, figure.remains].map(|score| Value::from(small(score))));
             table.push(row);
         }
         table.on_terminal(style, &|_| "") + "\n"
@@ -69,8 +69,8 @@ fn tables(judged: &Judged, style: Style) -> String {
     FIGURES.iter().enumerate().map(of_figure).collect::<String>() + &misses.on_terminal(style, &|_| "")
 }
 
-const LEGEND: &str = "right, covered: in %; ±: median half-width (median error) of the intervals; score: their mean interval score, \
-and that of exact intervals, as wide as figures really scatter. Of accuracy and cost in % of them, of spread and Quality in points\n\
+const LEGEND: &str = "right; held, the truth by its interval: in %; ±: median half-width (median error) of the intervals; score: their mean interval score, \
+that of exact intervals, as wide as figures really scatter, and rest, the width that remains with infinitely many single calls and batches. Of accuracy and cost in % of them, of spread and Quality in points\n\
 misses: truth outside the interval, and off by more than 1 % of cost or 0.1 points of Quality \
 (how often exact 95 % intervals of these widths would miss so)";
 

@@ -16,7 +16,7 @@ use crate::prober::waits::plan::WaitPlan;
 use crate::selftest::figure::FigureSummary;
 use crate::selftest::waits::population;
 use crate::selftest::waits::score::{Counts, Judged, Score};
-use crate::table::{Cell, Format};
+use crate::table::{Format, Value};
 use crate::text::hang;
 
 #[derive(Serialize)]
@@ -153,8 +153,8 @@ fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> 
         let all = ("all".to_owned(), Counts::sum(counts));
         for (kind, counts) in counts.iter().chain([(&all.0, &all.1)]) {
             let numbers = [counts.timers, counts.right, counts.missed, counts.wrong];
-            let numbers = numbers.map(|number| Cell::from(number.to_string()));
-            table.push([Cell::from(kind.as_str())].into_iter().chain(numbers).collect());
+            let numbers = numbers.map(|number| Value::from(number.to_string()));
+            table.push([Value::from(kind.as_str())].into_iter().chain(numbers).collect());
         }
         table.render(Format::Table)
     };

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::super::{Change, Fate, Verdict, platform, trust};
 use super::nodes::{Fleets, Row};
-use crate::model::Outcome;
+use crate::model::{Outcome, Question};
 
 /// Names of nodes that are told where many are concerned.
 const MOST_NAMED: usize = 5;
@@ -46,7 +46,7 @@ pub struct AnswerChange {
     /// The timer.
     pub timer: String,
     /// The question.
-    pub question: &'static str,
+    pub question: Question,
     /// What the old reports answered.
     pub old: Outcome,
     /// What the new ones answer.
@@ -94,12 +94,9 @@ pub(super) fn platforms(fleets: &Fleets) -> (Vec<FactChange>, BTreeMap<usize, Ve
     (changes, loud)
 }
 
-/// The names of the questions, in the order of their answers.
-const QUESTIONS: [&str; 6] = ["monotonic", "thread-safe", "stable", "counts", "declared", "read path"];
-
 /// Answers about trust that changed, and what became of timers.
 pub(super) fn of_timer(fleets: &Fleets, timer: usize) -> (Vec<AnswerChange>, Vec<FateOfTimer>) {
-    let mut answers = BTreeMap::<(usize, u8, u8), (Outcome, Outcome, Concerned)>::new();
+    let mut answers = BTreeMap::<(Question, u8, u8), (Outcome, Outcome, Concerned)>::new();
     let mut fates = Vec::<(Fate, Concerned)>::new();
     for (old, new) in &fleets.both {
         let name = &fleets.new[*new].name;
@@ -115,18 +112,18 @@ pub(super) fn of_timer(fleets: &Fleets, timer: usize) -> (Vec<AnswerChange>, Vec
                 }
             }
         }
-        let asked = old.and_then(|row| row.answers).zip(new.and_then(|row| row.answers));
+        let asked = old.and_then(|row| row.answers.as_ref()).zip(new.and_then(|row| row.answers.as_ref()));
         let Some((before, after)) = asked else { continue };
-        let pairs = before.into_iter().zip(after).enumerate();
-        for (at, (old, new)) in pairs.filter(|(_, (old, new))| trust::is_another(*old, *new)) {
-            let entry = answers.entry((at, old as u8, new as u8));
+        let pairs = Question::ALL.into_iter().zip(before.iter().zip(after));
+        for (question, (&old, &new)) in pairs.filter(|(_, (old, new))| trust::is_another(**old, **new)) {
+            let entry = answers.entry((question, old as u8, new as u8));
             entry.or_insert_with(|| (old, new, Concerned::default())).2.add(name);
         }
     }
     let timer = &fleets.timers[timer];
-    let answers = answers.into_iter().map(|((at, ..), (old, new, concerned))| AnswerChange {
+    let answers = answers.into_iter().map(|((question, ..), (old, new, concerned))| AnswerChange {
         timer: timer.clone(),
-        question: QUESTIONS[at],
+        question,
         old,
         new,
         verdict: trust::verdict(old, new),

@@ -6,13 +6,14 @@ use serde::Serialize;
 
 use super::super::interval::{Difference, Figure};
 use super::super::{Compared, Quantity, Verdict};
-use super::nodes::{FIGURES, Fleets, Node, Row};
+use super::nodes::{Fleets, Node, Row};
 use crate::analysis::interval::CONFIDENCE;
 use crate::analysis::statistics::{median, student_quantile};
 use crate::fleet::change;
 use crate::fleet::random_effects::{self, Observed, Pooled};
 
 /// Fewer nodes than that in both folders tell less of a change than others in each of them.
+/// *Judgement*: Student's quantile for four is three times the normal one.
 const FEWEST_PAIRED: usize = 5;
 
 /// Which nodes a change rests on.
@@ -77,7 +78,7 @@ struct Scale {
 impl Scale {
     /// The figure, and what is known of its error. Nothing where the report has no interval of it, or nothing can be compared.
     fn observed(self, figure: &Figure, processes: u32) -> Option<Observed> {
-        let (low, high) = figure.interval?;
+        let (low, high) = figure.interval()?;
         let degrees = (processes as usize).saturating_sub(1).max(1);
         let (effect, half) = if self.quantity.is_relative() {
             (figure.value > 0.0).then_some(())?;
@@ -96,7 +97,7 @@ impl Scale {
         let shift = |effect: f64| if self.quantity.is_relative() { old * effect.exp_m1() } else { effect };
         let percent = |effect: f64| 100.0 * effect.exp_m1();
         let relative = self.quantity.is_relative();
-        let bare = |value: f64| Figure { value, interval: None };
+        let bare = |value: f64| Figure::within(value, None);
         Difference {
             old: bare(old),
             new: bare(old + shift(pooled.effect)),
@@ -111,7 +112,7 @@ impl Scale {
     fn smallest(self, old: f64) -> f64 {
         match self.quantity {
             quantity if quantity.is_relative() => quantity.smallest().ln_1p(),
-            quantity => quantity.smallest() * old.abs(),
+            quantity => quantity.smallest_of(old),
         }
     }
 }
@@ -138,8 +139,8 @@ fn change_of(old: &Observed, new: &Observed) -> Observed {
 /// All figures of a timer, and who changed unlike the rest.
 pub(super) fn of_timer(fleets: &Fleets, timer: usize) -> (Vec<FleetFigure>, Vec<Unlike>) {
     let mut unlike = Vec::new();
-    let figures = (0..FIGURES.len()).filter_map(|at| {
-        let scale = Scale { quantity: FIGURES[at] };
+    let figures = Quantity::of_clocks().into_iter().enumerate().filter_map(|(at, quantity)| {
+        let scale = Scale { quantity };
         let pairs = Pairs::of(fleets, timer, at, scale);
         let (paired, apart) = pairs.figure(&fleets.timers[timer], scale);
         unlike.extend(apart);

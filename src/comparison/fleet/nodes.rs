@@ -7,13 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use indexmap::IndexSet;
 
 use super::super::{Change, Figure, Quantity, is_of_single_process, platform};
-use crate::model::{Answers, BriefReport, Frequency, Outcome, Platform, Report, Settings, Status, TimerRow};
+use crate::fields::Comparable;
+use crate::model::{Frequency, Outcome, Platform, Report, Settings, Status, TimerRow, Verdicts};
 use crate::parallel;
 use crate::report::{Collection, Kept, ReadError};
 use crate::text::json::{Layout, written};
-
-/// The figures that are compared.
-pub(super) const FIGURES: [Quantity; 4] = Quantity::OF_CLOCKS;
 
 /// What is compared of a report of a fleet.
 pub(super) struct Node {
@@ -24,7 +22,7 @@ pub(super) struct Node {
     /// What turned time into cycles.
     pub cycles_hz: Option<f64>,
     /// Its machine and its settings, which many nodes share.
-    pub machine: Arc<BriefReport>,
+    pub machine: Arc<Report>,
     /// By timer.
     rows: Box<[Row]>,
 }
@@ -33,8 +31,10 @@ pub(super) struct Node {
 pub(super) struct Row {
     timer: usize,
     pub status: Status,
-    pub figures: [Option<Figure>; 4],
-    pub answers: Option<[Outcome; 6]>,
+    /// By quantity, as clocks have them.
+    pub figures: [Option<Figure>; Comparable::OF_CLOCKS],
+    /// By question.
+    pub answers: Option<Box<[Outcome]>>,
     pub single_process: bool,
     /// Fresh processes that its intervals rest on.
     pub processes: u32,
@@ -68,7 +68,7 @@ struct Known {
     /// Ids of timers.
     timers: Mutex<IndexSet<String>>,
     /// Machines and settings, by what is compared of them.
-    machines: Mutex<HashMap<String, Arc<BriefReport>>>,
+    machines: Mutex<HashMap<String, Arc<Report>>>,
 }
 
 /// What it guards is whole after each step.
@@ -84,7 +84,7 @@ impl Fleets {
     pub fn read(old: &Path, new: &Path) -> (Self, [Vec<ReadError>; 2]) {
         let known = Known::default();
         let [(old, old_refused), (new, new_refused)] = [old, new].map(|folder| {
-            let collection = Collection::read(&[folder], |_, report: BriefReport| kept(report, &known));
+            let collection = Collection::read(&[folder], |_, report: Report| kept(report, &known));
             let named = collection.reports.into_iter().map(|Kept { path, content }| {
                 (path.strip_prefix(folder).unwrap_or(&path).to_owned(), content)
             });
@@ -134,11 +134,11 @@ fn is_other(old: &Node, new: &Node) -> bool {
 }
 
 /// What is kept of a report.
-fn kept<F, V: Answers, H, P>(report: Report<F, V, H, P>, known: &Known) -> Node {
+fn kept(report: Report, known: &Known) -> Node {
     let mut timers = locked(&known.timers);
-    let row = |row: &TimerRow<F, V>| {
-        let figures = FIGURES.map(|quantity| quantity.slewed(row));
-        let answers = row.verdicts.as_ref().map(|verdicts| verdicts.each().map(|(_, answer, _)| answer));
+    let row = |row: &TimerRow| {
+        let figures = Quantity::of_clocks().map(|quantity| quantity.slewed(row));
+        let answers = row.verdicts.as_ref().map(outcomes);
         let single_process = is_of_single_process(row);
         let processes = row.observations.as_ref().map_or(0, |seen| seen.processes);
         let timer = timers.get_index_of(&row.id).unwrap_or_else(|| timers.insert_full(row.id.clone()).0);
@@ -157,8 +157,12 @@ fn kept<F, V: Answers, H, P>(report: Report<F, V, H, P>, known: &Known) -> Node 
     }
 }
 
+fn outcomes(verdicts: &Verdicts) -> Box<[Outcome]> {
+    verdicts.answers().map(|answer| answer.outcome).collect()
+}
+
 /// The machine and the settings of a report, without what each run has of its own.
-fn machine<F, V, H, P>(report: Report<F, V, H, P>, known: &Known) -> Arc<BriefReport> {
+fn machine(report: Report, known: &Known) -> Arc<Report> {
     let platform = Platform { ntp: None, load: None, steal_share: None, ..report.platform };
     let frequency = Frequency { cycles_from: report.frequency.cycles_from, ..Frequency::default() };
     let settings = Settings { seed: 0, ..report.settings };

@@ -3,10 +3,11 @@
 use indexmap::IndexMap;
 
 use super::super::rows::{class, verdict};
-use super::super::{Fate, Quantity, Verdict};
+use super::super::{Fate, Verdict};
 use super::{Concerned, Design, FactChange, FleetComparison, FleetFigure, Unlike, UnlikeNode};
-use crate::table::{Column, Table};
-use crate::text::numbers::{significant, time};
+use crate::fields::Measure;
+use crate::table::{Column, Table, Value};
+use crate::text::numbers::significant;
 use crate::text::{and_more, clipped, counted, plain};
 
 /// Lines about nodes, of each kind, unless all are asked for.
@@ -44,7 +45,7 @@ pub(super) fn figures(shown: &[&FleetFigure], all: bool) -> Table<'static> {
     for figure in shown {
         let judged = figure.worse + figure.better + figure.noise;
         let share = |part: usize| match judged {
-            0 => None.into(),
+            0 => Value::Nothing,
             judged => format!("{:.0}", 100.0 * part as f64 / judged as f64).into(),
         };
         let mut row = vec![
@@ -64,8 +65,8 @@ pub(super) fn figures(shown: &[&FleetFigure], all: bool) -> Table<'static> {
 /// The mean change with its interval.
 fn change(figure: &FleetFigure) -> String {
     let difference = &figure.compared.difference;
-    let (value, interval, decimals, unit) = match (figure.compared.quantity, difference.percent) {
-        (Quantity::Quality, _) => (difference.absolute, difference.interval, 2, " pp"),
+    let (value, interval, decimals, unit) = match (figure.compared.quantity.measure(), difference.percent) {
+        (Measure::Points, _) => (difference.absolute, difference.interval, 2, " pp"),
         (_, Some(percent)) => (percent, difference.percent_interval, 2, " %"),
         (_, None) => (difference.absolute, difference.interval, 4, ""),
     };
@@ -75,10 +76,11 @@ fn change(figure: &FleetFigure) -> String {
 
 /// What nodes differ by.
 fn scatter(figure: &FleetFigure) -> String {
-    let unit = match figure.compared.quantity {
-        Quantity::Quality => " pp",
-        Quantity::Spread => "",
-        _ => " %",
+    let unit = match figure.compared.quantity.measure() {
+        Measure::Points => " pp",
+        Measure::Share => "",
+        Measure::Ppm => " ppm",
+        Measure::Time => " %",
     };
     format!("{}{unit}", significant(figure.between, 2))
 }
@@ -173,8 +175,11 @@ pub(super) fn answers(comparison: &FleetComparison) -> Vec<(String, Verdict)> {
     let mut alike = IndexMap::<(String, String), (Verdict, Vec<String>)>::new();
     for answer in &comparison.answers {
         let (old, new) = (answer.old.in_words(), answer.new.in_words());
-        let what =
-            format!("{}: {old} → {new} on {}", answer.question, of_all(comparison, answer.concerned.nodes));
+        let what = format!(
+            "{}: {old} → {new} on {}",
+            answer.question.name(),
+            of_all(comparison, answer.concerned.nodes)
+        );
         let entry = alike.entry((what, named(&answer.concerned)));
         let timers = &mut entry.or_insert_with(|| (answer.verdict, Vec::new())).1;
         timers.push(clipped(&answer.timer, LONGEST));
@@ -217,11 +222,7 @@ fn one_unlike(node: &UnlikeNode) -> String {
 }
 
 fn one_figure(unlike: &Unlike) -> String {
-    let figure = |value: f64| match unlike.quantity {
-        Quantity::Quality => format!("{value:.2} %"),
-        Quantity::Spread => format!("{value:.3}"),
-        _ => time(Some(value)),
-    };
+    let figure = |value: f64| unlike.quantity.written(value);
     let timer = clipped(&unlike.timer, LONGEST);
     format!("{timer} {} {} → {}", unlike.quantity.name(), figure(unlike.old), figure(unlike.new))
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::fleet::node::{Machine, Node, TimerName, Trust};
 
 /// Machines that say what their like has; of fewer, most is chance.
+/// *Judgement*.
 pub(super) const FEWEST_LIKE: usize = 10;
 
 /// The fleet as a whole.

@@ -13,15 +13,20 @@ use crate::model::{Figure, Status};
 use crate::text::numbers::{significant, time};
 
 /// Nodes of a fleet without any odd one that are called odd all the same: one in twenty fleets has one.
+/// *Definition*: convention.
 const ALARMS: f64 = 0.05;
-/// A figure has to be off by at least this share: nodes of one kind differ by a percent or two without anybody having done anything.
+/// A figure has to be off by at least this share: nodes of one kind differ by a percent or two without a cause worth finding.
+/// *Judgement*: as `LEAST_APART`.
 const LEAST_OFF: f64 = 0.02;
 /// What a median absolute deviation knows of the width of a normal law, of what the standard deviation of as many figures does
 /// (Rousseeuw and Croux, JASA 88, 1993).
+/// *Computed*: its asymptotic efficiency.
 const EFFICIENCY: f64 = 0.3674;
 /// A timer is one of a group where this share of its nodes can read it.
+/// *Judgement*.
 const COMMON: f64 = 0.9;
 /// The first year of this program: a report that is older was made by a clock that was set wrong.
+/// *Definition*.
 const FIRST_YEAR: u32 = 2026;
 
 /// How far off a figure has to be, by the nodes it is held against.
@@ -105,6 +110,7 @@ impl Judge<'_> {
         let (timer, why, kept) = lost.first()?;
         let (question, finding) = why.as_ref();
         let more = and_others(lost.len(), "failed too");
+        let question = question.name();
         let says =
             format!("`{}` is not {question}: {finding}. {kept} nodes trust it{more}", self.names[*timer]);
         Some(Reason { kind: Kind::Trust, says, ratio: None })
@@ -223,7 +229,7 @@ impl Judge<'_> {
 }
 
 /// How many standard deviations a figure is off: those of its group, or of its own interval where that is wider. `None` where it is
-/// not off, or nobody can tell.
+/// not off, or that is unknown.
 fn deviations(own: Figure, middle: f64, width: f64) -> Option<f64> {
     let log = Log::of(own);
     let off = (log.value - middle).abs();

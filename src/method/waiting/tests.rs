@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::Bulk;
 
 fn late(counts: &[(f64, u64)]) -> Lateness {
     let bins = counts.iter().map(|&(ns, count)| (LatenessHistogram::bin(ns), count)).collect();
@@ -19,7 +20,7 @@ fn late(counts: &[(f64, u64)]) -> Lateness {
         accuracy_ns: 0.0,
         spread: None,
         quality: None,
-        histogram: LatenessHistogram { bins },
+        histogram: Bulk::of(&LatenessHistogram { bins }),
     }
 }
 

@@ -9,7 +9,7 @@ use super::{FleetSummary, Made, Pages, SiteError, in_words, refuse_none, report_
 use crate::fleet::groups::groups;
 use crate::fleet::node::{Names, Node};
 use crate::fleet::outliers::outliers;
-use crate::model::{BriefReport, Report};
+use crate::model::Report;
 use crate::page::fleet::{Fleet, FleetView, GroupPage, MOST_GROUPS, in_a_line, matrices};
 use crate::page::{Entry, Figures, OF_NODES, Page};
 use crate::parallel;
@@ -30,7 +30,7 @@ pub(super) fn make(
     read: &(dyn Fn() + Sync),
 ) -> Result<Made, SiteError> {
     let timers = Names::default();
-    let found = Collection::read(&[folder], |_, report: BriefReport| {
+    let found = Collection::read(&[folder], |_, report: Report| {
         read();
         Node::of("", &report, &usual_lateness(&report), &timers)
     });

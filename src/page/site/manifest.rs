@@ -1,4 +1,4 @@
-//! What a site is made of, written down in it: what the next site replaces, and what is somebody else's and stays.
+//! What a site is made of, written down in it: what the next site replaces, and what is not its own and stays.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ struct Made {
     bytes: u64,
 }
 
-/// What somebody else put into a site.
+/// What was put into a site by hand.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Foreign {
     /// Files, links, and folders without anything in them.

@@ -1,4 +1,4 @@
-//! How a site takes the place of the one before, so that whoever looks finds one of them, whole; and what others put there
+//! How a site takes the place of the one before, so that a reader finds one of them, whole; and what others put there
 //! stays.
 
 use std::fs::{self, Permissions};
@@ -40,7 +40,7 @@ pub(super) fn take(made: ScratchFolder, place: &Path) -> Result<bool, SiteError>
     .map_err(explain)
 }
 
-/// Has the new site hold what somebody put into the old one: the same file under a second name, so that neither a copy nor a
+/// Has the new site hold what was put into the old one: the same file under a second name, so that neither a copy nor a
 /// moment without it is needed.
 fn keep(path: &Path, old: &Path, new: &Path) -> Result<(), SiteError> {
     let (from, to) = (old.join(path), new.join(path));
@@ -77,7 +77,7 @@ fn exchange(new: &Path, place: &Path) -> io::Result<bool> {
     Ok(at_once)
 }
 
-/// The old site lies beside its place until the new one is there, under a name that nobody removes as rubbish.
+/// The old site lies beside its place until the new one is there, under a name that is not removed as rubbish.
 fn in_two_steps(new: &Path, place: &Path) -> io::Result<()> {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     let free = |number: &u32| {

@@ -48,7 +48,7 @@ pub(super) fn write(
         ..Page::new(format!("Timers of {}", name(report)), view::about(report))
     };
     let text = page.render().map_err(|error| failed(error.into()))?;
-    // Not the site itself: where that is gone, somebody asked to stop.
+    // Not the site itself: where that is gone, a signal asked to stop.
     let mut folder = site.to_owned();
     let below = target.parent().and_then(|parent| parent.strip_prefix(site).ok());
     for part in below.into_iter().flat_map(Path::components) {

@@ -35,7 +35,7 @@ fn no_limit_is_not_the_same_as_not_knowing() {
     let unlimited = found(&[&mounted[..], &[("sys/fs/cgroup/cgroup.controllers", "cpu memory\n")]].concat());
     assert_eq!(unlimited.cpu, Some(CpuQuota::default()));
     assert_eq!(unlimited.memory, Some(MemoryLimit::default()));
-    // The controllers may be those of version 1, mounted where nobody here can see them.
+    // The controllers may be those of version 1, mounted where they cannot be seen from here.
     let elsewhere = found(&[&mounted[..], &[("sys/fs/cgroup/cgroup.controllers", "io\n")]].concat());
     assert_eq!((elsewhere.cpu, elsewhere.memory), (None, None));
     assert_eq!(found(&[]), Limits::default());

@@ -9,9 +9,11 @@ use super::{Chains, parse_frequency};
 use crate::model::{Estimate, Frequency, Hertz, Warning};
 
 /// Effective frequencies before and after a measurement that differ by more than this share are a warning.
+/// *Judgement*.
 const STEADY: f64 = 0.01;
 /// So are frequencies during a measurement that lie farther apart: times at one frequency then lean on the rule that they
 /// follow the core.
+/// *Judgement*.
 const WANDERING: f64 = 0.03;
 
 /// Which frequency turns time into cycles.
@@ -27,7 +29,7 @@ pub enum CyclesFrom {
     Given(Hertz),
 }
 
-/// A choice of [`CyclesFrom`] that nobody understands.
+/// A choice of [`CyclesFrom`] that is not understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no frequency to count cycles by; give `effective`, `nominal` or a value like `2.8GHz`")]
 pub struct UnknownCycles(String);
@@ -87,7 +89,7 @@ pub fn summarise(parts: &Parts, from: CyclesFrom) -> Result<(Frequency, Vec<Warn
         CyclesFrom::Nominal => ("nominal", Some(parts.nominal.as_ref().ok_or(NominalUnknown)?.0.0)),
         CyclesFrom::Given(hertz) => ("given", Some(hertz.0)),
     };
-    // Whoever uses the clock meets one of the frequencies that the core was seen at.
+    // A user of the clock meets one of the frequencies that the core was seen at.
     let interval = parts.during.filter(|_| from == CyclesFrom::Effective);
     let frequency = Frequency {
         nominal_hz: parts.nominal.as_ref().map(|(hertz, _)| hertz.0),

@@ -17,7 +17,10 @@ use crate::model::Family;
 use crate::prober::connection::Connection;
 use crate::prober::explore::explore_calls;
 use crate::prober::host::{Host, Settings, bench, connect};
+use crate::prober::hosted::calls;
+use crate::prober::protocol::HostedTimer;
 use crate::prober::watch::{ProcessWatch, Watch, Watcher};
+use crate::trace::{Batches, Reference, Run};
 
 /// One process for the timers of `host` among `whom`; returns those that it asked. One that is lost disqualifies no timer: each was
 /// asked by processes of its own before.
@@ -46,12 +49,10 @@ pub(super) fn visit(
     let own_rates = begun(host, &connection, subjects, &whom)?;
     for index in whom {
         let Subject { timer, outcome: Ok(stored), .. } = &mut subjects[index] else { continue };
-        let process = connection.borrow().process();
-        let mut bench = bench(&connection, timer, &stored.trace.reference.id);
-        bench.watch = Some(Box::new(ProcessWatch::of_one_of_many(watch, process)));
-        match explore_calls(&mut bench, &stored.trace.reference, &mut floor) {
+        let mut window = ProcessWatch::of_one_of_many(watch, &connection);
+        match times_calls(&connection, &mut window, timer, &stored.trace.reference, &mut floor) {
             Ok(run) => {
-                let (dropped, valid) = bench.watch.take().map(Watcher::end).unwrap_or_default();
+                let (dropped, valid) = window.end();
                 stored.count_dropped(dropped);
                 if valid {
                     stored.add(run)
@@ -73,6 +74,31 @@ pub(super) fn visit(
         }
     }
     Ok(asked)
+}
+
+/// Times the calls of a timer, by one question where the host answers that, all in one window. The floor is the same for all timers of a
+/// process: the first one finds it.
+fn times_calls(
+    connection: &Rc<RefCell<Connection>>,
+    window: &mut ProcessWatch,
+    timer: &HostedTimer,
+    reference: &Reference,
+    floor: &mut Option<Batches>,
+) -> Result<Run, Fault> {
+    let at_once = connection.borrow().offers("calls");
+    let mut bench = bench(connection, timer, &reference.id);
+    let (run, seen) = window.around(&mut || {
+        if !at_once {
+            return explore_calls(&mut bench, reference, floor);
+        }
+        let mut run = calls(connection, &timer.id, reference, floor.is_none())?;
+        match floor {
+            Some(floor) => run.floor.clone_from(floor),
+            None => *floor = Some(run.floor.clone()),
+        }
+        Ok(run)
+    })?;
+    Ok(run.seen(seen.core_hz, seen.unstable))
 }
 
 /// Those whose rate this process may find for itself, compared with their references at its beginning. Opening them finds the rate.

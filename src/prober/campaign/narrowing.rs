@@ -1,7 +1,7 @@
 //! Sampling that goes where the uncertainty is: after the rounds, further processes are started for those timers whose Quality the
 //! processes agree on least, until each is known well enough or the time is used.
 
-use timers::{Deadline, Fault};
+use std::time::Duration;
 
 use super::subject::Subject;
 use crate::parallel;
@@ -48,70 +48,63 @@ pub fn goes_on(scatter: f64, runs: usize, affordable: f64, plan: &Plan) -> bool 
     times > 1.0 && (plan.insists || runs as f64 * times * times <= most)
 }
 
-/// Asks the timers whose processes agree least again and again: `ask` gets them, the widest interval first, and returns those that it
-/// asked. `look` is called now and then.
-///
-/// # Errors
-/// As `ask`.
-pub(super) fn narrow(
-    subjects: &mut [Subject],
-    plan: &Plan,
-    over: &Deadline,
-    hertz: Option<f64>,
-    mut ask: impl FnMut(&mut [Subject], &[usize]) -> Result<Vec<usize>, Fault>,
-    mut look: impl FnMut() -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    if plan.most_processes <= plan.processes + plan.brief {
-        return Ok(());
-    }
-    let hertz = hertz.unwrap_or(USUAL_HERTZ);
-    let stored: Vec<(Option<&Stored>, Option<f64>)> = subjects
-        .iter()
-        .map(|subject| (subject.outcome.as_ref().ok(), subject.tick().map(|(ns, _)| ns)))
-        .collect();
-    // Nothing is measured meanwhile.
-    let mut known = parallel::mapped(&stored, |(stored, tick)| Known::of((*stored)?, *tick, hertz));
-    let (mut asked, mut affordable) = (0, f64::INFINITY);
-    while let Some(left) = over.remaining() {
-        let wide = wide(subjects, &known, plan, affordable);
-        if wide.is_empty() {
-            break;
-        }
-        let again = ask(subjects, &wide)?;
-        if again.is_empty() {
-            // Nothing more is to be had of whoever stands first.
-            known[wide[0]] = None;
-        }
-        for &index in &again {
-            if let Some(known) = &mut known[index] {
-                known.update(&subjects[index], hertz);
-            }
-        }
-        let taken = left.saturating_sub(over.remaining().unwrap_or_default());
-        affordable = left.as_secs_f64() / taken.as_secs_f64().max(1e-6);
-        asked += again.len();
-        if asked >= subjects.len() {
-            asked = 0;
-            look()?;
-        }
-    }
-    Ok(())
+/// What is known of all timers while they are narrowed.
+pub(super) struct Narrowing {
+    known: Vec<Option<Known>>,
+    hertz: f64,
+    /// How many more processes time affords.
+    affordable: f64,
 }
 
-/// Timers whose interval is still too wide and that may be asked again, the widest first; those left out that will not come close enough by
-/// the processes that they may have, of which the time that is left affords about so many.
-fn wide(subjects: &[Subject], known: &[Option<Known>], plan: &Plan, affordable: f64) -> Vec<usize> {
-    let may = |index: usize| {
-        let stored = subjects[index].outcome.as_ref().ok();
-        stored.is_some_and(|stored| (stored.runs() as u32 + stored.trace.discarded) < plan.most_processes)
-    };
-    let known = known.iter().enumerate().filter_map(|(index, known)| Some((index, known.as_ref()?)));
-    let mut wide: Vec<(usize, f64)> = known
-        .filter(|(index, known)| may(*index) && goes_on(known.sketch.scatter(), known.runs, affordable, plan))
-        .map(|(index, known)| (index, known.sketch.scatter()))
-        .collect();
-    wide.sort_by(|a, b| b.1.total_cmp(&a.1));
-    wide.into_iter().map(|(index, _)| index).collect()
+impl Narrowing {
+    /// Of what was observed so far.
+    pub(super) fn of(subjects: &[Subject], hertz: Option<f64>) -> Self {
+        let hertz = hertz.unwrap_or(USUAL_HERTZ);
+        let stored: Vec<(Option<&Stored>, Option<f64>)> = subjects
+            .iter()
+            .map(|subject| (subject.outcome.as_ref().ok(), subject.tick().map(|(ns, _)| ns)))
+            .collect();
+        // Nothing is measured meanwhile.
+        let known = parallel::mapped(&stored, |(stored, tick)| Known::of((*stored)?, *tick, hertz));
+        Self { known, hertz, affordable: f64::INFINITY }
+    }
+
+    /// Nothing more is to be had of that timer.
+    pub(super) fn give_up(&mut self, index: usize) {
+        self.known[index] = None;
+    }
+
+    /// Looks at the last processes of those that were asked again.
+    pub(super) fn update(&mut self, subjects: &[Subject], again: &[usize]) {
+        for &index in again {
+            if let Some(known) = &mut self.known[index] {
+                known.update(&subjects[index], self.hertz);
+            }
+        }
+    }
+
+    /// A process took so long, of what was left.
+    pub(super) fn afford(&mut self, left: Duration, taken: Duration) {
+        self.affordable = left.as_secs_f64() / taken.as_secs_f64().max(1e-6);
+    }
+
+    /// Timers whose interval is still too wide and that may be asked again, the widest first; those left out that will not come close enough
+    /// by the processes that they may have.
+    pub(super) fn wide(&self, subjects: &[Subject], plan: &Plan) -> Vec<usize> {
+        let may = |index: usize| {
+            let stored = subjects[index].outcome.as_ref().ok();
+            stored.is_some_and(|stored| (stored.runs() as u32 + stored.trace.discarded) < plan.most_processes)
+        };
+        let known = self.known.iter().enumerate().filter_map(|(index, known)| Some((index, known.as_ref()?)));
+        let mut wide: Vec<(usize, f64)> = known
+            .filter(|(index, known)| {
+                may(*index) && goes_on(known.sketch.scatter(), known.runs, self.affordable, plan)
+            })
+            .map(|(index, known)| (index, known.sketch.scatter()))
+            .collect();
+        wide.sort_by(|a, b| b.1.total_cmp(&a.1));
+        wide.into_iter().map(|(index, _)| index).collect()
+    }
 }
 
 #[cfg(test)]

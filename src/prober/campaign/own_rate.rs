@@ -14,6 +14,7 @@ use crate::prober::hosted::subject;
 use crate::prober::protocol::HostedTimer;
 
 /// Comparisons of which the tightest counts.
+/// *Judgement*: as `SPARSE_COMPARISON`.
 const COMPARISONS: u32 = 7;
 
 /// Whether processes may differ in the rate of this timer: it declares a unit, claims wall time, and no kernel or device keeps it, which
@@ -31,7 +32,7 @@ pub(super) struct OwnRate {
 }
 
 impl OwnRate {
-    /// The comparison at the beginning; `None` where there is none to be had: a question that is refused disqualifies nobody.
+    /// The comparison at the beginning; `None` where there is none to be had: a question that is refused disqualifies no timer.
     ///
     /// # Errors
     /// As the process, when it is lost.

@@ -3,7 +3,6 @@
 use timers::Fault;
 
 use crate::analysis::rate::{self, Rate};
-use crate::prober::examination::Examination;
 use crate::prober::host::Host;
 use crate::prober::protocol::HostedTimer;
 use crate::prober::slow_clocks::{Slow, Waited};
@@ -25,15 +24,12 @@ pub struct Subject {
     pub(super) rates: Vec<f64>,
     /// Processes that could not measure undisturbed: those that found it too slow, and what each found its tick to be.
     pub(super) disturbed: (u32, Vec<f64>),
-    /// Whether it can be trusted.
-    pub(super) examination: Examination,
 }
 
 impl Subject {
     /// A timer that was not asked anything yet.
     #[must_use]
     pub fn new(host: usize, timer: HostedTimer) -> Self {
-        let examination = Examination::default();
         Self {
             host,
             timer,
@@ -43,7 +39,6 @@ impl Subject {
             slow: 0,
             rates: Vec::new(),
             disturbed: (0, Vec::new()),
-            examination,
         }
     }
 

@@ -8,7 +8,7 @@ pub(super) fn children_of(all: &[(Pid, Pid)], parent: Pid) -> impl Iterator<Item
     all.iter().filter(move |(_, of)| *of == parent).map(|(process, _)| *process)
 }
 
-/// Everybody below a process.
+/// All processes below one.
 pub(super) fn of(process: Pid) -> Vec<Pid> {
     if listed(process).is_some_and(|children| children.is_empty()) {
         return Vec::new();

@@ -1,8 +1,8 @@
 //! The guard: a process that does nothing but wait for this one to end, and then ends what it left behind. It is for the one
-//! end that nobody can handle, `SIGKILL`.
+//! end that no process can handle, `SIGKILL`.
 //!
 //! What this program started it finds by its group, or else by a variable that all descendants inherit: orphans fall to init, or
-//! whoever adopts them, and no longer tell whom they come from.
+//! the process that adopts them, and no longer tell whom they come from.
 
 use std::io::{self, BufRead, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -49,7 +49,7 @@ impl Guard {
     }
 
     pub(super) fn watch(&mut self, group: Pid) {
-        // Where it is gone there is nobody to tell.
+        // Where it is gone there is no process to tell.
         let _ = self.told.write_all(format!("+{group}\n").as_bytes());
     }
 
@@ -57,14 +57,14 @@ impl Guard {
         let _ = self.told.write_all(format!("-{group}\n").as_bytes());
     }
 
-    /// Ends it, when nobody is left to be guarded.
+    /// Ends it, when nothing is left to be guarded.
     pub(super) fn dismiss(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What the guard does: remembers the groups it is told of, and ends them when nobody tells it any more.
+/// What the guard does: remembers the groups it is told of, and ends them when its input ends.
 pub fn serve(input: &mut dyn BufRead) {
     let mut groups: Vec<Pid> = Vec::new();
     for line in input.lines().map_while(Result::ok) {

@@ -42,7 +42,7 @@ fn nursery() -> Result<Sender<Job>, StartError> {
     let (jobs, to_do) = mpsc::channel::<Job>();
     let work = move || {
         for Job { command, placement, ends_with_us, answer } in to_do {
-            // Nobody waits for it any more where the program ends.
+            // It is not waited for any more where the program ends.
             let _ = answer.send(spawn(command, placement, ends_with_us));
         }
     };

@@ -29,7 +29,7 @@ impl Partner<'_> {
         self.ready()?;
         let process = self.process.as_ref().ok_or("it is gone")?;
         if let Some(Output::Line(line)) = process.pending() {
-            return Err(format!("it wrote what nobody asked for: {}", quoted(&line)));
+            return Err(format!("it wrote something without being asked: {}", quoted(&line)));
         }
         process.send(format!("{line}\n").into_bytes(), LONGEST_ANSWER);
         self.receive()

@@ -1,37 +1,50 @@
 //! Can the timer be trusted? What is asked of it besides its figures: order, threads, rate, and what it counts.
 //!
-//! A process of its own is asked, which lives as long as the campaign where the host can compare a timer with its
-//! reference: so its rate is seen over windows from a millisecond to the whole run.
+//! Processes of their own are asked, which live as long as the campaign where the host can compare a timer with its
+//! reference: so rates are seen over windows from a millisecond to the whole run. One process tells of all timers of a host that answers
+//! for many at once.
 
 mod cpu_migrator;
-mod examinee;
 mod rounds;
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
-use timers::{Answer, During, Fault, Ordered, Subject};
+use timers::{Answer, Deadline, During, Fault, Ordered, Subject};
 
 use self::cpu_migrator::CpuMigrator;
-pub use self::examinee::{Examination, Examinee};
 use self::rounds::rounds;
+use crate::analysis::edges;
 use crate::analysis::rate::tightest;
 use crate::model::Counted;
 use crate::prober::connection::Connection;
-use crate::prober::hosted::subject;
+use crate::prober::hosted::{advances, subject, together};
+use crate::prober::protocol::Hello;
 use crate::prober::sampling::Plan;
-use crate::trace::{Evidence, Meanwhile, Moved, Order, Pair, Reference, Threads};
+use crate::trace::{Evidence, Meanwhile, Moved, Order, Pair, Threads, Trace};
 
 /// Rounds of pairs of CPUs at most. Up to 64 CPUs every pair meets.
 const MOST_ROUNDS: usize = 63;
 /// Handoffs where all threads share one CPU and each one needs a switch.
 const FEW_HANDOFFS: u32 = 200;
+/// How long the handoffs of a round may take, but for the last answer. The first of them, and how many times as many come next: both even.
+/// *Judgement*: beside a busy program a handoff takes milliseconds.
+const HANDOFFS_TAKE: Duration = Duration::from_millis(30);
+const FIRST_HANDOFFS: u32 = 20;
+const MORE_HANDOFFS: u32 = 6;
 /// Comparisons of which the tightest counts.
 const SPARSE_COMPARISON: u32 = 7;
 /// Readings in one answer.
 const CHUNK: u32 = 50_000;
 /// Answers beyond the plan, where there are so many CPUs that not all were visited by its end.
 const MOST_CHUNKS: u32 = 40;
+/// Edges that are looked at.
+const EDGES: usize = 64;
+/// A step that holds fewer reads does not tell where its edges are.
+const LEAST_READS: u32 = 6;
+/// Readings of which most clocks show that they are no such.
+const FIRST_EDGES: u32 = 2_000;
 /// Time between two comparisons of a series, in nanoseconds.
 const SPACING_NS: f64 = 1e6;
 /// The longest time that a timer is watched for what it counts; slower ones are watched while all slow ones wait.
@@ -45,119 +58,227 @@ const BESIDE_BUSY_MS: u32 = 30;
 const NATURE_STEPS: f64 = 6.0;
 /// How long both clocks are watched asleep where the host cannot compare them: the shortest time in which what one read after the
 /// other may take longer at one end than at the other (`COLD_NS` of `trust/stability/advances.rs`) hides no rate that matters.
+/// *Computed*.
 const RATE_MS: u32 = 250;
 
-/// The process that is asked about one timer.
+/// The process that is asked about timers: about all of a host that answers for many at once, else about one.
 pub struct Session {
     connection: Rc<RefCell<Connection>>,
-    timer: Box<dyn Subject>,
+    timers: Vec<(String, Box<dyn Subject>)>,
     reference: String,
+    /// Whether it answers for many at once.
+    joint: bool,
 }
 
-/// What is known already, and shapes the questions.
+/// A timer of a session, what is known of it and shapes the questions, and where the answers go.
+pub struct Examined<'a> {
+    /// Its place among the timers of the session.
+    pub place: usize,
+    /// What a read costs, in nanoseconds.
+    pub cost_ns: f64,
+    /// Its step, in nanoseconds, where it is long.
+    pub step_ns: f64,
+    /// Everything that was observed of it.
+    pub trace: &'a mut Trace,
+}
+
+/// What holds for all timers of a campaign.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     /// The plan of the campaign.
     pub plan: &'a Plan,
-    /// The CPUs that its threads may run on.
+    /// The CPUs that their threads may run on.
     pub cpus: &'a [u32],
-    /// What a read costs, in nanoseconds.
-    pub cost_ns: f64,
-    /// The step of the timer, in nanoseconds, where it is long.
-    pub step_ns: f64,
 }
 
 impl Session {
-    /// With a process that was just started.
+    /// With a process that was just started and hosts these timers.
     #[must_use]
-    pub fn new(connection: Rc<RefCell<Connection>>, timer: &str, reference: &str) -> Self {
-        let timer = subject(&connection, timer);
-        Self { connection, timer, reference: reference.into() }
+    pub fn new(connection: Rc<RefCell<Connection>>, timers: &[&str], reference: &str) -> Self {
+        let joint = answers_for_many(connection.borrow().hello());
+        let timers = timers.iter().map(|&id| (id.to_owned(), subject(&connection, id))).collect();
+        Self { connection, timers, reference: reference.into(), joint }
     }
 
-    /// Whether it can compare the timer with its reference.
-    #[must_use]
-    pub fn compares(&self) -> bool {
-        self.connection.borrow().hello().ops.iter().any(|op| op == "comparisons")
+    fn offers(&self, op: &str) -> bool {
+        self.connection.borrow().offers(op)
     }
 
-    /// One comparison with the reference: of several the one that took least.
+    /// One comparison with the reference of each of these timers: of several the one that took least.
     ///
     /// # Errors
-    /// As the subject.
-    pub fn compare_sparsely(&mut self) -> Answer<Option<[i64; 3]>> {
-        self.timer.comparisons(&self.reference, 0, SPARSE_COMPARISON).map(tightest)
+    /// As the subjects.
+    pub fn compare_sparsely(&mut self, places: &[usize]) -> Answer<Vec<Option<[i64; 3]>>> {
+        if self.joint {
+            return Ok(self.together(places, [SPARSE_COMPARISON, 1], 0)?.pop().unwrap_or_default());
+        }
+        let reference = &self.reference;
+        let one =
+            |place: &usize| self.timers[*place].1.comparisons(reference, 0, SPARSE_COMPARISON).map(tightest);
+        places.iter().map(one).collect()
+    }
+
+    fn together(&self, places: &[usize], counts: [u32; 2], work: u64) -> Answer<Vec<Vec<Option<[i64; 3]>>>> {
+        let ids: Vec<&str> = places.iter().map(|&place| self.timers[place].0.as_str()).collect();
+        together(&self.connection, &ids, &self.reference, counts, work)
     }
 
     /// All the other questions. One that is refused is noted, and the next one asked.
     ///
     /// # Errors
     /// When the process is lost; what it told before stands in the evidence.
-    pub fn examine(&mut self, known: &Known, reference: &Reference, evidence: &mut Evidence) -> Answer<()> {
-        let order = self.order(known);
-        evidence.order = noted("readings", order, evidence)?;
-        let threads = self.threads(known);
-        evidence.threads = noted("handoffs", threads, evidence)?;
-        if self.compares() {
-            let work = (SPACING_NS / reference.ns_per_work) as u64;
-            let series = self.timer.comparisons(&self.reference, work, known.plan.comparisons);
-            evidence.series = noted("comparisons", series, evidence)?.unwrap_or_default();
+    pub fn examine(&mut self, known: &Known, examined: &mut [Examined]) -> Answer<()> {
+        for one in examined.iter_mut() {
+            let order = self.order(known, one);
+            one.trace.evidence.order = noted("readings", order, &mut one.trace.evidence)?;
+            self.edges(known, one)?;
+            let threads = self.threads(known, one.place);
+            one.trace.evidence.threads = noted("handoffs", threads, &mut one.trace.evidence)?;
         }
-        let spans = (NATURE_STEPS * known.step_ns * 1e-6).ceil() as u32;
-        let span = known.plan.nature_ms.max(spans);
-        if span <= LONGEST_NATURE_MS {
-            let spun = self.advance(Meanwhile::Spin, span, evidence)?;
-            let slept = match asleep(evidence) {
-                Some(slept) => Some(slept),
-                None => self.advance(Meanwhile::Sleep, span, evidence)?,
-            };
-            let stood = spun.zip(slept).is_some_and(|(spun, slept)| slept.rate() < 0.5 * spun.rate());
-            let mut beside = if stood { span.max(BESIDE_BUSY_MS) } else { span };
-            for _ in 0..BUSY_TRIES {
-                let moved = self.advance(Meanwhile::OtherSpin, beside, evidence)?;
-                let still = moved.zip(spun).is_some_and(|(moved, spun)| moved.rate() < 0.5 * spun.rate());
-                if !(still && evidence.claims.counts == Some(Counted::ProcessCpu)) {
-                    break;
-                }
-                beside *= 2;
-            }
-            let claims_wall = evidence.claims.counts.is_none_or(|counts| counts == Counted::Wall);
-            if !self.compares() && claims_wall {
-                // Twice, as one answer alone disqualifies nobody.
-                for _ in 0..2 {
-                    self.advance(Meanwhile::Sleep, RATE_MS, evidence)?;
+        if self.offers("comparisons") {
+            self.series(known, examined)?;
+        }
+        self.nature(known, examined)
+    }
+
+    /// Comparisons that follow each other; of several timers in turn.
+    fn series(&mut self, known: &Known, examined: &mut [Examined]) -> Answer<()> {
+        let work = |trace: &Trace| (SPACING_NS / trace.reference.ns_per_work) as u64;
+        let count = known.plan.comparisons;
+        if let (true, Some(first)) = (self.joint, examined.first()) {
+            let places: Vec<usize> = examined.iter().map(|one| one.place).collect();
+            let work = work(first.trace);
+            for row in self.together(&places, [1, count], work)? {
+                for (one, comparison) in examined.iter_mut().zip(row) {
+                    one.trace.evidence.series.extend(comparison);
                 }
             }
+        }
+        // Those that refused tell why when they are asked alone.
+        for one in examined.iter_mut().filter(|one| one.trace.evidence.series.is_empty()) {
+            let series = self.timers[one.place].1.comparisons(&self.reference, work(one.trace), count);
+            one.trace.evidence.series =
+                noted("comparisons", series, &mut one.trace.evidence)?.unwrap_or_default();
         }
         Ok(())
     }
 
-    /// How far the timer moves, added to the evidence.
+    /// What they count: how far they move while the thread computes, sleeps, and sleeps beside a busy one.
+    fn nature(&mut self, known: &Known, examined: &mut [Examined]) -> Answer<()> {
+        let span =
+            |one: &Examined| known.plan.nature_ms.max((NATURE_STEPS * one.step_ns * 1e-6).ceil() as u32);
+        let mut watched: Vec<&mut Examined> =
+            examined.iter_mut().filter(|one| span(one) <= LONGEST_NATURE_MS).collect();
+        let Some(span) = watched.iter().map(|one| span(one)).max() else { return Ok(()) };
+        let spun = self.advance(Meanwhile::Spin, span, &mut watched)?;
+        let mut slept: Vec<Option<Moved>> = watched.iter().map(|one| asleep(&one.trace.evidence)).collect();
+        let awake = |slept: &Option<Moved>| slept.is_none();
+        let mut unseen: Vec<&mut Examined> = watched
+            .iter_mut()
+            .zip(&slept)
+            .filter(|(_, slept)| awake(slept))
+            .map(|(one, _)| &mut **one)
+            .collect();
+        let mut moved = self.advance(Meanwhile::Sleep, span, &mut unseen)?.into_iter();
+        slept.iter_mut().filter(|slept| slept.is_none()).for_each(|slept| *slept = moved.next().flatten());
+        let slower = |moved: &Option<Moved>, spun: &Option<Moved>| {
+            moved.zip(*spun).is_some_and(|(moved, spun)| moved.rate() < 0.5 * spun.rate())
+        };
+        let stood = slept.iter().zip(&spun).any(|(slept, spun)| slower(slept, spun));
+        let mut beside = if stood { span.max(BESIDE_BUSY_MS) } else { span };
+        let mut left: Vec<(&mut Examined, Option<Moved>)> = watched.into_iter().zip(spun).collect();
+        for _ in 0..BUSY_TRIES {
+            let mut asked: Vec<&mut Examined> = left.iter_mut().map(|(one, _)| &mut **one).collect();
+            let moved = self.advance(Meanwhile::OtherSpin, beside, &mut asked)?;
+            let still = left.into_iter().zip(moved).filter(|((one, spun), moved)| {
+                let claims = one.trace.evidence.claims.counts;
+                slower(moved, spun) && claims == Some(Counted::ProcessCpu)
+            });
+            left = still.map(|(one, _)| one).collect();
+            if left.is_empty() {
+                break;
+            }
+            beside *= 2;
+        }
+        if self.offers("comparisons") {
+            return Ok(());
+        }
+        let wall = |one: &&mut Examined| {
+            one.trace.evidence.claims.counts.is_none_or(|counts| counts == Counted::Wall)
+        };
+        let mut wall: Vec<&mut Examined> = examined.iter_mut().filter(wall).collect();
+        // Twice, as one answer alone disqualifies nobody.
+        for _ in 0..2 {
+            self.advance(Meanwhile::Sleep, RATE_MS, &mut wall)?;
+        }
+        Ok(())
+    }
+
+    /// How far each timer moves, added to its evidence.
     fn advance(
         &mut self,
         meanwhile: Meanwhile,
         milliseconds: u32,
-        evidence: &mut Evidence,
-    ) -> Answer<Option<Moved>> {
+        examined: &mut [&mut Examined],
+    ) -> Answer<Vec<Option<Moved>>> {
         let during = match meanwhile {
             Meanwhile::Spin => During::Spin,
             Meanwhile::Sleep => During::Sleep,
             Meanwhile::OtherSpin => During::OtherSpin,
         };
-        let advance = self.timer.advance(&self.reference, during, milliseconds);
-        let moved = noted("advance", advance, evidence)?.map(|moved| Moved {
-            meanwhile,
-            timer: moved.timer,
-            reference: moved.reference,
-        });
-        evidence.advances.extend(moved);
-        Ok(moved)
+        let all = if self.joint && !examined.is_empty() {
+            let ids: Vec<&str> = examined.iter().map(|one| self.timers[one.place].0.as_str()).collect();
+            advances(&self.connection, &ids, &self.reference, during, milliseconds)?
+        } else {
+            vec![None; examined.len()]
+        };
+        let mut found = Vec::with_capacity(examined.len());
+        for (one, answer) in examined.iter_mut().zip(all) {
+            // Those that refused tell why when they are asked alone.
+            let moved = match answer {
+                Some([timer, reference]) => Some(Moved { meanwhile, timer, reference }),
+                None => {
+                    let alone = self.timers[one.place].1.advance(&self.reference, during, milliseconds);
+                    noted("advance", alone, &mut one.trace.evidence)?.map(|moved| Moved {
+                        meanwhile,
+                        timer: moved.timer,
+                        reference: moved.reference,
+                    })
+                }
+            };
+            one.trace.evidence.advances.extend(moved);
+            found.push(moved);
+        }
+        Ok(found)
     }
 
-    fn order(&mut self, known: &Known) -> Answer<Order> {
-        let affordable = (known.plan.order_ns / (known.cost_ns + 5.0)).max(1_000.0);
+    /// Where the edges are of a clock that is read often in each step, as far as that takes no longer than to find its order.
+    fn edges(&mut self, known: &Known, one: &mut Examined) -> Answer<()> {
+        let affordable = (known.plan.order_ns / (one.cost_ns + 5.0)) as u32;
+        let (mut left, mut count) = (affordable, FIRST_EDGES);
+        let evidence = &mut one.trace.evidence;
+        let mut runs = Vec::new();
+        while left > 0 && runs.iter().map(Vec::len).sum::<usize>() < EDGES {
+            count = count.min(left);
+            left -= count;
+            let readings = self.timers[one.place].1.readings(count);
+            let Some(readings) = noted("readings", readings, evidence)? else { return Ok(()) };
+            let edges = readings.windows(2).filter(|pair| pair[1] != pair[0]).count();
+            if edges as u32 > count / LEAST_READS {
+                return Ok(());
+            }
+            runs.extend(edges::stretches(&readings));
+            count = CHUNK;
+        }
+        evidence.edges = runs;
+        Ok(())
+    }
+
+    fn order(&mut self, known: &Known, one: &Examined) -> Answer<Order> {
+        let affordable = (known.plan.order_ns / (one.cost_ns + 5.0)).max(1_000.0);
         let mut left = known.plan.order_readings.min(affordable as u32);
         let cpu_migrator = CpuMigrator::start(self.connection.borrow().process(), known.cpus);
+        let timer = &mut self.timers[one.place].1;
         let mut found = Ordered::default();
         let mut longer = MOST_CHUNKS;
         loop {
@@ -168,30 +289,58 @@ impl Session {
             longer -= u32::from(left == 0);
             let count = if left == 0 { affordable.min(f64::from(CHUNK)) as u32 } else { left.min(CHUNK) };
             left -= count.min(left);
-            found = found.and(self.timer.order(count)?);
+            found = found.and(timer.order(count)?);
         }
         let (moves, cpus) = cpu_migrator.map_or((0, 1), CpuMigrator::stop);
         let Ordered { readings, backward, largest, .. } = found;
         Ok(Order { readings, backward, largest, moves, cpus })
     }
 
-    fn threads(&mut self, known: &Known) -> Answer<Threads> {
-        let chooses = self.connection.borrow().hello().ops.iter().any(|op| op == "handoffs-between");
+    fn threads(&mut self, known: &Known, place: usize) -> Answer<Threads> {
+        let chooses = self.offers("handoffs-between");
+        let timer = self.timers[place].1.as_mut();
         let cpus = known.cpus.len() as u32;
         let possible = cpus * cpus.saturating_sub(1) / 2;
         if !chooses || cpus < 2 {
             let count = if cpus < 2 { FEW_HANDOFFS } else { known.plan.handoffs };
-            let pair = Pair::of(None, &self.timer.handoffs(count)?);
-            return Ok(Threads { rounds: 1, possible, pairs: vec![pair] });
+            let handoffs = as_time_allows(count, |count| Ok(vec![timer.handoffs(count)?]))?;
+            let pairs = handoffs.iter().map(|list| Pair::of(None, list)).collect();
+            return Ok(Threads { rounds: 1, possible, pairs });
         }
         let mut threads = Threads { possible, ..Threads::default() };
         for round in rounds(known.cpus, MOST_ROUNDS) {
-            let handoffs = self.timer.handoffs_between(&round, a_pair(known.plan.handoffs, cpus))?;
+            let count = a_pair(known.plan.handoffs, cpus);
+            let handoffs = as_time_allows(count, |count| timer.handoffs_between(&round, count))?;
             threads.rounds += 1;
             threads.pairs.extend(round.iter().zip(&handoffs).map(|(&cpus, list)| Pair::of(Some(cpus), list)));
         }
         Ok(threads)
     }
+}
+
+/// Whether a host answers for many timers at once.
+#[must_use]
+pub fn answers_for_many(hello: &Hello) -> bool {
+    ["together", "advances"].iter().all(|op| hello.ops.iter().any(|offered| offered == op))
+}
+
+/// Lists of `most` handoffs, or of as many as are made in about the time that they may take: a few at first, and then more at a time.
+/// Where threads have to wait for a CPU each takes milliseconds.
+fn as_time_allows(
+    most: u32,
+    mut ask: impl FnMut(u32) -> Answer<Vec<Vec<[i64; 2]>>>,
+) -> Answer<Vec<Vec<[i64; 2]>>> {
+    let over = Deadline::after(HANDOFFS_TAKE);
+    let mut count = FIRST_HANDOFFS.min(most);
+    let mut all = ask(count)?;
+    let mut left = most - count;
+    while left > 0 && over.remaining().is_some() {
+        // Their number stays even, so that every other one goes the same way.
+        count = (MORE_HANDOFFS * count).min(left);
+        left -= count;
+        all.iter_mut().zip(ask(count)?).for_each(|(list, more)| list.extend(more));
+    }
+    Ok(all)
 }
 
 /// How far a slow timer moved while a process watched it that slept all the time.

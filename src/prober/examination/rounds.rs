@@ -6,7 +6,7 @@
 pub fn rounds(cpus: &[u32], most: usize) -> Vec<Vec<[u32; 2]>> {
     let mut seats: Vec<Option<u32>> = cpus.iter().copied().map(Some).collect();
     if seats.len() % 2 == 1 {
-        // Whoever meets nobody sits this round out.
+        // A CPU without a partner sits this round out.
         seats.push(None);
     }
     let all = seats.len().saturating_sub(1);

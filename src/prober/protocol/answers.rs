@@ -3,6 +3,21 @@
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+use crate::trace::Run;
+
+/// What a host that watches itself saw right before a window, or right after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Around {
+    /// Times that its thread had to give way to another one though it could have gone on.
+    pub switches: u64,
+    /// Page faults that waited for a disk.
+    pub major_faults: u64,
+    /// The CPU that it ran on.
+    pub cpu: u32,
+    /// Dependent additions a second and independent ones a cycle; null where no chain of instructions tells.
+    pub core: Option<[f64; 2]>,
+}
+
 /// The answer to `intervals`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intervals {
@@ -11,17 +26,46 @@ pub struct Intervals {
 }
 
 /// The answer to `batches`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Batches {
     /// Second reading of the reference minus first.
     pub batches: Vec<i64>,
+    /// Where it was asked for, before and after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<[Around; 2]>,
 }
 
 /// The answer to `readings`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Readings {
     /// In ticks of the timer.
     pub readings: Vec<i64>,
+    /// Where it was asked for, before and after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<[Around; 2]>,
+}
+
+/// The answer to `calls`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Called {
+    /// What was observed.
+    pub calls: Run,
+    /// Before and after; null where the system does not tell.
+    pub around: Option<[Around; 2]>,
+}
+
+/// The answer to `together`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Together {
+    /// For each round and each timer what [`Comparisons`] holds one of; null where the timer refused.
+    pub together: Vec<Vec<Option<[i64; 3]>>>,
+}
+
+/// The answer to `advances`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advances {
+    /// For each timer what [`Advanced`] holds: ticks of the timer, and of the reference; null where the timer refused.
+    pub advances: Vec<Option<[i64; 2]>>,
 }
 
 /// The answer to `order`: of successive readings nothing but their order, in ticks of the timer.

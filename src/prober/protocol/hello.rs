@@ -43,7 +43,7 @@ pub struct Runtime {
 }
 
 /// A timer that an agent hosts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostedTimer {
     /// The id by which requests name it.
     pub id: String,
@@ -82,7 +82,7 @@ impl HostedTimer {
 }
 
 /// A timer of an agent that waits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostedWaiter {
     /// The id by which requests name it; no timer that is read has the same.
     pub id: String,

@@ -16,12 +16,18 @@ fn requests_look_as_the_protocol_says() {
         r#"{"op":"intervals","timer":"t","work":[0,7],"repeat":3}"#
     );
     assert_eq!(
-        on_the_wire(&Request::Batches { timer: timer(), reference: reference(), calls: 0, repeat: 2 }),
+        on_the_wire(&Request::Batches {
+            timer: timer(),
+            reference: reference(),
+            calls: 0,
+            repeat: 2,
+            watched: false
+        }),
         r#"{"op":"batches","timer":"t","reference":"r","calls":0,"repeat":2}"#
     );
     assert_eq!(
-        on_the_wire(&Request::Readings { timer: timer(), count: 5 }),
-        r#"{"op":"readings","timer":"t","count":5}"#
+        on_the_wire(&Request::Readings { timer: timer(), count: 5, watched: true }),
+        r#"{"op":"readings","timer":"t","count":5,"watched":true}"#
     );
     assert_eq!(
         on_the_wire(&Request::Handoffs { timer: timer(), count: 5 }),

@@ -4,12 +4,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use timers::agents::DOTNET;
+use timers::agents::Source;
 
-use super::{NotThere, Ready, command, not_there, write};
+use super::{Ready, command, plain, write};
 use crate::prober::tool;
 
-const REMEDY: &str = "install Mono, as in `apt install mono-mcs mono-runtime`, or the .NET SDK";
 const PROJECT: &str = r#"<Project Sdk="Microsoft.NET.Sdk">
   <PropertyGroup>
     <OutputType>Exe</OutputType>
@@ -23,13 +22,13 @@ const PROJECT: &str = r#"<Project Sdk="Microsoft.NET.Sdk">
 "#;
 
 /// Both, where both are there: Mono's ids then lead with `mono`.
-pub(super) fn prepare(folder: &Path) -> Result<Vec<Ready>, NotThere> {
+pub(super) fn prepare(sources: &'static [Source], folder: &Path) -> Result<Vec<Ready>, String> {
     let mut ready = Vec::new();
-    let mut why = not_there("there is neither `dotnet` nor `mono` with `mcs`", REMEDY);
-    for found in [sdk(folder), mono(folder)].into_iter().flatten() {
+    let mut why = String::from("there is neither `dotnet` nor `mono` with `mcs`");
+    for found in [sdk(sources, folder), mono(sources, folder)].into_iter().flatten() {
         match found {
             Ok(found) => ready.push(found),
-            Err(reason) => why = not_there(reason, REMEDY),
+            Err(reason) => why = reason,
         }
     }
     if let [_, mono] = ready.as_mut_slice() {
@@ -39,15 +38,15 @@ pub(super) fn prepare(folder: &Path) -> Result<Vec<Ready>, NotThere> {
 }
 
 /// `None` where it is not installed.
-fn mono(folder: &Path) -> Option<Result<Ready, String>> {
+fn mono(sources: &'static [Source], folder: &Path) -> Option<Result<Ready, String>> {
     let (mono, mcs) = (tool::find(&["mono"])?, tool::find(&["mcs"])?);
     let folder = folder.join("mono");
     let program = folder.join("agent.exe");
-    let made = write(DOTNET, &folder).map_err(|why| why.to_string()).and_then(|()| {
+    let made = write(plain(sources), &folder).and_then(|()| {
         let mut out = OsString::from("-out:");
         out.push(&program);
         let mut args = vec!["-optimize+".into(), out];
-        args.extend(DOTNET.iter().map(|source| folder.join(source.name).into()));
+        args.extend(sources.iter().map(|source| folder.join(source.name).into()));
         tool::run(&mcs, &args).map_err(|why| format!("`mcs` cannot compile: {why}"))
     });
     Some(made.map(|_| Ready {
@@ -58,14 +57,14 @@ fn mono(folder: &Path) -> Option<Result<Ready, String>> {
 }
 
 /// `None` where it is not installed, or is a runtime without a compiler.
-fn sdk(folder: &Path) -> Option<Result<Ready, String>> {
+fn sdk(sources: &'static [Source], folder: &Path) -> Option<Result<Ready, String>> {
     let dotnet = tool::find(&["dotnet"])?;
     let version = tool::run(&dotnet, &["--version"]).ok()?;
     let version: Vec<&str> = version.trim().splitn(3, '.').collect();
     let [major, minor, ..] = version.as_slice() else { return None };
     let folder = folder.join("dotnet");
     let project = PROJECT.replace("VERSION", &format!("{major}.{minor}"));
-    let made = write(DOTNET, &folder).map_err(|why| why.to_string()).and_then(|()| {
+    let made = write(plain(sources), &folder).and_then(|()| {
         fs::write(folder.join("agent.csproj"), project).map_err(|error| error.to_string())?;
         let out = folder.join("out");
         let args: [OsString; 7] = [

@@ -3,23 +3,23 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use timers::agents::JAVA;
+use timers::agents::Source;
 
-use super::{NotThere, Ready, command, not_there, write};
+use super::{Ready, command, plain, write};
 use crate::prober::events::{LogSpec, of_hotspot};
 use crate::prober::tool;
 
-const REMEDY: &str = "install a JDK, 11 or later, as in `apt install openjdk-17-jdk-headless`";
 const EXPORT: &str = "java.base/jdk.internal.perf=ALL-UNNAMED";
 /// Of a package that is not exported and may go: the host does without it.
 const OPTIONAL: &str = "HighResCounter.java";
 
-pub(super) fn prepare(folder: &Path) -> Result<Ready, NotThere> {
-    let java = find().ok_or_else(|| not_there("there is no `java`", REMEDY))?;
+pub(super) fn prepare(sources: &'static [Source], folder: &Path) -> Result<Ready, String> {
+    let java = find().ok_or("there is no `java`")?;
     let folder = folder.join("java");
-    write(JAVA, &folder)?;
-    let compiled = compile(&java, &folder, true).or_else(|_| compile(&java, &folder, false));
-    compiled.map_err(|why| not_there(format!("`java` cannot compile: {why}"), REMEDY))?;
+    write(plain(sources), &folder)?;
+    let compiled =
+        compile(&java, sources, &folder, true).or_else(|_| compile(&java, sources, &folder, false));
+    compiled.map_err(|why| format!("`java` cannot compile: {why}"))?;
     let mut log = OsString::from("-Xlog:gc,jit+compilation=debug:file=");
     log.push(folder.join("%p.log"));
     let mut args: Vec<OsString> = [
@@ -48,7 +48,7 @@ fn find() -> Option<PathBuf> {
     home.filter(|java| tool::is_program(java)).or_else(|| tool::find(&["java"]))
 }
 
-fn compile(java: &Path, folder: &Path, all: bool) -> Result<String, String> {
+fn compile(java: &Path, sources: &[Source], folder: &Path, all: bool) -> Result<String, String> {
     let mut args: Vec<OsString> = [
         "-XX:TieredStopAtLevel=1",
         "-XX:+UseSerialGC",
@@ -64,7 +64,7 @@ fn compile(java: &Path, folder: &Path, all: bool) -> Result<String, String> {
     .map(OsString::from)
     .into();
     args.push(folder.into());
-    let sources = JAVA.iter().filter(|source| all || source.name != OPTIONAL);
+    let sources = sources.iter().filter(|source| all || source.name != OPTIONAL);
     args.extend(sources.map(|source| folder.join(source.name).into()));
     tool::run(java, &args)
 }

@@ -1,62 +1,32 @@
 //! Other runtimes: whether they are on this machine, and how their hosts are made ready and started.
 //!
-//! The hosts are part of this program (`timers/agents/`). They are written to a private folder, compiled there where
-//! the runtime does not read source, and forgotten with the folder.
+//! The hosts are part of this program (`timers/agents/`), and so is the list of runtimes. They are written to a private folder,
+//! compiled there where the runtime does not read source, and forgotten with the folder.
 
 mod dotnet;
 mod java;
-mod node;
-mod python;
+mod recipe;
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use timers::agents::Source;
+use timers::agents::{Hosts, Runtime, Source};
 
 use super::events::LogSpec;
 use super::process::Command;
 
-/// A runtime that this program knows a host for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Runtime {
-    /// The Java platform.
-    Java,
-    /// .NET and Mono.
-    Dotnet,
-    /// Python.
-    Python,
-    /// Node.
-    Node,
-}
-
-impl Runtime {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Java, Self::Dotnet, Self::Python, Self::Node];
-
-    /// What leads the ids of its timers.
-    #[must_use]
-    pub fn prefix(self) -> &'static str {
-        match self {
-            Self::Java => "java",
-            Self::Dotnet => "dotnet",
-            Self::Python => "python",
-            Self::Node => "node",
-        }
+/// Makes the hosts of a runtime ready in `folder`. Some have several, as .NET, which may be there as itself and as Mono.
+///
+/// # Errors
+/// When the runtime is not on this machine, or too old, or cannot be used; with what to do about it.
+pub fn prepare(runtime: &Runtime, folder: &Path) -> Result<Vec<Ready>, NotThere> {
+    match runtime.hosts {
+        Hosts::Made(hosts) => recipe::prepare(hosts, &folder.join(runtime.name)),
+        Hosts::Java(sources) => java::prepare(sources, folder).map(|ready| vec![ready]),
+        Hosts::Dotnet(sources) => dotnet::prepare(sources, folder),
     }
-
-    /// Makes its host ready in `folder`. .NET may be there twice, as itself and as Mono.
-    ///
-    /// # Errors
-    /// When the runtime is not on this machine, or too old, or cannot be used; with what to do about it.
-    pub fn prepare(self, folder: &Path) -> Result<Vec<Ready>, NotThere> {
-        match self {
-            Self::Java => java::prepare(folder).map(|ready| vec![ready]),
-            Self::Dotnet => dotnet::prepare(folder),
-            Self::Python => python::prepare(folder).map(|ready| vec![ready]),
-            Self::Node => node::prepare(folder).map(|ready| vec![ready]),
-        }
-    }
+    .map_err(|reason| NotThere { reason, remedy: runtime.remedy.into() })
 }
 
 /// A host that can be started. It takes ids of timers as arguments.
@@ -80,21 +50,22 @@ pub struct NotThere {
     pub remedy: String,
 }
 
-fn not_there(reason: impl Into<String>, remedy: &str) -> NotThere {
-    NotThere { reason: reason.into(), remedy: remedy.into() }
-}
-
 /// Writes the files of a host to a folder of its own.
-fn write(sources: &[Source], folder: &Path) -> Result<(), NotThere> {
-    let written = fs::create_dir_all(folder).and_then(|()| {
-        sources.iter().try_for_each(|source| fs::write(folder.join(source.name), source.text))
-    });
+fn write<'a>(sources: impl IntoIterator<Item = (&'a Source, String)>, folder: &Path) -> Result<(), String> {
+    let mut sources = sources.into_iter();
+    let written = fs::create_dir_all(folder)
+        .and_then(|()| sources.try_for_each(|(source, text)| fs::write(folder.join(source.name), text)));
     written.map_err(|error| {
         let place = folder.display();
-        not_there(format!("its host cannot be written to {place}: {error}"), "make room, or set TMPDIR")
+        format!("its host cannot be written to {place}: {error}; make room, or set TMPDIR")
     })
 }
 
+/// Files as they are.
+fn plain(sources: &'static [Source]) -> impl Iterator<Item = (&'static Source, String)> {
+    sources.iter().map(|source| (source, source.text.to_owned()))
+}
+
 fn command(name: &str, program: &Path, args: Vec<OsString>) -> Command {
-    Command { name: name.into(), program: program.into(), args }
+    Command::new(name, program, args)
 }

@@ -1,4 +1,4 @@
-//! Watching a slow timer while its thread sleeps, which disturbs nobody: enough for a timer that counts wall time.
+//! Watching a slow timer while its thread sleeps, which disturbs no other timer: enough for a timer that counts wall time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -17,7 +17,7 @@ use crate::trace::{Intervals, Meanwhile, Moved, Reference};
 /// How long it sleeps between two readings, in nanoseconds, give or take a half.
 const NAP_NS: f64 = 2e6;
 
-/// Watches the timer on the bench until it stepped often enough, the time of the plan is over, or nobody waits any more. Between
+/// Watches the timer on the bench until it stepped often enough, the time of the plan is over, or it is not waited for any more. Between
 /// two readings the process does nothing.
 ///
 /// # Errors

@@ -77,22 +77,9 @@ impl BackgroundWatcher {
         }
     }
 
-    /// What came of those that need not be watched any more.
-    #[must_use]
-    pub fn finished(&mut self) -> BTreeMap<usize, Waited> {
-        let done: Vec<usize> = self
-            .watchers
-            .iter()
-            .filter(|(_, watcher)| watcher.is_finished())
-            .map(|(index, _)| *index)
-            .collect();
-        let ended = done.into_iter().filter_map(|index| Some((index, self.watchers.remove(&index)?)));
-        ended.map(|(index, watcher)| (index, watcher.join().unwrap_or_else(|_| lost()))).collect()
-    }
-
     /// Waits for all that are still watched.
     #[must_use]
-    pub fn end(mut self) -> BTreeMap<usize, Waited> {
+    pub fn end(&mut self) -> BTreeMap<usize, Waited> {
         let watchers = std::mem::take(&mut self.watchers);
         watchers
             .into_iter()

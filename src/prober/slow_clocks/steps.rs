@@ -5,7 +5,7 @@ use timers::{Answer, Fault, Subject};
 /// Steps after which nothing more is learned.
 const ENOUGH: usize = 48;
 /// Steps of exactly one tick after which nothing more is learned: a step cannot be shorter than a tick.
-const ENOUGH_TICKS: usize = 3;
+const ENOUGH_TICKS: usize = 2;
 
 /// How often a timer moved.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,5 +1,7 @@
-//! A campaign over timers that wait: each in fresh processes of its own, in rounds, in another order each round. Long waits come
-//! after a round: there all timers that block wait side by side, as nobody has the time to let them wait one after the other.
+//! A campaign over timers that wait: each in fresh processes of its own, in rounds, in another order each round. Long waits go on beside
+//! the rounds: there all timers that block wait side by side, as nobody has the time to let them wait one after the other.
+
+use std::thread;
 
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -8,8 +10,10 @@ use timers::{Answer, Deadline, Fault, KeptOff};
 
 use super::bench::bench;
 use super::explore::{explore, tick};
+use super::front::front;
+use super::plan::WaitPlan;
 pub use super::settings::WaitSettings;
-use super::side_by_side::side_by_side;
+use super::side_by_side::{SideBySide, keep};
 pub use super::subject::{Conditions, Subject};
 use super::waiter;
 use crate::model::Means;
@@ -29,7 +33,8 @@ pub struct Broken {
     pub late_ns: f64,
 }
 
-/// Lets all subjects wait. `progress` is called with what comes next.
+/// Lets all subjects wait: each as often as a first look takes, and then those further that others are not both less late and cheaper than.
+/// `progress` is called with what comes next.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`]: what befalls a timer stands in its outcome.
@@ -49,28 +54,52 @@ pub fn wait(
             runs: Vec::new(),
         });
     }
-    let each = |subject: &mut Subject<WaitTrace>, index: usize, seed: u64| {
-        let Ok(trace) = &subject.outcome else { return Ok(None) };
-        let ns_per_tick = trace.reference.ns_per_tick;
-        let run = beside_load(subject, || {
-            let placement = subject.conditions.placement();
-            let mut bench = bench(&hosts[subject.host], subject, placement, settings)?;
-            explore(&mut bench, &settings.lengths_ns, &settings.plan, &mut StdRng::seed_from_u64(seed))
-        });
-        let broken = run.as_ref().ok().and_then(|run| broken(run, index, ns_per_tick, settings));
-        subject.keep(run, |trace| &mut trace.runs)?;
-        Ok(broken)
-    };
-    let seed: u64 = random.random();
-    // Between the rounds, not in a row: how late a long wait is goes by how deeply the CPU slept, which differs from time to time.
-    let after = |subjects: &mut [Subject<WaitTrace>], round: u32| {
-        if round >= settings.plan.long_rounds {
-            return Ok(());
+    let one = |plan: WaitPlan| {
+        move |subject: &mut Subject<WaitTrace>, index: usize, seed: u64| {
+            let Ok(trace) = &subject.outcome else { return Ok(None) };
+            let ns_per_tick = trace.reference.ns_per_tick;
+            let run = beside_load(subject, || {
+                let placement = subject.conditions.placement();
+                let mut bench = bench(&hosts[subject.host], subject, placement, settings)?;
+                explore(&mut bench, &settings.lengths_ns, &plan, &mut StdRng::seed_from_u64(seed))
+            });
+            let broken = run.as_ref().ok().and_then(|run| broken(run, index, ns_per_tick, settings));
+            subject.keep(run, |trace| &mut trace.runs)?;
+            Ok(broken)
         }
-        progress("long waits, side by side");
-        side_by_side(hosts, subjects, settings, round as usize, seed.wrapping_add(round.into()))
     };
-    rounds(subjects, settings, &mut random, progress, each, after)
+    let plan = settings.plan;
+    let seed: u64 = random.random();
+    // Long waits go on beside the rounds, not in a row after them: how late one is goes by how deeply the CPU slept, which differs from
+    // time to time.
+    let first = one(plan.first());
+    let looked = rounds(subjects, settings, &mut random, |subjects, round, random| {
+        let all = (0..subjects.len()).collect();
+        if round >= plan.long_rounds {
+            return a_round(subjects, all, random, progress, &first);
+        }
+        let long = SideBySide::of(subjects);
+        thread::scope(|scope| {
+            let observe = || long.observe(hosts, settings, seed.wrapping_add(round.into()));
+            let beside = thread::Builder::new().spawn_scoped(scope, observe);
+            let broken = a_round(subjects, all, random, progress, &first)?;
+            progress("long waits, side by side");
+            let observed = beside.ok().and_then(|beside| beside.join().ok()).unwrap_or_default();
+            keep(subjects, observed, round as usize)?;
+            Ok(broken)
+        })
+    })?;
+    if looked.is_some() {
+        return Ok(looked);
+    }
+    let further = one(plan);
+    for _ in 0..plan.further {
+        let front = front(subjects);
+        if let Some(broken) = a_round(subjects, front, &mut random, progress, &further)? {
+            return Ok(Some(broken));
+        }
+    }
+    Ok(None)
 }
 
 /// Lets all subjects tick with this period.
@@ -103,44 +132,55 @@ pub fn tick_all(
         });
         subject.keep(run, |trace| &mut trace.runs).map(|()| None)
     };
-    rounds(subjects, settings, &mut random, progress, each, |_, _| Ok(())).map(|_| ())
+    let a_round = |subjects: &mut [Subject<PeriodTrace>], _, random: &mut StdRng| {
+        a_round(subjects, (0..subjects.len()).collect(), random, progress, &each)
+    };
+    rounds(subjects, settings, &mut random, a_round).map(|_| ())
 }
 
-/// As many rounds as there shall be, each over all subjects in another order; what comes `after` one is told its number.
+/// As many rounds as there shall be; each is told its number.
 fn rounds<T>(
     subjects: &mut [Subject<T>],
     settings: &WaitSettings,
     random: &mut StdRng,
-    progress: &dyn Fn(&str),
-    each: impl Fn(&mut Subject<T>, usize, u64) -> Result<Option<Broken>, Fault>,
-    after: impl Fn(&mut [Subject<T>], u32) -> Result<(), Fault>,
+    mut a_round: impl FnMut(&mut [Subject<T>], u32, &mut StdRng) -> Result<Option<Broken>, Fault>,
 ) -> Result<Option<Broken>, Fault> {
     let over = settings.span.map(Deadline::after);
-    let mut order: Vec<usize> = (0..subjects.len()).collect();
     let mut round = 0;
     loop {
-        order.shuffle(random);
-        for &index in &order {
-            let subject = &mut subjects[index];
-            progress(&subject.waiter.id);
-            // The runner and its threads leave the CPU that measures to the agents, where there is another one.
-            let _apart = subject.conditions.cpu.and_then(KeptOff::cpu);
-            if subject.goes_on()
-                && let Some(broken) = each(subject, index, random.random())?
-            {
-                return Ok(Some(broken));
-            }
-        }
-        after(subjects, round)?;
+        let broken = a_round(subjects, round, random)?;
         round += 1;
         let goes_on = match &over {
             Some(over) => over.remaining().is_some() && subjects.iter().any(Subject::goes_on),
             None => round < settings.plan.processes,
         };
-        if !goes_on {
-            return Ok(None);
+        if broken.is_some() || !goes_on {
+            return Ok(broken);
         }
     }
+}
+
+/// A process for each of these subjects, in another order each time.
+fn a_round<T>(
+    subjects: &mut [Subject<T>],
+    mut order: Vec<usize>,
+    random: &mut StdRng,
+    progress: &dyn Fn(&str),
+    each: &impl Fn(&mut Subject<T>, usize, u64) -> Result<Option<Broken>, Fault>,
+) -> Result<Option<Broken>, Fault> {
+    order.shuffle(random);
+    for index in order {
+        let subject = &mut subjects[index];
+        progress(&subject.waiter.id);
+        // The runner and its threads leave the CPU that measures to the agents, where there is another one.
+        let _apart = subject.conditions.cpu.and_then(KeptOff::cpu);
+        if subject.goes_on()
+            && let Some(broken) = each(subject, index, random.random())?
+        {
+            return Ok(Some(broken));
+        }
+    }
+    Ok(None)
 }
 
 /// What a process for a timer observes beside the load that was asked for.

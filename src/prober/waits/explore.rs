@@ -182,7 +182,7 @@ pub fn explore(
     let floors = [0, 1].map(|length| (length, plan.waits / FLOORS));
     let chosen: Vec<(u64, u32)> = lengths_ns.iter().map(|&length| (length, plan.waits)).collect();
     if bench.break_ns.is_some() {
-        // A request that is rounded up is late, which ends nothing unless somebody asked for it.
+        // A request that is rounded up is late, which ends nothing unless that was asked for.
         let (floors, chosen) = (several(&floors), several(&chosen));
         run.lengths = bench.waits(&floors, pause_ns)?;
         run.lengths.extend(bench.waits_until(&chosen, pause_ns, bench.break_ns)?);

@@ -29,7 +29,7 @@ impl WaitSubject for Hosted {
         let objection = |answer: &Waits| {
             let miscounted =
                 answer.waits.iter().find_map(|row| off(row.len(), repeat as usize, "waits in a row"));
-            // Whoever was to stop may have stopped.
+            // The thread that was to stop may have stopped.
             let miscounted = miscounted.filter(|_| break_ns.is_none());
             off(answer.waits.len(), rows, "rows").or(miscounted).or_else(|| {
                 let odd = answer.waits.iter().flatten().find(|wait| !(2..=4).contains(&wait.len()))?;

@@ -3,6 +3,7 @@
 mod bench;
 pub mod campaign;
 pub mod explore;
+mod front;
 mod hosted;
 pub mod plan;
 mod possible;

@@ -1,4 +1,4 @@
-//! What no wait and no periodic timer can do, whoever tells of it. A host that tells so is wrong in what else it tells, too: its timer has
+//! What no wait and no periodic timer can do, whatever host tells of it. A host that tells so is wrong in what else it tells, too: its timer has
 //! failed.
 
 use timers::waits::{Expiration, Wait};
@@ -7,22 +7,29 @@ use timers::{Answer, Fault};
 use crate::text::numbers::short_time;
 use crate::trace::Reference;
 
-/// Nanoseconds of a wait that nobody had the patience for: a week.
+/// Nanoseconds of a wait that is not believed: a week.
+/// *Judgement*.
 const LONGEST_NS: f64 = 6e14;
 /// A machine that stood still between a reading of the CPU's clock and one of the reference makes a wait seem to compute for longer than
 /// it took, by no more than this, in nanoseconds.
+/// *Judgement*.
 const STANDSTILL_NS: f64 = 1e9;
 /// CPU time is told in ticks of up to 1/64 s, and its readings lie around those of the reference: most waits compute for no more than so many
 /// times what they took, and this, in nanoseconds.
+/// *Judgement*.
 const TICKS: f64 = 2.0;
+/// What readings around those of the reference may add to it, in nanoseconds.
+/// *Judgement*.
 const READINGS_NS: f64 = 1e5;
-/// So many waits show what most do.
+/// This many waits show what most do.
+/// *Judgement*.
 const SEVERAL: usize = 5;
 /// A period is rounded by less than itself, or the timer does not keep to it at all: no more than so many times the expirations that the time
 /// allows, and as many besides, for the ends.
+/// *Judgement*.
 const ROUNDED: f64 = 2.0;
 
-/// Waits of these lengths, in nanoseconds, as somebody told them.
+/// Waits of these lengths, in nanoseconds, as a host told them.
 ///
 /// # Errors
 /// Says what cannot be.

@@ -1,4 +1,5 @@
-//! Long waits, in which timers wait side by side: nobody has the time to let them wait one after the other.
+//! Long waits, in which timers wait side by side, off the CPU that short ones are measured on meanwhile: nobody has the time to let them
+//! wait one after the other.
 
 use std::sync::mpsc;
 use std::thread;
@@ -12,52 +13,81 @@ use super::explore::explore_long;
 use super::settings::WaitSettings;
 use super::subject::{Conditions, Subject};
 use crate::model::{BackgroundLoad, Means};
-use crate::prober::children::Placement;
 use crate::prober::host::Host;
 use crate::trace::{WaitRun, WaitTrace};
 
 /// Timers that wait at once, a CPU: they wake so seldom that they are hardly in the way of each other.
 const A_CPU: usize = 16;
 
-/// One round: each timer in a process of its own, on any CPU. What it observed goes to the process of that round. Who fails here keeps
-/// what it has.
+/// Those that wait long in a round, as they are before it.
+pub(super) struct SideBySide {
+    waiting: Vec<(usize, Subject<WaitTrace>)>,
+}
+
+/// What long waits of a subject showed.
+pub(super) type Observed = Vec<(usize, Answer<WaitRun>)>;
+
+impl SideBySide {
+    /// Of those that can wait beside others, one under each set of conditions but for the CPU.
+    pub(super) fn of(subjects: &[Subject<WaitTrace>]) -> Self {
+        let mut chosen: Vec<usize> = Vec::new();
+        for (index, subject) in subjects.iter().enumerate() {
+            // On which CPU the others wait does not matter here.
+            let same = |other: &usize| is_same(&subjects[*other], subject);
+            if takes_part(subject) && !chosen.iter().any(same) {
+                chosen.push(index);
+            }
+        }
+        let copy = |index: usize| {
+            let subject = &subjects[index];
+            let empty = |trace: &WaitTrace| WaitTrace { runs: Vec::new(), ..trace.clone() };
+            let outcome = subject.outcome.as_ref().map(empty).map_err(Clone::clone);
+            let conditions =
+                Conditions { cpu: elsewhere(subject.conditions.cpu, index), ..subject.conditions };
+            (index, Subject { outcome, ..Subject::new(subject.host, subject.waiter.clone(), conditions) })
+        };
+        Self { waiting: chosen.into_iter().map(copy).collect() }
+    }
+
+    /// Lets each wait in a process of its own.
+    pub(super) fn observe(&self, hosts: &[Host], settings: &WaitSettings, seed: u64) -> Observed {
+        let together = A_CPU * timers::allowed_cpus().map_or(1, |cpus| cpus.len());
+        self.waiting.chunks(together).flat_map(|some| all_at_once(hosts, some, settings, seed)).collect()
+    }
+}
+
+/// What was observed goes to the process of that round. Who fails here keeps what it has.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`].
-pub(super) fn side_by_side(
-    hosts: &[Host],
+pub(super) fn keep(
     subjects: &mut [Subject<WaitTrace>],
-    settings: &WaitSettings,
+    observed: Observed,
     round: usize,
-    seed: u64,
 ) -> Result<(), Fault> {
-    let mut chosen: Vec<usize> = Vec::new();
-    for (index, subject) in subjects.iter().enumerate() {
-        // On which CPU the others wait does not matter here.
-        let same = |other: &usize| is_same(&subjects[*other], subject);
-        if takes_part(subject) && !chosen.iter().any(same) {
-            chosen.push(index);
-        }
-    }
-    let together = A_CPU * timers::allowed_cpus().map_or(1, |cpus| cpus.len());
-    for some in chosen.chunks(together) {
-        for (index, run) in all_at_once(hosts, subjects, some, settings, seed) {
-            let subject = &mut subjects[index];
-            match (run, &mut subject.outcome) {
-                (Ok(run), Ok(trace)) => match trace.runs.get_mut(round) {
-                    Some(kept) => {
-                        kept.long.extend(run.long);
-                        kept.scans.extend(run.scans);
-                    }
-                    None => trace.runs.push(run),
-                },
-                (Err(Fault::Interrupted), _) => return Err(Fault::Interrupted),
-                (Err(fault), _) => subject.lost = Some(format!("long waits: {fault}")),
-                (Ok(_), Err(_)) => {}
-            }
+    for (index, run) in observed {
+        let subject = &mut subjects[index];
+        match (run, &mut subject.outcome) {
+            (Ok(run), Ok(trace)) => match trace.runs.get_mut(round) {
+                Some(kept) => {
+                    kept.long.extend(run.long);
+                    kept.scans.extend(run.scans);
+                }
+                None => trace.runs.push(run),
+            },
+            (Err(Fault::Interrupted), _) => return Err(Fault::Interrupted),
+            (Err(fault), _) => subject.lost = Some(format!("long waits: {fault}")),
+            (Ok(_), Err(_)) => {}
         }
     }
     Ok(())
+}
+
+/// A CPU that nothing is measured on meanwhile, in turn; any where there is no other one.
+fn elsewhere(measuring: Option<u32>, turn: usize) -> Option<u32> {
+    let measuring = measuring?;
+    let others: Vec<u32> = timers::allowed_cpus().ok()?.into_iter().filter(|cpu| *cpu != measuring).collect();
+    others.get(turn % others.len().max(1)).copied()
 }
 
 /// Whoever spins would be in the way of the others, and beside a busy thread each has to be alone.
@@ -75,24 +105,22 @@ fn is_same(one: &Subject<WaitTrace>, other: &Subject<WaitTrace>) -> bool {
 
 fn all_at_once(
     hosts: &[Host],
-    subjects: &[Subject<WaitTrace>],
-    chosen: &[usize],
+    waiting: &[(usize, Subject<WaitTrace>)],
     settings: &WaitSettings,
     seed: u64,
-) -> Vec<(usize, Answer<WaitRun>)> {
+) -> Observed {
     thread::scope(|scope| {
         let (ready, all_ready) = mpsc::channel::<()>();
         let mut starts = Vec::new();
-        let threads: Vec<_> = chosen
+        let threads: Vec<_> = waiting
             .iter()
-            .map(|&index| {
-                let subject = &subjects[index];
-                let mut random = StdRng::seed_from_u64(seed ^ index as u64);
+            .map(|(index, subject)| {
+                let mut random = StdRng::seed_from_u64(seed ^ *index as u64);
                 let ready = ready.clone();
                 let (start, go) = mpsc::channel::<()>();
                 starts.push(start);
                 let wait = move || {
-                    let placement = Placement { cpu: None, ..subject.conditions.placement() };
+                    let placement = subject.conditions.placement();
                     let bench = bench(&hosts[subject.host], subject, placement, settings);
                     // Nobody is in the way of others while it starts and warms up.
                     drop(ready);
@@ -100,7 +128,7 @@ fn all_at_once(
                     let (long, scans) = explore_long(&mut bench?, &settings.plan, &mut random)?;
                     Ok(WaitRun { long, scans, ..WaitRun::default() })
                 };
-                (index, thread::Builder::new().spawn_scoped(scope, wait))
+                (*index, thread::Builder::new().spawn_scoped(scope, wait))
             })
             .collect();
         drop(ready);

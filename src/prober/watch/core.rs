@@ -7,11 +7,14 @@ use std::thread;
 
 use timers::{CoreFrequency, CoreFrequencyMeter};
 
-/// Looks that are kept to know what the core does when nobody shares it.
+/// Looks that are kept to know what the core does when it is not shared.
+/// *Judgement*.
 const HISTORY: usize = 400;
 /// Looks before anything is said about sharing.
+/// *Judgement*.
 const FEWEST: usize = 20;
 /// A core that begins fewer additions a cycle than this share of what it does at its best is shared.
+/// *Seen*: sharing halves the additions a cycle.
 const SHARED: f64 = 0.9;
 
 /// A thread on the CPU that measures.
@@ -45,13 +48,18 @@ impl Core {
     pub fn look(&mut self) -> Option<CoreFrequency> {
         self.ask.send(()).ok()?;
         let core_frequency = self.answers.recv().ok()??;
+        self.remember(core_frequency);
+        Some(core_frequency)
+    }
+
+    /// Keeps what a process saw of this core.
+    pub fn remember(&mut self, core_frequency: CoreFrequency) {
         if self.widths.len() < HISTORY {
             self.widths.push(core_frequency.width);
         } else {
             self.widths[self.oldest] = core_frequency.width;
             self.oldest = (self.oldest + 1) % HISTORY;
         }
-        Some(core_frequency)
     }
 
     /// Whether that is markedly less than what the core does when this thread has it for itself.

@@ -22,7 +22,7 @@ fn what_grew_disturbed() {
 fn a_window_nobody_can_watch_is_asked_once() {
     let watch = Watch::new(None, true, Duration::ZERO);
     watch.borrow_mut().counts = Counts::at(std::path::Path::new("/nowhere"));
-    let mut process = ProcessWatch::of(&watch, 1);
+    let mut process = ProcessWatch::from_outside(&watch, 1);
     let mut asked = 0;
     let answer = process.gather(100, |repeat| {
         asked += 1;
@@ -59,7 +59,7 @@ impl Procfs {
     fn watched(&self) -> ProcessWatch {
         let watch = Watch::new(None, true, Duration::ZERO);
         watch.borrow_mut().counts = Counts::at(self.folder.path());
-        ProcessWatch::of(&watch, 7)
+        ProcessWatch::from_outside(&watch, 7)
     }
 
     /// What a process leaves behind that has to give way at each try.
@@ -92,7 +92,7 @@ fn short_windows_slip_through() {
         Ok::<_, ()>(vec![0; repeat as usize])
     });
     assert_eq!(answer, Ok((vec![0; 100], Seen::default())));
-    assert_eq!(process.end(), (switches(2), true));
+    assert_eq!(process.end(), (switches(3), true));
 }
 
 #[test]

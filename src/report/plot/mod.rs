@@ -6,7 +6,7 @@ pub mod svg;
 pub mod terminal;
 mod waits;
 
-use crate::model::{AccuracyKind, CostHistogram, IntervalHistogram, Staircase, TimerRow};
+use crate::model::{AccuracyKind, Bulk, CostHistogram, IntervalHistogram, Staircase, TimerRow};
 use crate::text::numbers::{share, time};
 use crate::text::plain;
 
@@ -87,7 +87,7 @@ impl Plot {
     /// The figures that there are of a timer: staircase, intervals against the lattice, single costs.
     #[must_use]
     pub fn all_of(row: &TimerRow) -> Vec<Self> {
-        let Some(figures) = &row.figures else { return Vec::new() };
+        let Some(figures) = row.figures.as_ref().and_then(Bulk::get) else { return Vec::new() };
         let staircase = figures.staircase.as_ref().and_then(|figure| staircase(row, figure));
         let intervals = figures.intervals.as_ref().and_then(|figure| intervals(row, figure));
         let singles = figures.singles.as_ref().and_then(|figure| costs(row, figure));

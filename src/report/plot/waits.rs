@@ -1,7 +1,7 @@
 //! The figures of a timer that waits: lateness as a histogram and as a survival curve, over length, and observed over asked.
 
 use super::{Axis, Data, Plot, Scale, levels, unit};
-use crate::model::{Granularity, Known, Lateness, LatenessHistogram, USUAL_WAIT_NS, WaitFigures, WaitRow};
+use crate::model::{Figure, Granularity, Lateness, LatenessHistogram, USUAL_WAIT_NS, WaitFigures, WaitRow};
 
 use crate::text::numbers::{time, trimmed};
 
@@ -42,7 +42,7 @@ fn begins(bin: u32) -> f64 {
 }
 
 fn histogram(late: &Lateness) -> Option<Plot> {
-    let bins = &late.histogram.bins;
+    let bins = late.histogram.get()?.bins;
     let (first, last) = (*bins.keys().next()?, *bins.range(..=LAST_BIN).next_back()?.0);
     let [from, to] = decades([begins(first), begins(last) + 1.0 / BINS].into_iter())?;
     let first_bin = (from * BINS) as i64 + 1;
@@ -76,10 +76,11 @@ fn histogram(late: &Lateness) -> Option<Plot> {
 }
 
 fn survival(late: &Lateness) -> Option<Plot> {
-    let all: u64 = late.histogram.bins.values().fold(0, |sum, count| sum.saturating_add(*count));
+    let bins = late.histogram.get()?.bins;
+    let all: u64 = bins.values().fold(0, |sum, count| sum.saturating_add(*count));
     let mut left = all;
     let mut points = Vec::new();
-    for (&bin, &count) in late.histogram.bins.range(..=LAST_BIN) {
+    for (&bin, &count) in bins.range(..=LAST_BIN) {
         left = left.saturating_sub(count);
         if left > 0 {
             // What is in the bin is over where it ends.
@@ -106,7 +107,7 @@ fn survival(late: &Lateness) -> Option<Plot> {
 }
 
 fn over_length(figures: &WaitFigures) -> Option<Plot> {
-    let at = |late: &Lateness, known: Option<Known>| {
+    let at = |late: &Lateness, known: Option<Figure>| {
         Some(((late.request_ns as f64).log10(), known?.value.log10()))
     };
     if figures.by_length().count() < 2 {
@@ -133,7 +134,8 @@ fn over_length(figures: &WaitFigures) -> Option<Plot> {
 }
 
 fn asked(figures: &WaitFigures) -> Option<Plot> {
-    let most = |of: fn(&[f64; 2]) -> f64| figures.staircase.iter().map(of).fold(0.0_f64, f64::max);
+    let staircase = figures.staircase.get()?;
+    let most = |of: fn(&[f64; 2]) -> f64| staircase.iter().map(of).fold(0.0_f64, f64::max);
     let (longest, highest) = (most(|point| point[0]), most(|point| point[1]));
     if longest <= 0.0 || !highest.is_finite() {
         return None;
@@ -148,7 +150,7 @@ fn asked(figures: &WaitFigures) -> Option<Plot> {
     Some(Plot {
         name: "staircase",
         title: "Observed over asked",
-        caption: format!("A sample of {} waits of random lengths. {told}", figures.staircase.len()),
+        caption: format!("A sample of {} waits of random lengths. {told}", staircase.len()),
         across: Axis {
             label: format!("asked for ({unit_across})"),
             from: 0.0,
@@ -156,7 +158,7 @@ fn asked(figures: &WaitFigures) -> Option<Plot> {
             scale: Scale::Linear,
         },
         up: Axis { label: format!("waited ({unit_up})"), from: 0.0, to, scale: Scale::Linear },
-        data: Data::Points(figures.staircase.iter().map(|[asked, took]| (asked / a, took / b)).collect()),
+        data: Data::Points(staircase.iter().map(|[asked, took]| (asked / a, took / b)).collect()),
         levels: levels(step.filter(|step| *step > 0.0).map(|step| step / b), 0.0, to),
         median: None,
         band: None,

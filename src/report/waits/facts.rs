@@ -1,7 +1,7 @@
 //! Everything about one timer that waits, as facts with names.
 
 use super::in_short;
-use crate::model::{Granularity, Known, MissedPolicy, PeriodRow, WaitConditions, WaitFigures, WaitRow};
+use crate::model::{Figure, Granularity, MissedPolicy, PeriodRow, WaitConditions, WaitFigures, WaitRow};
 use crate::report::Fact;
 use crate::text::numbers::{short_time, significant, time};
 
@@ -32,11 +32,13 @@ pub fn facts_of_waits(row: &WaitRow) -> Vec<Fact> {
     );
     tell("arm and cancel", figures.arm_cancel_ns.map(timed));
     for late in figures.by_length() {
-        let mut told = late.p50_ns.map_or_else(String::new, |p50| format!("median {}", timed(p50)));
-        for (name, known) in [("p90", late.p90_ns), ("p99", late.p99_ns), ("p99.9", late.p999_ns)] {
-            told += &known.map_or_else(String::new, |known| format!(", {name} {}", time(Some(known.value))));
-        }
-        told += &format!(", max {} in {} waits", time(Some(late.max_ns)), late.waits);
+        let quantiles = [("p90", late.p90_ns), ("p99", late.p99_ns), ("p99.9", late.p999_ns)];
+        let quantiles = quantiles
+            .iter()
+            .filter_map(|(name, known)| Some(format!("{name} {}", time(Some(known.as_ref()?.value)))));
+        let median = late.p50_ns.map(|p50| format!("median {}", timed(p50)));
+        let max = format!("max {} in {} waits", time(Some(late.max_ns)), late.waits);
+        let mut told = median.into_iter().chain(quantiles).chain([max]).collect::<Vec<_>>().join(", ");
         told += &late
             .timers_part_ns
             .map_or_else(String::new, |part| format!("; the timer's part {}", time(Some(part.value))));
@@ -96,30 +98,30 @@ fn all(conditions: &WaitConditions) -> String {
     in_short(conditions, &[], true)
 }
 
-fn with_interval(known: Known, written: impl Fn(f64) -> String) -> String {
+fn with_interval(known: Figure, written: impl Fn(f64) -> String) -> String {
     match known.low.zip(known.high) {
         Some((low, high)) => format!("{} [{}, {}]", written(known.value), written(low), written(high)),
         None => written(known.value),
     }
 }
 
-fn timed(known: Known) -> String {
+fn timed(known: Figure) -> String {
     with_interval(known, |ns| time(Some(ns)))
 }
 
 /// How finely waits can be asked for, at each scale.
 fn granularity(figures: &WaitFigures) -> String {
-    let told = |kind: &str, granularity: Option<Granularity>| match granularity {
+    let told = |kind: &str, unknown: &str, granularity: Option<Granularity>| match granularity {
         Some(Granularity::Step(known)) => format!("{kind} {}", timed(known)),
         Some(Granularity::AtMost(ns)) => format!("{kind} ≤ {}", short_time(ns)),
-        None => format!("{kind} unknown"),
+        None => format!("{unknown} unknown"),
     };
     let scales = figures.steps.iter().map(|steps| {
         format!(
             "up to {}: {}, {}",
             short_time(steps.up_to_ns as f64),
-            told("requests rounded to", steps.rounding),
-            told("wake-ups on a grid of", steps.grid)
+            told("requests rounded to", "rounding", steps.rounding),
+            told("wake-ups on a grid of", "grid", steps.grid)
         )
     });
     let all: Vec<String> = scales.collect();

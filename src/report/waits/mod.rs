@@ -1,18 +1,16 @@
 //! Timers that wait, as tables: what the terminal, the Markdown page and the spreadsheet share.
 
 mod conditions;
-mod csv;
 mod facts;
 mod ranking;
 mod tables;
 
 pub use conditions::{in_short, named};
-pub use csv::{periods as periods_csv, waits as waits_csv};
 pub use facts::{facts_of_period, facts_of_waits};
 pub use ranking::{Ranked, Ranking, Tail, usual_lateness};
 
 use super::notes::Notes;
-use crate::model::Report;
+use crate::model::{Lateness, Report, WaitRow};
 use crate::table::{Format, Style, Table, escape_markdown};
 use crate::text::hang;
 
@@ -30,6 +28,15 @@ pub struct Section {
 #[must_use]
 pub fn is_read(report: &Report) -> bool {
     !report.timers.is_empty() || (report.waits.is_empty() && report.periods.is_empty())
+}
+
+/// Shows `see` what was found at each length; nothing, once, where there are no figures.
+pub fn each_length<'a>(row: &'a WaitRow, mut see: impl FnMut(Option<&'a Lateness>)) {
+    let lengths = row.figures.as_ref().map_or(&[][..], |figures| &figures.lateness);
+    lengths.iter().for_each(|late| see(Some(late)));
+    if lengths.is_empty() {
+        see(None);
+    }
 }
 
 /// The tables of timers that wait, for pages, where notes stand with the timers.

@@ -1,10 +1,10 @@
-//! Which timers that wait nobody has a reason to pass over: no other is both less late and cheaper.
+//! Which timers that wait there is no reason to pass over: no other is both less late and cheaper.
 
 use super::named;
-use crate::model::{Known, Lateness, Report, USUAL_WAIT_NS, WaitConditions, WaitFigures, WaitRow};
+use crate::model::{Figure, Lateness, Report, USUAL_WAIT_NS, WaitConditions, WaitFigures, WaitRow, beats};
 
 /// A quantile of lateness: its name, and where it stands.
-pub type Tail = (&'static str, fn(&Lateness) -> Option<Known>);
+pub type Tail = (&'static str, fn(&Lateness) -> Option<Figure>);
 
 const TAILS: [Tail; 3] =
     [("p99", |late| late.p99_ns), ("p90", |late| late.p90_ns), ("p50", |late| late.p50_ns)];
@@ -46,26 +46,45 @@ impl<'a> Ranking<'a> {
         let determined =
             |tail: &Tail| all.iter().filter(|row| row.lateness.and_then(tail.1).is_some()).count();
         let most = determined(&TAILS[2]);
-        let tail = TAILS.into_iter().find(|tail| 2 * determined(tail) > most).unwrap_or(TAILS[2]);
-        // What waits beside a busy thread is not up against what waits alone.
-        let beside = |ranked: &Ranked| (ranked.row.conditions.load, ranked.row.conditions.cpu);
-        let known: Vec<_> = all.iter().map(|ranked| (beside(ranked), ranked.late_and_cost(tail))).collect();
-        for (ranked, (own_beside, own)) in all.iter_mut().zip(&known) {
-            let rivals =
-                known.iter().filter(|(beside, _)| beside == own_beside).filter_map(|(_, other)| *other);
-            ranked.front = own.is_some_and(|own| !rivals.into_iter().any(|other| beats(other, own)));
+        let common = TAILS.into_iter().position(|tail| 2 * determined(&tail) > most).unwrap_or(2);
+        let mut tail = TAILS[common];
+        mark_front(&mut all, tail);
+        // Those that others beat are waited for less often: a rarer one that all the rest have tells these apart.
+        let rarer = TAILS[..common].iter().find(|tail| {
+            let front = || all.iter().filter(|ranked| ranked.front);
+            front().count() > 0 && front().all(|ranked| ranked.lateness.and_then(tail.1).is_some())
+        });
+        let late = |ranked: &Ranked, tail: Tail| {
+            ranked.lateness.and_then(tail.1).map_or(f64::INFINITY, |known| known.value)
+        };
+        let others = tail;
+        if let Some(&rarer) = rarer {
+            tail = rarer;
+            mark_front(&mut all, tail);
         }
-        let late =
-            |ranked: &Ranked| ranked.lateness.and_then(tail.1).map_or(f64::INFINITY, |known| known.value);
-        all.sort_by(|a, b| b.front.cmp(&a.front).then(late(a).total_cmp(&late(b))));
+        all.sort_by(|a, b| {
+            let by = |tail| late(a, tail).total_cmp(&late(b, tail));
+            b.front.cmp(&a.front).then(by(tail)).then(by(others))
+        });
         Some(Self { request_ns, tail, rows: all })
+    }
+}
+
+/// Marks those on the front at that tail.
+fn mark_front(all: &mut [Ranked], tail: Tail) {
+    // What waits beside a busy thread is not up against what waits alone.
+    let beside = |ranked: &Ranked| (ranked.row.conditions.load, ranked.row.conditions.cpu);
+    let known: Vec<_> = all.iter().map(|ranked| (beside(ranked), ranked.late_and_cost(tail))).collect();
+    for (ranked, (own_beside, own)) in all.iter_mut().zip(&known) {
+        let rivals = known.iter().filter(|(beside, _)| beside == own_beside).filter_map(|(_, other)| *other);
+        ranked.front = own.is_some_and(|own| !rivals.into_iter().any(|other| beats(other, own)));
     }
 }
 
 /// How late each timer that waits was, at the median and in nanoseconds, at the usual length or the one nearest to it: named with its
 /// conditions where they differ.
 #[must_use]
-pub fn usual_lateness<F, V, H, P>(report: &Report<F, V, H, P>) -> Vec<(String, f64)> {
+pub fn usual_lateness(report: &Report) -> Vec<(String, f64)> {
     let rows = || report.waits.iter().filter_map(|row| Some((row, row.figures.as_ref()?)));
     let lengths = rows().flat_map(|(_, figures)| figures.by_length());
     let Some(usual) = Lateness::nearest(lengths, USUAL_WAIT_NS) else { return Vec::new() };
@@ -85,15 +104,4 @@ impl Ranked<'_> {
         // Too early is as far off as too late.
         Some([tail.1(lateness)?.value.abs(), lateness.cpu_ns?.value])
     }
-}
-
-/// Figures that differ by less than this share are as good as the same: the next run would rank them otherwise.
-const CLEAR: f64 = 0.1;
-
-/// Whether one is clearly better in one and not clearly worse in the other.
-fn beats(one: [f64; 2], other: [f64; 2]) -> bool {
-    let clearly_better = |a: f64, b: f64| a < (1.0 - CLEAR) * b;
-    let better = |at: usize| clearly_better(one[at], other[at]);
-    let worse = |at: usize| clearly_better(other[at], one[at]);
-    (better(0) || better(1)) && !worse(0) && !worse(1)
 }

@@ -1,9 +1,9 @@
 //! The tables of timers that wait.
 
 use super::{Ranking, Section, in_short, named};
-use crate::model::{Granularity, Known, MissedPolicy, Report, WaitConditions, WaitFigures};
+use crate::model::{Figure, Granularity, MissedPolicy, Report, WaitConditions, WaitFigures};
 use crate::report::notes::Notes;
-use crate::table::{Cell, Column, Notation, Table};
+use crate::table::{Column, Notation, Table, Value};
 use crate::text::clipped;
 use crate::text::numbers::short_time;
 
@@ -12,7 +12,7 @@ const FEW: usize = 8;
 
 const LONGEST_ID: usize = 100;
 
-fn value(known: Option<Known>) -> Cell {
+fn value(known: Option<Figure>) -> Value {
     known.map(|known| known.value).into()
 }
 
@@ -80,7 +80,7 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
     ]);
     for ranked in &rows {
         let figures = ranked.row.figures.as_ref()?;
-        let at = |of: fn(&crate::model::Lateness) -> Option<Known>| value(ranked.lateness.and_then(of));
+        let at = |of: fn(&crate::model::Lateness) -> Option<Figure>| value(ranked.lateness.and_then(of));
         table.push(vec![
             if ranked.front { "*" } else { "" }.into(),
             named(&clipped(&ranked.row.id, LONGEST_ID), &ranked.row.conditions, &among).into(),
@@ -113,7 +113,7 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
 }
 
 /// What is known well enough to be told: its interval leaves out 0.
-fn is_told(known: &Known) -> bool {
+fn is_told(known: &Figure) -> bool {
     known.low.zip(known.high).is_some_and(|(low, high)| low > 0.0 || high < 0.0)
 }
 
@@ -180,7 +180,7 @@ pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
             tables: Vec::new(),
         });
     }
-    let late = |known: Option<Known>| known.map_or(f64::INFINITY, |known| known.value);
+    let late = |known: Option<Figure>| known.map_or(f64::INFINITY, |known| known.value);
     rows.sort_by(|(_, a), (_, b)| {
         late(a.lateness_p99_ns.or(a.lateness_p50_ns))
             .total_cmp(&late(b.lateness_p99_ns.or(b.lateness_p50_ns)))

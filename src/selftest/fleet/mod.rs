@@ -34,7 +34,7 @@ pub const REGRESSION: f64 = 1.08;
 pub const BETWEEN_RUNS: f64 = 0.01;
 /// The share of nodes whose clock source fell, half of them before the upgrade.
 pub const FELL: f64 = 0.01;
-/// The share of nodes whose TSC drifts, likewise.
+/// The share of nodes whose TSC drifts.
 pub const DRIFTS: f64 = 0.005;
 /// The share of nodes that were never quiet.
 pub const RESTLESS: f64 = 0.03;

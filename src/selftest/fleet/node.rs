@@ -79,7 +79,7 @@ impl Node {
         let machine = Instance::drawn(random);
         let count = |share: f64| (share * nodes as f64).ceil() as usize;
         let bounds = [FELL, DRIFTS, RESTLESS, LACKS].map(count);
-        // The place among those that have the fault of that number; nobody has two.
+        // The place among those that have the fault of that number; no node has two.
         let place = |fault: usize| {
             let first: usize = bounds[..fault].iter().sum();
             (first..first + bounds[fault]).contains(&rank).then(|| rank - first)

@@ -11,7 +11,7 @@ use super::{BETWEEN_RUNS, Moment, Node};
 use crate::analysis::interval::CONFIDENCE;
 use crate::analysis::statistics::student_quantile;
 use crate::model::{
-    Accuracy, AccuracyKind, Answers, Cost, CpuOffset, Cycles, Declared, Following, Monotonic, Nature,
+    Accuracy, AccuracyKind, Bulk, Cost, CpuOffset, Cycles, Declared, Following, Monotonic, Nature,
     Observations, Outcome, Path, ReadPath, Stable, Status, ThreadSafe, TimerRow, Verdicts, Warning,
 };
 use crate::quality::{ACCURACY_EXPONENT, COST_EXPONENT, SPREAD_EXPONENT, quality};
@@ -259,7 +259,7 @@ impl Run<'_> {
             offset_ppm: Some(ppm.unwrap_or(0.0)),
             offset_uncertainty_ppm: Some(if ppm.is_some() { 0.1 } else { 0.035 }),
             longest_window_s: Some(5.7),
-            allan: Vec::new(),
+            allan: Bulk::default(),
             jumps: 0,
             freezes: 0,
             largest_ns: None,

@@ -49,8 +49,9 @@ impl WaitCase {
         let mut random = StdRng::seed_from_u64(self.seed);
         let blocks = self.model.means == Means::Blocks;
         let mut trace = WaitTrace { reference: reference(), blocks, runs: Vec::new() };
+        let first = plan.first();
         for process in 0..plan.processes {
-            trace.runs.push(explore(&mut self.bench(process), plan.lengths_ns, plan, &mut random)?);
+            trace.runs.push(explore(&mut self.bench(process), plan.lengths_ns, &first, &mut random)?);
         }
         // Who spins does not wait beside others.
         let rounds = if blocks { plan.long_rounds } else { 0 };
@@ -58,6 +59,12 @@ impl WaitCase {
             let (long, scans) = explore_long(&mut self.bench(plan.processes + round), plan, &mut random)?;
             run.long = long;
             run.scans.extend(scans);
+        }
+        // Every other one is among those that more waits are worth.
+        let further = if self.seed.is_multiple_of(2) { plan.further } else { 0 };
+        for process in 0..further {
+            let mut bench = self.bench(plan.processes + rounds + process);
+            trace.runs.push(explore(&mut bench, plan.lengths_ns, plan, &mut random)?);
         }
         Ok(waits::figures(&trace, None))
     }

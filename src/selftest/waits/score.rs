@@ -9,7 +9,7 @@ use timers::waits::Means;
 
 use super::truth::{Ticks, Waits, cpu_slope, is_proportional};
 use super::{TickCase, WaitCase};
-use crate::model::{Granularity, Known, Lateness, MissedPolicy, PeriodFigures, Steps, WaitFigures};
+use crate::model::{Figure, Granularity, Lateness, MissedPolicy, PeriodFigures, Steps, WaitFigures};
 use crate::selftest::figure::{FigureScore, FigureSummary, Found};
 
 /// A step is right within this share.
@@ -106,9 +106,14 @@ impl Judged {
         Self { judgement, kind: kind.into(), periodic, figures: Vec::new() }
     }
 
-    fn add(&mut self, name: &'static str, truth: Option<f64>, known: Option<Known>, relative: bool) {
-        let found =
-            |known: Known| Found { truth, value: Some(known.value), low: known.low, high: known.high };
+    fn add(&mut self, name: &'static str, truth: Option<f64>, known: Option<Figure>, relative: bool) {
+        let found = |known: Figure| Found {
+            truth,
+            value: Some(known.value),
+            low: known.low,
+            high: known.high,
+            remains: 0.0,
+        };
         self.figures.extend(known.map(|known| (name, found(known), relative)));
     }
 
@@ -193,7 +198,7 @@ fn declared(model: &WaitModel) -> [impl Fn(&Steps) -> Option<f64> + use<>; 2] {
 }
 
 /// Whether it is this step and no other, though not as well known as it should be.
-fn near(step: Known, truth: f64) -> bool {
+fn near(step: Figure, truth: f64) -> bool {
     (step.value / truth - 1.0).abs() < WRONG
 }
 

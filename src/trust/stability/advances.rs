@@ -2,7 +2,7 @@
 //!
 //! Such an answer is worth less than a comparison. No second reading of the reference shows how long it took to get from one clock
 //! to the other, and a thread that loses its CPU in between makes both windows differ by milliseconds. So a single answer disqualifies
-//! nobody, and what several say counts only as far as it holds whichever of them is left out.
+//! no timer, and what several say counts only as far as it holds whichever of them is left out.
 
 use super::SLEW;
 use crate::model::{Outcome, Stable};
@@ -13,16 +13,20 @@ use crate::trust::Case;
 /// What reading one clock after the other may take longer at one end than at the other: at the first of them the code may be
 /// cold. Node compiles the reads anew for each answer, which took up to 54 µs on a machine that had other work to do; Python
 /// up to 6 µs. Twice the most that was seen.
+/// *Seen*.
 const COLD_NS: f64 = 1e5;
 
 /// A rate that is not known better than this share cannot be told from one that a clock may be slewed by.
+/// *Definition*.
 const KNOWN: f64 = SLEW;
 
 /// Answers may differ by this share beyond their uncertainties: in one window the clock was slewed one way, in the next the other.
+/// *Computed*.
 const SLEWED: f64 = 2.0 * SLEW;
 
 /// A clock that moved by less than this share of the time stood still. While the thread slept that says what it counts, and
 /// nothing of its rate.
+/// *Judgement*: as `STILL_ASLEEP`.
 const STILL: f64 = 0.3;
 
 /// One answer.

@@ -7,6 +7,7 @@ use crate::model::Counted;
 use crate::trust::Case;
 
 /// Parts of the longest window, whose rates tell how steady it was. More would each be shorter, and tell less of slow changes.
+/// *Judgement*.
 const PARTS: usize = 8;
 
 /// A rate against the reference, as a share above it, and what the reads leave uncertain: no true figure is farther from it.
@@ -28,7 +29,7 @@ pub(super) struct Known {
     /// Other processes that were asked, and between which rates they were; `None` where they show no difference.
     pub processes: u32,
     pub between: Option<[f64; 2]>,
-    /// How many of them are off for certain, by more than anybody corrects a clock.
+    /// How many of them are off for certain, by more than a clock is ever corrected.
     pub off: u32,
     /// The one that is farthest off.
     pub farthest: Option<Rate>,

@@ -38,8 +38,10 @@ impl Found {
     /// still meanwhile. Some runtimes compile the work anew and do it several times as fast, but not a hundred times.
     pub fn look_at_work(&mut self, case: &Case) {
         /// Work is that many steps long at least.
+        /// *Judgement*: runtimes do work several times as fast, not a hundred times.
         const STEPS: f64 = 200.0;
         /// What a clock that stands still may show all the same, in steps.
+        /// *Judgement*.
         const STILL: f64 = 2.0;
         let (Some(step), Some(ns)) = (case.step_ns(), case.profile.ns_per_tick) else { return };
         let shortest = (STEPS * step).max(1_000.0);

@@ -234,6 +234,12 @@ def advance(asked, timed_by, during, ms):
             "reference": timed_by.ticks(end_reference) - timed_by.ticks(start_reference)}
 
 
+def resolution(name):
+    """What Python itself says of a clock."""
+    name = name[: -len("_ns")] if name.endswith("_ns") else name
+    return {"resolution_ns": time.get_clock_info(name).resolution * 1e9} if name in DECLARED else {}
+
+
 def hello(protocol):
     if protocol != 1:
         raise ValueError(f"this agent speaks protocol 1, not {protocol}")
@@ -245,7 +251,7 @@ def hello(protocol):
             missing.append({"id": name, "label": f"time.{name}()", "reason": words(why)})
             continue
         timers.append({"id": name, "label": shown.label, "ns_per_tick": shown.ns_per_tick,
-                       "reference": name == REFERENCE, **shown.declared})
+                       "reference": name == REFERENCE, **shown.declared, **resolution(name)})
     runtime = {"name": platform.python_implementation(), "version": platform.python_version()}
     return {"protocol": 1, "runtime": runtime, "timers": timers, "unavailable": missing, "ops": OPS,
             "waiters": [waits.hello(name) for name in waiters]}

@@ -13,7 +13,7 @@ use crate::Unavailable;
 pub use crate::os::unix::clocks::*;
 pub use crate::os::unix::portable::*;
 
-/// There is no clock that nobody trims.
+/// Every clock is trimmed.
 pub const CLOCK_MONOTONIC_RAW: clockid_t = ABSENT;
 /// Of sys/_clock_id.h, since FreeBSD 15.
 pub const CLOCK_TAI: clockid_t = 16;

@@ -12,7 +12,7 @@ pub fn files() -> Option<PathBuf> {
     None
 }
 
-/// Nobody can forbid a program to read a counter here.
+/// A program cannot be forbidden to read a counter here.
 pub fn regain_counter() {}
 
 /// What the system tells by sysctl(3).

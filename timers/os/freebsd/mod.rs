@@ -15,7 +15,7 @@ pub(crate) use timers::{OWN, visit_own};
 /// Children have groups.
 pub mod process {
     pub use crate::os::other::process::{
-        adopt_descendants, all, end_all_with, ends_with_its_starter, hidden, listed,
+        adopt_descendants, all, end_all_with, ends_with, ends_with_its_starter, hidden, listed,
     };
     pub use crate::os::unix::process::*;
 }

@@ -28,7 +28,7 @@ pub fn current() -> Option<u32> {
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
-/// The threads of a process; `None` where nobody tells.
+/// The threads of a process; `None` where that is not shown.
 pub fn threads(process: u32) -> Option<Vec<u32>> {
     let threads = fs::read_dir(procfs::of(process)?.join("task")).ok()?;
     Some(threads.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())

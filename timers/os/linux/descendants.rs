@@ -1,5 +1,5 @@
 //! Who descends from whom, as `/proc` tells it (proc_pid_stat(5)). Where it tells nothing, or counts processes otherwise than this one
-//! does (`procfs`), nobody does: then only process groups are ended.
+//! does (`procfs`), none is found: then only process groups are ended.
 
 use std::fs;
 

@@ -1,7 +1,7 @@
 //! What steers the kernel's clocks: how NTP trims their rate, and how often the timer interrupt moves the coarse ones.
 //!
 //! What ticks: nothing here; these are declarations of the kernel about its own timekeeping, read and never changed.
-//! Who may read them: everybody, unless a seccomp filter forbids the call. Sources: [adjtimex(2)], [clock_getres(2)].
+//! Who may read them: any process, unless a seccomp filter forbids the call. Sources: [adjtimex(2)], [clock_getres(2)].
 //!
 //! [adjtimex(2)]: https://man7.org/linux/man-pages/man2/adjtimex.2.html
 //! [clock_getres(2)]: https://man7.org/linux/man-pages/man2/clock_getres.2.html

@@ -70,7 +70,7 @@ impl Event {
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor was just opened and belongs to nobody else.
+        // SAFETY: the descriptor was just opened and has no other owner.
         Ok(Self(unsafe { File::from_raw_fd(descriptor) }))
     }
 

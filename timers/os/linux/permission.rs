@@ -1,7 +1,7 @@
 //! Whether this process may read the counter of the CPU, by the instruction or through the vDSO.
 //!
 //! Who may not dies of each look at a clock of the system, the standard library's own included: a timeout, a temporary file. So this program
-//! takes the permission back for itself, as anybody may, remembers that it had none, and lists what needs it as not to be had.
+//! takes the permission back for itself, as any process may, remembers that it had none, and lists what needs it as not to be had.
 //! Source: `PR_SET_TSC(2const)`.
 
 use std::env;
@@ -14,7 +14,7 @@ use crate::Unavailable;
 /// What tells those that this program starts that they would have none. A user has no use for it.
 const REFUSED: &str = "TIMERMETER_COUNTER_REFUSED";
 
-/// Takes back the permission to read the counter, where whoever started this program took it. To be called first, before there is any other
+/// Takes back the permission to read the counter, where the parent process took it. To be called first, before there is any other
 /// thread.
 pub fn regain_counter() {
     if is_permitted() {

@@ -1,7 +1,7 @@
 //! Whether `/proc` counts processes as this one does ([pid_namespaces(7)], proc_pid_status(5)).
 //!
 //! A mount of procfs shows the PID namespace that it was made for. After `unshare --pid` without `--mount-proc`, and in a container that
-//! sees the `/proc` of its host, the numbers there are those of another namespace: in this one they mean somebody else. What lies below
+//! sees the `/proc` of its host, the numbers there are those of another namespace: in this one they mean other processes. What lies below
 //! `self` and `thread-self` is right everywhere.
 //!
 //! [pid_namespaces(7)]: https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
@@ -15,7 +15,7 @@ pub fn of(process: u32) -> Option<PathBuf> {
     is_ours().then(|| format!("/proc/{process}").into())
 }
 
-/// Why nobody can tell here which processes descend from this one.
+/// Why it cannot be told here which processes descend from this one.
 #[must_use]
 pub fn hidden() -> Option<&'static str> {
     match seen() {

@@ -86,7 +86,7 @@ fn dynamic(descriptor: RawFd) -> clockid_t {
 fn refused(path: &str, error: &io::Error) -> Unavailable {
     let why = format!("{path}: {error}");
     match error.kind() {
-        io::ErrorKind::NotFound => Unavailable::because(format!("no such device: {path}")).remedy(
+        io::ErrorKind::NotFound => Unavailable::because("no such device").remedy(
             "a network card with a clock (`ethtool -T`), or in a virtual machine `modprobe ptp_kvm`; a container has to be given \
              the device",
         ),

@@ -101,7 +101,7 @@ pub fn getrusage(_who: i32, _usage: &mut MaybeUninit<rusage>) -> i32 {
     -1
 }
 
-/// Nobody asks: there is no clock of the kernel to time it with.
+/// Never asked: there is no clock of the kernel to time it with.
 pub fn cheapest_call() -> u64 {
     0
 }

@@ -1,4 +1,4 @@
-//! Nothing is started, as nobody could end what it starts.
+//! Nothing is started, as what it starts could not be ended.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};
@@ -17,6 +17,10 @@ pub fn spawn(_command: &mut Command) -> io::Result<Child> {
 }
 
 pub fn ends_with_its_starter(_command: &mut Command) {}
+
+pub fn ends_with(_parent: u32) -> bool {
+    true
+}
 
 pub fn adopt_descendants() {}
 

@@ -62,7 +62,7 @@ unsafe extern "C" {
     pub safe fn clock() -> clock_t;
 }
 
-/// `times`. With the structure, as everybody calls it: Linux skips the accounting for a null pointer.
+/// `times`. With the structure, as programs call it: Linux skips the accounting for a null pointer.
 #[inline(always)]
 pub fn times() -> clock_t {
     let mut spent = MaybeUninit::uninit();

@@ -15,7 +15,7 @@ pub fn open_at_once(path: &Path) -> io::Result<File> {
     open(path, OFlags::NONBLOCK)
 }
 
-/// Likewise, but not through a link.
+/// The same, but not through a link.
 ///
 /// # Errors
 /// What the system said.
@@ -30,7 +30,7 @@ fn open(path: &Path, flags: OFlags) -> io::Result<File> {
 /// Locks a file or a folder for this process alone, as long as it is open (flock(2)).
 ///
 /// # Errors
-/// When somebody else holds it, or the file system has no locks.
+/// When another process holds it, or the file system has no locks.
 pub fn lock(file: &File) -> io::Result<()> {
     Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
 }

@@ -32,7 +32,7 @@ pub fn refused(call: &str, error: &io::Error, _since: &str) -> Unavailable {
     Unavailable::because(format!("{call}: {error}"))
 }
 
-/// Nobody can forbid reading the counter of the CPU.
+/// Nothing forbids reading the counter of the CPU.
 pub fn tsc_permitted() -> Result<(), Unavailable> {
     Ok(())
 }

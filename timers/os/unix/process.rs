@@ -15,7 +15,7 @@ use crate::os::{CpuTime, Pid};
 /// Has the process of `command` lead a group of its own, which can be ended as a whole.
 ///
 /// # Errors
-/// Where the system has no such thing, so that nobody could end what it starts.
+/// Where the system has no such thing, so that what it starts could not be ended.
 pub fn lead_group(command: &mut Command) -> io::Result<()> {
     command.process_group(0);
     Ok(())
@@ -32,13 +32,13 @@ pub fn spawn(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Ends a group. Nothing happens when nobody is left in it.
+/// Ends a group. Nothing happens when it is empty.
 pub fn kill_group(group: Pid) {
     let _ = raw(group).map(|group| kill_process_group(group, Signal::KILL));
 }
 
-/// Ends a child that nobody else waits for, and waits for it. Nothing happens where the kernel knows no child of that number: until a
-/// child is waited for, its number is nobody else's.
+/// Ends a child that no other thread waits for, and waits for it. Nothing happens where the kernel knows no child of that number: until a
+/// child is waited for, its number means no other process.
 pub fn end_child(process: Pid) {
     let Some(number) = raw(process) else { return };
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -54,7 +54,7 @@ pub fn has_exited(child: Pid) -> bool {
     waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT)
 }
 
-/// Returns once a child is over, likewise.
+/// Returns once a child is over, as above.
 pub fn until_it_exits(child: Pid) {
     waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
 }
@@ -64,10 +64,10 @@ pub fn until_it_exits(child: Pid) {
 /// # Errors
 /// When it is no child any more.
 pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
-    // As the standard library does: nobody is to wait for what is not written any more.
+    // As the standard library does: a reader is not to wait for what is not written any more.
     drop(child.stdin.take());
     let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
-    // SAFETY: both are places that are written to, and the number is that of a child nobody has waited for.
+    // SAFETY: both are places that are written to, and the number is that of a child that was not waited for.
     while unsafe { libc::wait4(child.id().cast_signed(), &raw mut status, 0, usage.as_mut_ptr()) } < 0 {
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::Interrupted {

@@ -40,7 +40,7 @@ pub fn asked() -> Option<Request> {
 /// error from then on, and no end without a word.
 ///
 /// # Errors
-/// When nobody can listen: signals do then what they do by themselves.
+/// When signals cannot be heard: signals do then what they do by themselves.
 pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
     let ended = [SIGINT, SIGTERM, SIGQUIT].into_iter().chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
     // First of all: from the first handler on a signal does nothing by itself, and one that came before this would not be heard.
@@ -58,7 +58,7 @@ pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name("signals".into()).spawn(work).map(drop)
 }
 
-/// Whether whoever started this program wants it to go on when a signal comes, as `nohup` does.
+/// Whether the parent process wants it to go on when a signal comes, as `nohup` does.
 fn is_ignored(signal: i32) -> bool {
     let mut now = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: nothing is changed by a null pointer; the other one is valid.

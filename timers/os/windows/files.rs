@@ -40,7 +40,7 @@ fn open(path: &Path, flags: u32) -> io::Result<File> {
 /// here it is one far beyond the end. Folders have no locks.
 ///
 /// # Errors
-/// When somebody else holds it, or it is a folder.
+/// When another process holds it, or it is a folder.
 pub fn lock(file: &File) -> io::Result<()> {
     let mut place = OVERLAPPED::default();
     place.Anonymous.Anonymous.OffsetHigh = i32::MAX as u32;

@@ -15,7 +15,7 @@ pub use crate::os::other::limits::{allow_files, open_files, share_reserves};
 pub fn shortage(error: &io::Error) -> Option<Shortage> {
     match error.raw_os_error()?.cast_unsigned() {
         ERROR_TOO_MANY_OPEN_FILES => Some(Shortage::Files(None)),
-        // A job object that somebody else made may allow so many processes only.
+        // A job object made by another process may allow so many processes only.
         ERROR_NOT_ENOUGH_QUOTA => Some(Shortage::Processes(None)),
         ERROR_NOT_ENOUGH_MEMORY | ERROR_OUTOFMEMORY | ERROR_COMMITMENT_LIMIT | ERROR_NO_SYSTEM_RESOURCES => {
             Some(Shortage::Memory)

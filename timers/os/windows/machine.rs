@@ -27,7 +27,7 @@ pub fn kernel() -> KernelName {
     KernelName { name: Some("Windows NT".into()), release, version: None }
 }
 
-/// Nobody can forbid a program to read a counter here.
+/// A program cannot be forbidden to read a counter here.
 pub fn regain_counter() {}
 
 /// What the system tells by its calls; `cpu` is the one whose core is told, without it the first one allowed.

@@ -25,11 +25,11 @@ use windows_sys::Win32::System::Threading::{
 use super::affinity::{checked, inherit};
 use super::functions;
 pub use crate::os::other::process::{
-    adopt_descendants, all, end_all_with, end_child, ends_with_its_starter, hidden, listed, signal,
+    adopt_descendants, all, end_all_with, end_child, ends_with, ends_with_its_starter, hidden, listed, signal,
 };
 use crate::os::{CpuTime, Pid};
 
-/// Nobody has to: what is in a job ends with this process.
+/// Nothing has to: what is in a job ends with this process.
 pub const NEEDS_GUARD: bool = false;
 
 /// What a process that is ended returns.
@@ -55,7 +55,7 @@ fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
     if handle.is_null() {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: it was just made for the caller, and belongs to nobody else.
+    // SAFETY: it was just made for the caller, and has no other owner.
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
@@ -112,7 +112,7 @@ fn release(child: HANDLE) -> io::Result<OwnedHandle> {
     }
 }
 
-/// Ends a job. Nothing happens when nobody is left in it.
+/// Ends a job. Nothing happens when it is empty.
 pub fn kill_group(group: Pid) {
     if let Some(job) = jobs().remove(&group.0) {
         // SAFETY: the handle is open.
@@ -126,7 +126,7 @@ pub fn has_exited(child: Pid) -> bool {
     is_over(child, 0)
 }
 
-/// Returns once a child is over, likewise.
+/// Returns once a child is over, as above.
 pub fn until_it_exits(child: Pid) {
     is_over(child, INFINITE);
 }

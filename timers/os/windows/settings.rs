@@ -21,7 +21,7 @@ const PLANS: [(u32, &str); 4] = [
 const MOST_CAPABLE: &str = "P-core";
 const LEAST_CAPABLE: &str = "E-core";
 
-/// The plan by which the system trades power for speed now; of one that somebody made the number.
+/// The plan by which the system trades power for speed now; of a plan made by hand the number.
 pub(super) fn power_plan() -> Option<String> {
     type Ask = unsafe extern "system" fn(*mut core::ffi::c_void, *mut *mut GUID) -> u32;
     // SAFETY: the signature is the documented one.

@@ -44,7 +44,7 @@ pub fn asked() -> Option<Request> {
 /// Has `asked` called, in a thread of its own, when an event asks this program to end.
 ///
 /// # Errors
-/// When nobody can listen: events do then what they do by themselves.
+/// When signals cannot be heard: events do then what they do by themselves.
 pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
     let (tell, told) = mpsc::sync_channel(1);
     let work = move || {

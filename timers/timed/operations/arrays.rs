@@ -19,7 +19,7 @@ pub(super) fn new_and_copy(size: u64) -> impl Operation {
     let original = bytes(size);
     move || {
         let original = black_box(&original);
-        // Opaque, or the zeros would be left out, as nobody reads them.
+        // Opaque, or the zeros would be left out, as they are not read.
         let mut copy = black_box(vec![0_u8; original.len()]);
         copy.copy_from_slice(original);
         copy

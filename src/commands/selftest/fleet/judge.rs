@@ -57,7 +57,7 @@ impl Score {
             fleet.timers().iter().map(|timer| (timer.id, timer)).collect();
         let mut apart = HashMap::<&str, HashSet<&str>>::new();
         for unlike in &found.unlike {
-            let costs = unlike.figures.iter().filter(|figure| figure.quantity == Quantity::Cost);
+            let costs = unlike.figures.iter().filter(|figure| figure.quantity == Quantity::COST);
             costs.for_each(|figure| {
                 apart.entry(&figure.timer).or_default().insert(&unlike.node);
             });
@@ -82,7 +82,7 @@ impl Score {
         let verdict = figure.compared.verdict;
         let changed = matches!(verdict, Verdict::Worse | Verdict::Better);
         match figure.compared.quantity {
-            Quantity::Cost => {
+            quantity if quantity == Quantity::COST => {
                 let costs = if timer.is_of_kernel() { &mut self.regressed } else { &mut self.unchanged };
                 let Some((low, high)) = figure.compared.difference.percent_interval else { return };
                 let [low, high] = [low, high].map(|percent| (percent / 100.0).ln_1p());
@@ -90,9 +90,11 @@ impl Score {
                 costs.half_widths += (high - low) / 2.0;
                 costs.told.add(if timer.is_of_kernel() { verdict == Verdict::Worse } else { changed });
             }
-            Quantity::Quality if timer.is_of_kernel() => self.qualities.add(verdict == Verdict::Worse),
-            Quantity::Accuracy => self.steps.add(changed),
-            Quantity::Spread => self.spreads.add(changed),
+            quantity if quantity == Quantity::QUALITY && timer.is_of_kernel() => {
+                self.qualities.add(verdict == Verdict::Worse)
+            }
+            quantity if quantity == Quantity::ACCURACY => self.steps.add(changed),
+            quantity if quantity == Quantity::SPREAD => self.spreads.add(changed),
             _ => {}
         }
     }

@@ -127,7 +127,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // SAFETY: mapped once, of that length; nobody refers to it any more.
+        // SAFETY: mapped once, of that length; nothing refers to it any more.
         unsafe { libc::munmap(self.begin.cast::<c_void>(), self.length) };
     }
 }
@@ -146,7 +146,7 @@ impl Timeout {
         // SAFETY: the parameters have the length that the kernel knows and writes.
         let made = unsafe { libc::syscall(number_since_5_1(425), ENTRIES, &raw mut told) };
         let descriptor = checked("io_uring_setup()", made)?;
-        // SAFETY: it was just opened and belongs to nobody else; descriptors are ints.
+        // SAFETY: it was just opened and has no other owner; descriptors are ints.
         let ring = unsafe { OwnedFd::from_raw_fd(descriptor as c_int) };
         if told.features & FEAT_SINGLE_MMAP == 0 {
             let why = Unavailable::because("this kernel's io_uring has no timeouts");

@@ -18,7 +18,7 @@ pub(super) trait KernelTimer: Method {
         1
     }
 
-    /// Takes the expirations that nobody waited for.
+    /// Takes the expirations that were not waited for.
     fn clear(&self) {}
 }
 

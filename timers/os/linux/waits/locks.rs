@@ -1,8 +1,8 @@
 //! Waiting for other threads, none of which ever comes: a futex, a condition variable, a semaphore.
 //!
-//! What ticks: a high-resolution timer. At what granularity: nanoseconds. Who may use them: everybody. Caveats: the condition variable
+//! What ticks: a high-resolution timer. At what granularity: nanoseconds. Who may use them: any process. Caveats: the condition variable
 //! and the semaphore are futexes of libc; they are told a point in time, so that a read of the clock stands in what is observed.
-//! The semaphore's is of CLOCK_REALTIME: it ends early or late when somebody sets the clock.
+//! The semaphore's is of CLOCK_REALTIME: it ends early or late when the clock is set.
 //! Sources: `futex(2)`, `pthread_cond_timedwait(3)`, `sem_timedwait(3)`.
 
 use std::cell::UnsafeCell;
@@ -20,7 +20,7 @@ use crate::waits::{WaitInfo, linux};
 /// The call that takes a time of 64 bits: the only one there is where registers have as many, the newer of two elsewhere.
 const FUTEX: c_long = if cfg!(target_pointer_width = "64") { libc::SYS_futex } else { number_since_5_1(422) };
 
-/// A word that nobody changes.
+/// A word that never changes.
 pub(crate) struct Futex(AtomicU32);
 
 impl Futex {
@@ -61,7 +61,7 @@ impl Method for Condition {
             UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
         ));
         let mut attributes = MaybeUninit::uninit();
-        // SAFETY: the attributes are initialised by the first call, used by the next two and given back; nobody knows the
+        // SAFETY: the attributes are initialised by the first call, used by the next two and given back; no other thread knows the
         // condition yet.
         let number = unsafe {
             libc::pthread_condattr_init(attributes.as_mut_ptr());
@@ -90,7 +90,7 @@ impl Countdown for Condition {
 
 impl Drop for Condition {
     fn drop(&mut self) {
-        // SAFETY: initialised, and nobody waits.
+        // SAFETY: initialised, and no thread waits.
         unsafe {
             libc::pthread_cond_destroy(self.0.0.get());
             libc::pthread_mutex_destroy(self.0.1.get());
@@ -117,7 +117,7 @@ impl Method for Semaphore {
     fn open() -> Result<Self, Unavailable> {
         // SAFETY: integers, or an array of them, for which zeros are a value.
         let semaphore = Box::new(UnsafeCell::new(unsafe { MaybeUninit::<sem_t>::zeroed().assume_init() }));
-        // SAFETY: the place is valid and nobody knows it yet.
+        // SAFETY: the place is valid and no other thread knows it yet.
         checked("sem_init()", unsafe { libc::sem_init(semaphore.get(), 0, 0) })?;
         let semaphore = Self(semaphore);
         semaphore.until(0).opens(Self::INFO.label).map(|()| semaphore)
@@ -133,7 +133,7 @@ impl Countdown for Semaphore {
 
 impl Drop for Semaphore {
     fn drop(&mut self) {
-        // SAFETY: initialised, and nobody waits.
+        // SAFETY: initialised, and no thread waits.
         unsafe { libc::sem_destroy(self.0.get()) };
     }
 }

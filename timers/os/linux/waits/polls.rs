@@ -1,7 +1,7 @@
 //! Waiting for files, of which there are none: `poll`, `ppoll`, `select`, `pselect`, `epoll_wait`, `epoll_pwait2`.
 //!
 //! What ticks: a high-resolution timer. At what granularity: `poll` and `epoll_wait` are asked in milliseconds, `select` in
-//! microseconds, the others in nanoseconds. Who may use them: everybody; `epoll_pwait2` came with Linux 5.11. Caveats: the kernel
+//! microseconds, the others in nanoseconds. Who may use them: any process; `epoll_pwait2` came with Linux 5.11. Caveats: the kernel
 //! wakes the thread up to 0.1 % of the request late (0.5 % for one with a positive nice value) where that is more than the timer
 //! slack, 100 ms at most (`select_estimate_accuracy`); a request of nothing returns at once. Those of milliseconds end after 24 days
 //! at the latest.
@@ -76,7 +76,7 @@ impl Epoll {
     fn new() -> Result<Self, Unavailable> {
         // SAFETY: plain numbers.
         let descriptor = checked("epoll_create1()", unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
-        // SAFETY: it was just opened and belongs to nobody else.
+        // SAFETY: it was just opened and has no other owner.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(descriptor) }))
     }
 

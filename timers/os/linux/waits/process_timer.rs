@@ -1,9 +1,9 @@
 //! The timer of the process, `setitimer`.
 //!
-//! What ticks: a high-resolution timer of CLOCK_MONOTONIC. At what granularity: microseconds. Who may use it: everybody, but there is one a
+//! What ticks: a high-resolution timer of CLOCK_MONOTONIC. At what granularity: microseconds. Who may use it: any process, but there is one a
 //! process, which `alarm` uses as well. Caveats: its signal, SIGALRM, goes to the process. The thread that waits keeps it blocked
-//! and takes it; another thread that gets it passes it on, which takes longer, and blocks it from then on, so that it ends nobody. Each
-//! wait takes two calls. What a periodic one missed nobody tells. A request of nothing would disarm it, so that it asks for a microsecond.
+//! and takes it; another thread that gets it passes it on, which takes longer, and blocks it from then on, so that it ends no thread. Each
+//! wait takes two calls. What a periodic one missed is not told. A request of nothing would disarm it, so that it asks for a microsecond.
 //! Sources: `setitimer(2)`, `signal(7)`.
 
 use std::mem::MaybeUninit;
@@ -56,7 +56,7 @@ extern "C" fn pass_on(signal: c_int, _: *mut siginfo_t, context: *mut c_void) {
     STRAYED.fetch_add(1, Ordering::SeqCst);
     let thread = HOLDER.load(Ordering::SeqCst);
     // SAFETY: the kernel gives a handler a valid context, whose mask is that of the thread once the handler is left. All of these may
-    // be called in a handler; `errno` belongs to whoever was interrupted.
+    // be called in a handler; `errno` belongs to the interrupted thread.
     unsafe {
         let number = *libc::__errno_location();
         block_in(context, signal);

@@ -1,6 +1,6 @@
 //! Waiting for signals: none (`sigtimedwait`), and those of a timer of POSIX (`timer_create`).
 //!
-//! What ticks: a high-resolution timer. At what granularity: nanoseconds. Who may use them: everybody. Caveats: the timer sends its
+//! What ticks: a high-resolution timer. At what granularity: nanoseconds. Who may use them: any process. Caveats: the timer sends its
 //! signal to the thread that waits (`SIGEV_THREAD_ID`) and not to the process, as `SIGEV_SIGNAL` does, nor to a thread that libc starts for
 //! it, as `SIGEV_THREAD` does. That thread keeps the signal blocked from then on: it is taken and never delivered. Each wait takes two calls. What
 //! a periodic one missed is told by `timer_getoverrun`. A request of nothing would disarm it, so that it asks for a nanosecond.

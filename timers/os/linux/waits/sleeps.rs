@@ -1,8 +1,8 @@
 //! `nanosleep`, `clock_nanosleep`, `usleep`.
 //!
 //! What ticks: a high-resolution timer of the clock that is named; `nanosleep` and `usleep` are of CLOCK_MONOTONIC here, whatever POSIX
-//! says. At what granularity: nanoseconds, but for `usleep`. Who may use them: everybody. Caveats: an absolute wait reads the clock
-//! first, which stands in what is observed; one of CLOCK_REALTIME ends early or late when somebody sets the clock, a relative one does
+//! says. At what granularity: nanoseconds, but for `usleep`. Who may use them: any process. Caveats: an absolute wait reads the clock
+//! first, which stands in what is observed; one of CLOCK_REALTIME ends early or late when the clock is set, a relative one does
 //! not. A loop of absolute waits catches up with what it missed; one of relative waits puts it off and runs slow. `usleep` ends
 //! after 71 minutes at the latest.
 //! Sources: `nanosleep(2)`, `clock_nanosleep(2)`, `usleep(3)`.

@@ -2,7 +2,7 @@
 //!
 //! What ticks: the kernel's tick of 1/CONFIG_HZ, 1 to 10 ms (`schedule_timeout`). At what granularity: requests are told in
 //! microseconds and kept in ticks, rounded up, with one more as the first is a part of one; what is farther ahead is rounded
-//! more coarsely, by the levels of the kernel's timer wheel. Who may use it: everybody. Caveats: no time at all means to wait for ever, so that
+//! more coarsely, by the levels of the kernel's timer wheel. Who may use it: any process. Caveats: no time at all means to wait for ever, so that
 //! a request of nothing asks for a microsecond.
 //! Sources: `socket(7)`, `kernel/time/timer.c`.
 

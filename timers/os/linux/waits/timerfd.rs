@@ -1,6 +1,6 @@
 //! `timerfd`.
 //!
-//! What ticks: a high-resolution timer of CLOCK_MONOTONIC. At what granularity: nanoseconds. Who may use it: everybody. Caveats: each wait
+//! What ticks: a high-resolution timer of CLOCK_MONOTONIC. At what granularity: nanoseconds. Who may use it: any process. Caveats: each wait
 //! takes two calls, one that arms and one that reads. A periodic one stays on its grid; what was missed is read as a count
 //! with the next expiration. A request of nothing would disarm it, so that it asks for a nanosecond.
 //! Source: `timerfd_create(2)`.
@@ -56,7 +56,7 @@ impl Method for Timerfd {
         // SAFETY: plain numbers.
         let made = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
         let descriptor = checked("timerfd_create(CLOCK_MONOTONIC)", made)?;
-        // SAFETY: it was just opened and belongs to nobody else.
+        // SAFETY: it was just opened and has no other owner.
         let timer = Self { timer: unsafe { OwnedFd::from_raw_fd(descriptor) }, expirations: 0 };
         timer.set(0, 0).opens("timerfd_settime()").map(|()| timer)
     }

@@ -68,7 +68,7 @@ impl Event {
         if event.is_null() {
             return Err(refused("CreateEventW()"));
         }
-        // SAFETY: it was just made and belongs to nobody else.
+        // SAFETY: it was just made and has no other owner.
         Ok(Self(unsafe { OwnedHandle::from_raw_handle(event) }))
     }
 

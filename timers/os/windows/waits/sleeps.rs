@@ -48,7 +48,7 @@ impl Countdown for SleepEx {
     }
 }
 
-/// `WaitForSingleObject`, of an event that nobody sets.
+/// `WaitForSingleObject`, of an event that is never set.
 pub(crate) struct WaitForSingleObject(Event);
 
 impl WaitForSingleObject {
@@ -90,7 +90,7 @@ impl Method for SleepConditionVariable {
 
 impl Countdown for SleepConditionVariable {
     fn wait(&mut self, nanoseconds: u64) {
-        // SAFETY: zeros are a lock that is free and a condition that nobody waits for; neither moves while `self` is borrowed, and this
+        // SAFETY: zeros are a lock that is free and a condition that no thread waits for; neither moves while `self` is borrowed, and this
         // thread holds the lock while it is asked to.
         unsafe {
             AcquireSRWLockExclusive(&raw mut self.lock);

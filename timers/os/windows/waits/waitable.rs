@@ -26,7 +26,7 @@ fn create(flags: u32) -> Result<OwnedHandle, Unavailable> {
     if timer.is_null() {
         return Err(refused("CreateWaitableTimerExW()"));
     }
-    // SAFETY: it was just made and belongs to nobody else.
+    // SAFETY: it was just made and has no other owner.
     Ok(unsafe { OwnedHandle::from_raw_handle(timer) })
 }
 
@@ -61,7 +61,7 @@ impl Method for HighResolution {
     }
 }
 
-/// Whoever does not know the flag refuses it.
+/// A system that does not know the flag refuses it.
 fn too_old(why: Unavailable) -> Unavailable {
     Unavailable::because(format!("{}; high-resolution timers came with Windows 10 1803", why.reason))
 }

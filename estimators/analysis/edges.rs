@@ -1,0 +1,132 @@
+//! Whether the edges of a clock are where its time is. Browsers move each edge at random within its step, so that nobody can time by
+//! looking for edges; the values then still lie on a grid, and steps tell nothing of it. What lies between two edges does: reads, counted.
+
+/// Stretches of which it is told.
+/// *Judgement*: of so many even ones without any order, neighbours correlate by less than −0.2 in one of six clocks, and then they are not odd.
+const FEWEST: usize = 24;
+
+/// A stretch between two edges is odd when it is this share of the median longer or shorter.
+/// *Computed*: where both edges are moved evenly within a step, the stretch is triangular over two steps, and 56 % are odd.
+const ODD: f64 = 0.25;
+
+/// Edges are moved where so many of the stretches are odd.
+/// *Judgement*: between the 56 % of edges that are moved and what interrupts and collections do to some.
+const MANY: f64 = 0.35;
+
+/// How alike neighbouring stretches may be.
+/// *Computed*: an edge that is late makes one stretch longer and the next one as much shorter, which correlates them by −0.5; what slows
+/// reads down makes neighbours alike.
+const UNLIKE: f64 = -0.2;
+
+/// Reads between successive edges, of those that are one step apart: `steps` are the smallest, in ticks. Stretches that something long
+/// fell into are left out, with their edges.
+#[must_use]
+pub fn stretches(readings: &[i64]) -> Vec<Vec<u32>> {
+    let edges: Vec<(usize, i64)> = readings
+        .windows(2)
+        .enumerate()
+        .filter(|(_, pair)| pair[1] != pair[0])
+        .map(|(at, pair)| (at, pair[1] - pair[0]))
+        .collect();
+    let Some(step) = edges.iter().map(|(_, step)| *step).filter(|step| *step > 0).min() else {
+        return Vec::new();
+    };
+    let mut runs = vec![Vec::new()];
+    for pair in edges.windows(2) {
+        // The first edge may have come after something long, which says nothing of where it is.
+        let both = pair.iter().all(|(_, moved)| *moved == step);
+        match runs.last_mut() {
+            Some(run) if both => run.push((pair[1].0 - pair[0].0) as u32),
+            Some(run) if run.is_empty() => {}
+            _ => runs.push(Vec::new()),
+        }
+    }
+    runs.retain(|run| !run.is_empty());
+    runs
+}
+
+/// Whether edges are moved, by the reads between them, run by run; `None` where there are too few to tell.
+#[must_use]
+pub fn are_moved(runs: &[Vec<u32>]) -> Option<bool> {
+    let mut all: Vec<u32> = runs.iter().flatten().copied().collect();
+    if all.len() < FEWEST {
+        return None;
+    }
+    all.sort_unstable();
+    let median = f64::from(all[all.len() / 2]);
+    // Reads that are as rare as edges tell nothing of where these are.
+    if median < 4.0 {
+        return None;
+    }
+    let odd = all.iter().filter(|&&reads| (f64::from(reads) - median).abs() > ODD * median).count();
+    Some(odd as f64 > MANY * all.len() as f64 && neighbours(runs)? < UNLIKE)
+}
+
+/// How neighbouring stretches correlate.
+fn neighbours(runs: &[Vec<u32>]) -> Option<f64> {
+    let pairs: Vec<[f64; 2]> = runs
+        .iter()
+        .flat_map(|run| run.windows(2))
+        .map(|pair| [f64::from(pair[0]), f64::from(pair[1])])
+        .collect();
+    let count = pairs.len() as f64;
+    let means = [0, 1].map(|side| pairs.iter().map(|pair| pair[side]).sum::<f64>() / count);
+    let product = |a: usize, b: usize| {
+        pairs.iter().map(|pair| (pair[a] - means[a]) * (pair[b] - means[b])).sum::<f64>()
+    };
+    let correlation = product(0, 1) / (product(0, 0) * product(1, 1)).sqrt();
+    correlation.is_finite().then_some(correlation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+
+    /// Readings of a clock with a step of 100 000 ticks, each taking 500 on average and sometimes much longer; an edge that is moved comes
+    /// anywhere within its step.
+    fn readings(seed: u64, count: usize, is_moved: bool, noise: f64, pauses: f64) -> Vec<i64> {
+        const STEP: f64 = 100_000.0;
+        let mut random = StdRng::seed_from_u64(seed);
+        let thresholds: Vec<f64> =
+            (0..count).map(|_| if is_moved { random.random::<f64>() } else { 0.0 }).collect();
+        let mut time = 7.0 * STEP;
+        let mut speed = 1.0;
+        let read = |_| {
+            if random.random::<f64>() < pauses {
+                time += random.random::<f64>() * 5.0 * STEP;
+                speed = 1.0 + noise * random.random::<f64>();
+            }
+            time += 500.0 * speed * (1.0 + noise * random.random::<f64>());
+            let cell = (time / STEP).floor();
+            let past = time / STEP - cell >= thresholds[cell as usize % count];
+            ((cell + if past { 0.0 } else { -1.0 }) * STEP) as i64
+        };
+        (0..count).map(read).collect()
+    }
+
+    /// None is told that is not so; what is so may stay unseen where reads differ by more than half from pause to pause.
+    #[test]
+    fn edges_that_are_moved_are_told_from_those_that_are_not() {
+        const SEEDS: u64 = 200;
+        for (noise, pauses, unseen) in [(0.0, 0.0, 0), (0.1, 0.000_1, 0), (0.6, 0.000_5, SEEDS / 20)] {
+            let mut missed = 0;
+            for seed in 0..SEEDS {
+                let told = |is_moved| are_moved(&stretches(&readings(seed, 40_000, is_moved, noise, pauses)));
+                missed += u64::from(told(true) != Some(true));
+                assert_eq!(told(false), Some(false), "seed {seed}, noise {noise}");
+            }
+            assert!(missed <= unseen, "noise {noise}: {missed}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_little_tells_nothing() {
+        assert_eq!(are_moved(&stretches(&[])), None);
+        assert_eq!(are_moved(&stretches(&[5; 100])), None);
+        assert_eq!(are_moved(&stretches(&readings(1, 3_000, true, 0.0, 0.0))), None);
+        let counter: Vec<i64> = (0..1_000).collect();
+        assert_eq!(are_moved(&stretches(&counter)), None, "each read is an edge");
+    }
+}

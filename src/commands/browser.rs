@@ -1,0 +1,17 @@
+//! `timermeter browser`: stands between the runner and a page of a browser, on standard input and output.
+
+use std::io::{self, BufReader};
+
+use super::{CommandError, failed};
+use crate::cli::BrowserArgs;
+use crate::prober::browser::{Wanted, serve};
+
+/// Serves until the input ends.
+///
+/// # Errors
+/// When the browser cannot be used.
+pub fn run(args: &BrowserArgs) -> Result<(), CommandError> {
+    let BrowserArgs { kind, page, program, folder, settings } = args.clone();
+    let wanted = Wanted { kind, page, program, folder, settings };
+    serve(&wanted, Box::new(BufReader::new(io::stdin())), &mut io::stdout().lock()).map_err(failed)
+}

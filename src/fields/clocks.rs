@@ -1,0 +1,462 @@
+//! Fields of clocks, and those that rows of all kinds have.
+
+use std::sync::Arc;
+
+use super::{Check, Comparable, Field, Of, Range, Room, Source, Three};
+use crate::model::{
+    Accuracy, AccuracyKind, Cost, Distribution, Observations, Properties, Question, TimerRow, Verdicts,
+    Warning,
+};
+use crate::table::{Notation, Type, Value};
+use crate::text::numbers::half_interval;
+
+const PERCENT: Notation = Notation::Fixed(2);
+const SHARE: Notation = Notation::Fixed(3);
+
+/// What rows of each kind have.
+macro_rules! each {
+    ($key:literal, $about:literal, |$row:ident| $value:expr) => {
+        Field::new(
+            $key,
+            Type::Text,
+            $about,
+            Source::Row(Of {
+                clock: Some(Arc::new(|$row| $value)),
+                wait: Some(Arc::new(|wait| {
+                    let $row = wait.row;
+                    $value
+                })),
+                period: Some(Arc::new(|tick| {
+                    let $row = tick.row;
+                    $value
+                })),
+            }),
+        )
+    };
+}
+
+pub(super) fn fields() -> Vec<Field> {
+    [names(), steps(), costs(), spreads(), trust()].into_iter().flatten().collect()
+}
+
+fn names() -> Vec<Field> {
+    vec![
+        each!("timer", "Id of the timer", |row| row.id.as_str().into())
+            .column("timer", "timer")
+            .by_default(1, Room::Always)
+            .csv(0, "id"),
+        each!("label", "The call", |row| row.label.as_str().into()).column("label", "call").csv(10, "label"),
+        each!("runtime", "Its runtime", |row| row.runtime.as_str().into())
+            .column("runtime", "runtime")
+            .csv(20, "runtime"),
+        declared(
+            "family",
+            "What it reads: `cpu-counter`, `system-clock`, `cpu-time`, `perf-event`, `other`",
+            |of| of.family.map(|family| family.name()),
+        ),
+        declared(
+            "counted",
+            "What it claims to count: `wall`, `process-cpu`, `thread-cpu`, `thread-cycles`, `something-else`",
+            |of| of.counts.map(|counted| counted.name()),
+        ),
+        declared(
+            "reads_by",
+            "How it is meant to be read: `instruction`, `vdso`, `system-call`, `other`",
+            |of| of.reads_by.map(|way| way.name()),
+        ),
+        each!("status", "How its characterisation ended", |row| Value::Word(row.status.name()))
+            .column("status", "status")
+            .csv(30, "status"),
+        Field::new(
+            "reason",
+            Type::Text,
+            "Why, when it is not ok or its Quality is 0",
+            Source::Row(Of {
+                clock: Some(Arc::new(reason)),
+                wait: Some(Arc::new(|wait| (&wait.row.reason).into())),
+                period: Some(Arc::new(|tick| (&tick.row.reason).into())),
+            }),
+        )
+        .column("reason", "reason"),
+        each!("reason", "Why, when it is not ok", |row| (&row.reason).into())
+            .not_in_files()
+            .csv(40, "reason"),
+        each!("remedy", "What to do about it", |row| (&row.remedy).into()).not_in_files().csv(50, "remedy"),
+        Field::of_clocks("legend", Type::Text, "What the paper calls it", |row| (&row.legend).into())
+            .not_in_files()
+            .csv(340, "legend"),
+    ]
+}
+
+fn steps() -> Vec<Field> {
+    let accuracy = Field::clock_figure("accuracy_ns", "One step, in ns", |row| {
+        step(row, |a| [a.ns, a.low_ns, a.high_ns])
+    });
+    let ends = [
+        accuracy.end(1, "accuracy_low_ns", "Lower end of its 95 % interval").csv(81, "accuracy_low_ns"),
+        accuracy.end(2, "accuracy_high_ns", "Upper end of its 95 % interval").csv(82, "accuracy_high_ns"),
+    ];
+    let mut fields = vec![
+        Field::of_clocks("accuracy_ns", Type::Figure, "One step, in ns", |row| bounded(row, |a| a.ns))
+            .column("accuracy", "accuracy (ns)")
+            .by_default(2, Room::Always)
+            .screen(["accuracy", "accuracy", "accuracy"], Notation::Time, "")
+            .csv(80, "accuracy_ns"),
+    ];
+    fields.extend(ends);
+    let kind = |row: &TimerRow| row.accuracy.as_ref().map(|step| Value::Word(step.kind.name())).into();
+    fields.extend([
+        Field {
+            check: Some(Check {
+                places: ["accuracy.ns", "accuracy.low_ns", "accuracy.high_ns"],
+                name: "accuracy",
+                range: Range::STEP,
+                low: Range::LENGTH,
+            }),
+            ..accuracy
+        }
+        .not_in_files(),
+        Field::clock_figure("step_ns", "One step, where it is known", |row| {
+            of_kind(row, AccuracyKind::Resolved)
+        })
+        .not_in_files()
+        .metric("timermeter_timer_resolution", "seconds", "Step in which the clock moves")
+        .compared(Comparable::ACCURACY),
+        Field::clock_figure("step_bound_ns", "Bound of a step that is not known", |row| {
+            let [bound, ..] = of_kind(row, AccuracyKind::AtMost);
+            [bound, None, None]
+        })
+        .not_in_files()
+        .metric(
+            "timermeter_timer_resolution_bound",
+            "seconds",
+            "Bound of the step in which the clock moves, where the step is not known",
+        ),
+        Field::of_clocks("accuracy_cycles", Type::Figure, "One step, in cycles", |row| {
+            bounded(row, |a| a.cycles)
+        })
+        .column("accuracy-cycles", "accuracy (cycles)")
+        .csv(100, "accuracy_cycles")
+        .check("accuracy.cycles", Range::STEP),
+        Field::of_clocks("accuracy_cycles", Type::Figure, "One step or its bound, in cycles", |row| {
+            row.accuracy.as_ref().and_then(|step| step.cycles).into()
+        })
+        .not_in_files()
+        .screen(["acc. cycles", "acc.\u{a0}cycles", "cycles"], Notation::Count, "wide"),
+        Field::of_clocks(
+            "accuracy_kind",
+            Type::Text,
+            "`resolved`, or `at_most` where the step is no longer than that",
+            kind,
+        )
+        .csv(70, "accuracy_kind"),
+        Field::of_clocks("accuracy_ticks", Type::Figure, "One step, in ticks", |row| {
+            row.accuracy.as_ref().map(|step| step.ticks).into()
+        })
+        .not_in_files()
+        .csv(90, "accuracy_ticks")
+        .check("accuracy.ticks", Range::STEP),
+        Field::of_clocks("ns_per_tick", Type::Figure, "Nanoseconds in a tick", |row| row.ns_per_tick.into())
+            .csv(60, "ns_per_tick")
+            .check("ns_per_tick", Range::STEP),
+    ]);
+    fields
+}
+
+fn costs() -> Vec<Field> {
+    let [cost, low, high] = Field::clock_figure(
+        "cost_ns",
+        "What a call costs alone: the median of single invocations, in ns",
+        |row| row.cost.as_ref().map_or([None; 3], |cost| [cost.median_ns, cost.low_ns, cost.high_ns]),
+    )
+    .csv(110, "cost_median_ns")
+    .with_ends("cost_low_ns", "cost_high_ns");
+    let places = ["cost.median_ns", "cost.low_ns", "cost.high_ns"];
+    let range = Range::LENGTH;
+    vec![
+        Field { check: Some(Check { places, name: "cost", range, low: range }), ..cost }
+            .column("cost", "cost (ns)")
+            .by_default(3, Room::Always)
+            .screen(["cost", "cost", "cost"], Notation::Time, "")
+            .metric("timermeter_timer_cost", "seconds", "Median of what a read takes alone")
+            .compared(Comparable::COST),
+        low.column("cost-low", "cost, low (ns)"),
+        high.column("cost-high", "cost, high (ns)"),
+        of_cost("cost_cycles", "What a call costs alone, in cycles", |cost| cost.median_cycles)
+            .column("cost-cycles", "cost (cycles)")
+            .by_default(4, Room::Wide)
+            .screen(["cost cycles", "cost cycles", "cycles"], Notation::Count, "wide")
+            .csv(120, "cost_median_cycles")
+            .check("cost.median_cycles", range),
+        of_cost("cost_amortised_ns", "What a call costs in a row of many, in ns", |cost| cost.amortised_ns)
+            .column("amortised", "cost in a row (ns)")
+            .csv(130, "cost_amortised_ns")
+            .metric("timermeter_timer_cost_amortised", "seconds", "What a read takes in a row of many")
+            .check("cost.amortised_ns", range),
+        of_cost("cost_single_median_ns", "Median of single calls as the reference shows them", |cost| {
+            cost.single_median_ns
+        })
+        .not_in_files()
+        .csv(140, "cost_single_median_ns")
+        .check("cost.single_median_ns", range),
+        of_cost("cost_p99_ns", "99th percentile of single invocations, in ns", |cost| cost.p99_ns)
+            .column("p99", "cost, p99 (ns)")
+            .csv(150, "cost_p99_ns")
+            .metric(
+                "timermeter_timer_cost_p99",
+                "seconds",
+                "99th percentile of what single reads take, as the reference shows them",
+            )
+            .check("cost.p99_ns", range),
+        Field::of_clocks("cost_reference", Type::Text, "The timer that timed the invocations", |row| {
+            row.cost.as_ref().map(|cost| &cost.reference).into()
+        })
+        .csv(160, "cost_reference"),
+        Field::of_clocks("distribution_modes", Type::Text, "The costs there are, with their shares", modes)
+            .not_in_files()
+            .csv(180, "distribution_modes"),
+        distributed(190, "distribution_within_ns", |costs| Some(costs.within_ns))
+            .check("distribution.within_ns", range),
+        distributed(200, "distribution_between_ns", |costs| costs.between_ns)
+            .check("distribution.between_ns", range),
+        distributed(210, "distribution_tail_share", |costs| Some(costs.tail_share))
+            .check("distribution.tail_share", Range::SHARE),
+    ]
+}
+
+fn spreads() -> Vec<Field> {
+    let share = |places, name| Some(Check { places, name, range: Range::SHARE, low: Range::SHARE });
+    let spread = "Share of single invocations within one step of the median";
+    let [spread, spread_low, spread_high] =
+        Field::clock_figure("spread", spread, |row| [row.spread, row.spread_low, row.spread_high])
+            .notation(SHARE)
+            .largest_first()
+            .csv(170, "spread")
+            .with_ends("spread_low", "spread_high");
+    let [share_of_best, quality_low, quality_high] =
+        Field::clock_figure("quality", "Quality, 0 to 1", quality)
+            .csv(220, "quality")
+            .with_ends("quality_low", "quality_high");
+    let in_percent =
+        Field::clock_figure("quality_percent", "Quality, in percent", |row| quality(row).map(percent))
+            .notation(PERCENT)
+            .largest_first()
+            .not_in_files();
+    let ends = [
+        in_percent.end(1, "quality_low_percent", "Lower end of the interval of Quality").not_in_files(),
+        in_percent.end(2, "quality_high_percent", "Upper end of the interval of Quality").not_in_files(),
+    ];
+    let [percent_low, percent_high] = ends;
+    vec![
+        Field { check: share(["spread", "spread_low", "spread_high"], "spread"), ..spread }
+            .column("spread", "spread")
+            .by_default(5, Room::Always)
+            .screen(["spread", "spread", "spread"], SHARE, "medium")
+            .metric(
+                "timermeter_timer_spread",
+                "ratio",
+                "Share of single reads within one step of the median cost",
+            )
+            .compared(Comparable::SPREAD),
+        spread_low.column("spread-low", "spread, low"),
+        spread_high.column("spread-high", "spread, high"),
+        Field { check: share(["quality", "quality_low", "quality_high"], "quality"), ..share_of_best }
+            .metric("timermeter_timer_quality", "ratio", "Quality (ICPE 2011)"),
+        quality_low,
+        quality_high,
+        in_percent.column("quality", "Quality (%)").by_default(6, Room::Always).compared(Comparable::QUALITY),
+        // As the other tables print it: rounded up, so that the interval holds the one that was found.
+        Field::of_clocks(
+            "quality_half_interval_points",
+            Type::Figure,
+            "Half the 95 % interval of Quality, in points: its longer side",
+            |row| half_interval(row.quality, row.quality_low, row.quality_high).into(),
+        )
+        .column("interval", "± (points)")
+        .notation(PERCENT)
+        .by_default(7, Room::OfOneReport)
+        .not_in_files(),
+        percent_low.column("quality-low", "Quality, low (%)"),
+        percent_high.column("quality-high", "Quality, high (%)"),
+        Field::of_clocks(
+            "quality_printed_percent",
+            Type::Figure,
+            "Quality as a publication prints it",
+            |row| percent(row.printed_quality).into(),
+        )
+        .column("printed", "Quality, printed (%)")
+        .notation(PERCENT)
+        .largest_first()
+        .not_in_files(),
+        Field::of_clocks(
+            "quality_printed",
+            Type::Figure,
+            "Quality as a publication prints it, 0 to 1",
+            |row| row.printed_quality.into(),
+        )
+        .check("printed_quality", Range::SHARE),
+        seen(230, "processes", "Fresh processes that measured it", |seen| u64::from(seen.processes)),
+        seen(240, "intervals", "Intervals", |seen| seen.intervals).not_in_files(),
+        seen(250, "batched_calls", "Invocations in batches", |seen| seen.batched_calls).not_in_files(),
+        seen(260, "single_calls", "Single invocations that were timed", |seen| seen.single_calls),
+        seen(270, "backward_steps", "Negative differences between readings", |seen| seen.backward_steps)
+            .not_in_files(),
+    ]
+}
+
+macro_rules! outcome {
+    ($place:literal, $name:literal, $about:literal, $question:ident) => {
+        verdict($name, Type::Text, $about, |all| {
+            Value::Word(all.answer(Question::$question).outcome.in_words())
+        })
+        .csv($place, $name)
+    };
+}
+
+fn trust() -> Vec<Field> {
+    let [rate, rate_low, rate_high] =
+        Field::clock_figure("rate_offset_ppm", "How much faster than the reference it ran", rate)
+            .csv(400, "rate_offset_ppm")
+            .with_ends("rate_offset_low_ppm", "rate_offset_high_ppm");
+    vec![
+        verdict("trust", Type::Text, "Whether it is monotonic, thread-safe and stable", |all| {
+            Value::Word(all.in_short())
+        })
+        .column("trust", "trust")
+        .by_default(8, Room::Always),
+        outcome!(
+            280,
+            "monotonic",
+            "Whether it is monotonic: `pass`, `fail`, `not applicable`, `not tested`",
+            Monotonic
+        ),
+        outcome!(281, "thread_safe", "Whether it is monotonic from thread to thread: likewise", ThreadSafe),
+        outcome!(282, "stable", "Whether it keeps its rate, without jumps: likewise", Stable),
+        outcome!(283, "counts", "Whether it counts what it claims to: likewise", Counts),
+        outcome!(284, "declared", "Whether it does what its platform declares: likewise", Declared),
+        outcome!(285, "read_path", "Whether its reads go the way that they should: likewise", ReadPath),
+        verdict(
+            "answered_by",
+            Type::Text,
+            "Who answers a read: `user-mode`, `system-call`, `trapped`",
+            |all| all.read_path.path.map(|path| Value::Word(path.name())).into(),
+        ),
+        verdict(
+            "offset_max_ns",
+            Type::Figure,
+            "Largest difference of this clock between the first CPU and another, without sign",
+            |all| all.thread_safe.furthest().map(|offset| offset.ns.abs()).into(),
+        ),
+        verdict(
+            "offset_uncertainty_ns",
+            Type::Figure,
+            "The true difference lies within this of that",
+            |all| all.thread_safe.furthest().map(|offset| offset.uncertainty_ns.abs()).into(),
+        ),
+        rate.column("rate", "rate error (ppm)")
+            .screen(["", "rate ppm", ""], Notation::Significant, "wide")
+            .metric(
+                "timermeter_timer_rate_error",
+                "ratio",
+                "How much faster than its reference the clock runs, as a share",
+            )
+            .check("verdicts.stable.offset_ppm", Range::EITHER)
+            .compared(Comparable::DRIFT),
+        rate_low.not_in_files(),
+        rate_high.not_in_files(),
+        verdict(
+            "rate_offset_uncertainty_ppm",
+            Type::Figure,
+            "The true figure lies within this of that",
+            |all| all.stable.offset_uncertainty_ppm.into(),
+        ),
+        verdict("jumps", Type::Count, "Windows in which it gained more than can be explained", |all| {
+            all.stable.jumps.into()
+        }),
+        verdict("freezes", Type::Count, "Windows in which it lost more than that", |all| {
+            all.stable.freezes.into()
+        }),
+        each!("warnings", "Codes of the warnings", |row| codes(&row.warnings)).column("warnings", "warnings"),
+        Field::of_clocks("warnings", Type::Text, "Codes of the warnings", |row| codes(&row.warnings))
+            .not_in_files()
+            .csv(290, "warnings"),
+    ]
+}
+
+fn quality(row: &TimerRow) -> Three {
+    [row.quality, row.quality_low, row.quality_high]
+}
+
+fn percent(share: Option<f64>) -> Option<f64> {
+    share.map(|share| share * 100.0)
+}
+
+/// What is declared of it; nothing in reports of older versions.
+fn declared(key: &'static str, about: &'static str, of: fn(&Properties) -> Option<&'static str>) -> Field {
+    Field::of_clocks(key, Type::Text, about, move |row| {
+        row.properties.as_ref().and_then(of).map(Value::Word).into()
+    })
+}
+
+fn of_cost(key: &'static str, about: &'static str, of: fn(&Cost) -> Option<f64>) -> Field {
+    Field::of_clocks(key, Type::Figure, about, move |row| row.cost.as_ref().and_then(of).into())
+}
+
+fn distributed(place: u16, key: &'static str, of: fn(&Distribution) -> Option<f64>) -> Field {
+    Field::of_clocks(key, Type::Figure, "Of single costs", move |row| {
+        row.distribution.as_ref().and_then(of).into()
+    })
+    .not_in_files()
+    .csv(place, key)
+}
+
+fn seen(place: u16, key: &'static str, about: &'static str, of: fn(&Observations) -> u64) -> Field {
+    Field::of_clocks(key, Type::Count, about, move |row| row.observations.as_ref().map(of).into())
+        .csv(place, key)
+}
+
+fn verdict(key: &'static str, kind: Type, about: &'static str, of: fn(&Verdicts) -> Value) -> Field {
+    Field::of_clocks(key, kind, about, move |row| row.verdicts.as_ref().map_or(Value::Nothing, of))
+}
+
+fn step(row: &TimerRow, of: fn(&Accuracy) -> Three) -> Three {
+    row.accuracy.as_ref().map_or([None; 3], of)
+}
+
+fn of_kind(row: &TimerRow, kind: AccuracyKind) -> Three {
+    let found = row.accuracy.as_ref().filter(|found| found.kind == kind);
+    found.map_or([None; 3], |found| [found.ns, found.low_ns, found.high_ns])
+}
+
+fn rate(row: &TimerRow) -> Three {
+    let Some(stable) = row.verdicts.as_ref().map(|all| &all.stable) else { return [None; 3] };
+    let end = |sign: f64| Some(stable.offset_ppm? + sign * stable.offset_uncertainty_ppm?);
+    [stable.offset_ppm, end(-1.0), end(1.0)]
+}
+
+/// A step, or a bound of it.
+fn bounded(row: &TimerRow, figure: fn(&Accuracy) -> Option<f64>) -> Value {
+    let step = row.accuracy.as_ref();
+    Value::bounded(step.and_then(figure), step.is_some_and(|step| step.kind == AccuracyKind::AtMost))
+}
+
+/// The costs there are, each in nanoseconds with its share, as in `22.5:0.81 41:0.18`.
+fn modes(row: &TimerRow) -> Value {
+    let modes = row.distribution.iter().flat_map(|costs| &costs.modes);
+    let sound = modes.filter(|mode| (mode.ns + mode.share).is_finite());
+    sound.map(|mode| format!("{}:{}", mode.ns, mode.share)).collect::<Vec<_>>().join(" ").into()
+}
+
+/// Why it has no Quality, or why that is 0.
+fn reason(row: &TimerRow) -> Value {
+    let failed = row.verdicts.iter().flat_map(Verdicts::disqualifying).map(|answer| answer.finding);
+    joined(row.reason.as_deref().into_iter().chain(failed).collect(), "; ")
+}
+
+pub(super) fn codes(warnings: &[Warning]) -> Value {
+    joined(warnings.iter().map(|warning| warning.code.as_str()).collect(), " ")
+}
+
+fn joined(parts: Vec<&str>, between: &str) -> Value {
+    if parts.is_empty() { Value::Nothing } else { parts.join(between).into() }
+}

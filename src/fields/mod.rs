@@ -1,0 +1,376 @@
+//! What is listed of a report: each field once, with all that tables, files of columns, CSV, metrics, comparisons and checks have to know
+//! of it. To list another figure is an entry in `clocks.rs`, `waits.rs` or `report.rs`; what is a sentence is written by hand elsewhere.
+
+mod clocks;
+mod comparable;
+mod periods;
+mod range;
+mod report;
+mod row;
+mod waits;
+
+use std::sync::{Arc, LazyLock};
+
+use crate::model::{Figure, Report, TimerRow};
+use crate::table::{Column, Notation, Type, Value};
+
+pub use comparable::{Comparable, Measure, Scatter};
+pub use range::Range;
+pub use report::time;
+pub use row::{Kind, Row, Ticked, Waited, in_a_line};
+
+/// Something that is listed.
+pub struct Field {
+    /// What tables and files of columns call it, with its unit; it stays.
+    pub key: &'static str,
+    /// What it is, in a sentence.
+    pub about: &'static str,
+    /// What files hold of it.
+    pub kind: Type,
+    /// As `table --columns` calls it, and its heading there; none where `table` does not have it.
+    pub column: Option<(&'static str, &'static str)>,
+    /// How its figures are written in tables.
+    pub notation: Notation,
+    /// Whether the largest come first when it is sorted by.
+    pub largest_first: bool,
+    /// Whether its text tells reports apart, so that none of it is cut off.
+    pub whole: bool,
+    /// Its place among the columns that `table` has by default, and where there is no room for it.
+    pub by_default: Option<(u8, Room)>,
+    /// In the table of a single report, on terminals and pages.
+    pub screen: Option<Screen>,
+    /// Whether files of columns have it; and whether the folders of a dataset tell it.
+    pub in_files: bool,
+    /// Whether folders of a dataset tell it, and its files do not.
+    pub in_path: bool,
+    /// Its place in the CSV of a single report, and what it is called there.
+    pub csv: Option<(u16, &'static str)>,
+    /// Its gauge.
+    pub metric: Option<Metric>,
+    /// What comparisons know it by.
+    pub compared: Option<&'static Comparable>,
+    /// Where it stands in the document, and what is possible there.
+    pub check: Option<Check>,
+    source: Source,
+}
+
+/// For what a terminal needs room to show a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Room {
+    /// It is always shown.
+    Always,
+    /// Not on a narrow terminal beside the names of several reports.
+    OfOneReport,
+    /// Not on a narrow terminal.
+    Wide,
+}
+
+/// A column of the table of a single report.
+#[derive(Clone, Copy)]
+pub struct Screen {
+    /// What it is called on terminals, on pages, and in Markdown, which repeats headings; empty where it is not shown.
+    pub headings: [&'static str; 3],
+    /// How it is written.
+    pub notation: Notation,
+    /// From which width on a page shows it: a class of its style sheet. What is `wide` is left out on narrow terminals.
+    pub width: &'static str,
+}
+
+/// A gauge.
+#[derive(Clone, Copy)]
+pub struct Metric {
+    /// Its name without the unit.
+    pub name: &'static str,
+    /// Its base unit; empty for numbers of things.
+    pub unit: &'static str,
+    /// What it is, without a full stop.
+    pub help: &'static str,
+    /// Which quantile it is of, where several share a name.
+    pub percentile: Option<&'static str>,
+    /// Whether it is of waits of one length.
+    pub of_length: bool,
+}
+
+/// What is possible.
+#[derive(Clone, Copy)]
+pub struct Check {
+    /// Where it stands, and the ends of its interval.
+    pub places: [&'static str; 3],
+    /// What figure and ends are called together.
+    pub name: &'static str,
+    /// What is possible of the figure and of its upper end.
+    pub range: Range,
+    /// What is possible of its lower end.
+    pub low: Range,
+}
+
+/// Something of each kind of row that has it.
+struct Of<T> {
+    clock: Option<Arc<OfClock<T>>>,
+    wait: Option<Arc<OfWait<T>>>,
+    period: Option<Arc<OfPeriod<T>>>,
+}
+
+type OfClock<T> = dyn Fn(&TimerRow) -> T + Send + Sync;
+type OfWait<T> = dyn Fn(&Waited) -> T + Send + Sync;
+type OfPeriod<T> = dyn Fn(&Ticked) -> T + Send + Sync;
+
+/// A figure and the ends of its interval, as documents have them.
+pub type Three = [Option<f64>; 3];
+
+enum Source {
+    /// Known to who read the report.
+    Origin,
+    Report(fn(&Report) -> Value),
+    Row(Of<Value>),
+    /// A figure, or one of the ends of its interval: which of the three.
+    Figure(Of<Three>, usize),
+}
+
+impl<T> Default for Of<T> {
+    fn default() -> Self {
+        Self { clock: None, wait: None, period: None }
+    }
+}
+
+impl<T> Clone for Of<T> {
+    fn clone(&self) -> Self {
+        Self { clock: self.clock.clone(), wait: self.wait.clone(), period: self.period.clone() }
+    }
+}
+
+impl<T> Of<T> {
+    fn get(&self, row: &Row) -> Option<T> {
+        match row {
+            Row::Clock(row) => self.clock.as_ref().map(|of| of(row)),
+            Row::Wait(row) => self.wait.as_ref().map(|of| of(row)),
+            Row::Period(row) => self.period.as_ref().map(|of| of(row)),
+        }
+    }
+
+    fn is_of(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Clocks => self.clock.is_some(),
+            Kind::Waits => self.wait.is_some(),
+            Kind::Periods => self.period.is_some(),
+        }
+    }
+}
+
+/// All fields, in the order of columns in files: those of reports first.
+#[must_use]
+pub fn fields() -> &'static [Field] {
+    static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
+        let all = [report::fields(), clocks::fields(), waits::fields(), periods::fields()];
+        all.into_iter().flatten().collect()
+    });
+    &FIELDS
+}
+
+/// Those of rows of a kind, and of their reports.
+pub fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Field> {
+    fields().iter().filter(move |field| field.is_of(kind))
+}
+
+/// What the CSV of a report of such rows has, in order.
+#[must_use]
+pub fn in_csv(kind: Kind) -> Vec<(&'static str, &'static Field)> {
+    // What is of the whole report stands with clocks alone.
+    let wanted = |field: &&Field| kind == Kind::Clocks || !field.is_of_report();
+    let mut all: Vec<_> =
+        of_kind(kind).filter(wanted).filter_map(|field| Some((field.csv?, field))).collect();
+    all.sort_by_key(|((place, _), _)| *place);
+    all.into_iter().map(|((_, name), field)| (name, field)).collect()
+}
+
+/// What the table of a single report shows of its clocks.
+pub fn on_screen() -> impl Iterator<Item = (&'static Field, Screen)> {
+    of_kind(Kind::Clocks).filter_map(|field| Some((field, field.screen?)))
+}
+
+impl Field {
+    /// Whether rows of that kind have it.
+    #[must_use]
+    pub fn is_of(&self, kind: Kind) -> bool {
+        match &self.source {
+            Source::Origin | Source::Report(_) => true,
+            Source::Row(of) => of.is_of(kind),
+            Source::Figure(of, _) => of.is_of(kind),
+        }
+    }
+
+    /// Whether it is the same for all rows of a report.
+    #[must_use]
+    pub fn is_of_report(&self) -> bool {
+        matches!(self.source, Source::Origin | Source::Report(_))
+    }
+
+    /// What it is of a report; `None` where it is one of rows, or known to who read the report.
+    #[must_use]
+    pub fn of_report(&self, report: &Report) -> Option<Value> {
+        if let Source::Report(of) = self.source { Some(of(report)) } else { None }
+    }
+
+    /// What it is of a row; nothing where it is one of reports.
+    #[must_use]
+    pub fn of_row(&self, row: &Row) -> Value {
+        match &self.source {
+            Source::Row(of) => of.get(row).unwrap_or(Value::Nothing),
+            Source::Figure(of, end) => of.get(row).and_then(|three| three[*end]).into(),
+            Source::Origin | Source::Report(_) => Value::Nothing,
+        }
+    }
+
+    /// The figure and the ends of its interval, as they stand in the document.
+    #[must_use]
+    pub fn three(&self, row: &Row) -> Three {
+        match &self.source {
+            Source::Figure(of, 0) => of.get(row).unwrap_or_default(),
+            _ => [self.of_row(row).number(), None, None],
+        }
+    }
+
+    /// The figure with its interval.
+    #[must_use]
+    pub fn figure(&self, row: &Row) -> Option<Figure> {
+        let [value, low, high] = self.three(row);
+        Figure::told(value, low, high)
+    }
+
+    /// As a column of tables of many reports.
+    #[must_use]
+    pub fn as_column(&self) -> Column {
+        let heading = self.column.map_or(self.key, |(_, heading)| heading);
+        let column = match self.kind {
+            Type::Figure | Type::Count => Column::right(heading, self.notation),
+            Type::Text | Type::Truth | Type::Time | Type::Day => Column::left(heading),
+        };
+        Column {
+            key: self.key,
+            longest: if self.whole { Some(usize::MAX) } else { column.longest },
+            ..column
+        }
+    }
+}
+
+/// How fields are declared.
+impl Field {
+    fn new(key: &'static str, kind: Type, about: &'static str, source: Source) -> Self {
+        Self {
+            key,
+            about,
+            kind,
+            column: None,
+            notation: Notation::Significant,
+            largest_first: false,
+            whole: false,
+            by_default: None,
+            screen: None,
+            in_files: true,
+            in_path: false,
+            csv: None,
+            metric: None,
+            compared: None,
+            check: None,
+            source,
+        }
+    }
+
+    fn of_clocks(
+        key: &'static str,
+        kind: Type,
+        about: &'static str,
+        of: impl Fn(&TimerRow) -> Value + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(key, kind, about, Source::Row(Of { clock: Some(Arc::new(of)), ..Of::default() }))
+    }
+
+    fn clock_figure(key: &'static str, about: &'static str, of: fn(&TimerRow) -> Three) -> Self {
+        let of = Of { clock: Some(Arc::new(of)), ..Of::default() };
+        Self::new(key, Type::Figure, about, Source::Figure(of, 0))
+    }
+
+    fn of_reports(key: &'static str, kind: Type, about: &'static str, of: fn(&Report) -> Value) -> Self {
+        Self::new(key, kind, about, Source::Report(of))
+    }
+
+    fn column(self, name: &'static str, heading: &'static str) -> Self {
+        Self { column: Some((name, heading)), ..self }
+    }
+
+    fn notation(self, notation: Notation) -> Self {
+        Self { notation, ..self }
+    }
+
+    fn largest_first(self) -> Self {
+        Self { largest_first: true, ..self }
+    }
+
+    fn by_default(self, place: u8, room: Room) -> Self {
+        Self { by_default: Some((place, room)), ..self }
+    }
+
+    fn screen(self, headings: [&'static str; 3], notation: Notation, width: &'static str) -> Self {
+        Self { screen: Some(Screen { headings, notation, width }), ..self }
+    }
+
+    fn csv(self, place: u16, name: &'static str) -> Self {
+        Self { csv: Some((place, name)), ..self }
+    }
+
+    /// Files of columns lack it.
+    fn not_in_files(self) -> Self {
+        Self { in_files: false, ..self }
+    }
+
+    fn metric(self, name: &'static str, unit: &'static str, help: &'static str) -> Self {
+        Self { metric: Some(Metric { name, unit, help, percentile: None, of_length: false }), ..self }
+    }
+
+    fn percentile(self, percentile: &'static str) -> Self {
+        Self { metric: self.metric.map(|metric| Metric { percentile: Some(percentile), ..metric }), ..self }
+    }
+
+    /// Its gauge is of waits of one length.
+    fn of_length(self) -> Self {
+        Self { metric: self.metric.map(|metric| Metric { of_length: true, ..metric }), ..self }
+    }
+
+    fn compared(self, compared: &'static Comparable) -> Self {
+        Self { compared: Some(compared), ..self }
+    }
+
+    fn check(self, place: &'static str, range: Range) -> Self {
+        Self { check: Some(Check { places: [place; 3], name: place, range, low: range }), ..self }
+    }
+
+    /// An end of the interval of this figure, as a field of its own.
+    fn end(&self, end: usize, key: &'static str, about: &'static str) -> Self {
+        let Source::Figure(of, _) = &self.source else { unreachable!("figures have ends") };
+        let source = Source::Figure(of.clone(), end);
+        let Self { largest_first, notation, in_files, .. } = *self;
+        Self { largest_first, notation, in_files, ..Self::new(key, Type::Figure, about, source) }
+    }
+
+    /// The figure and both ends of its interval, in CSV next to each other.
+    fn with_ends(self, low: &'static str, high: &'static str) -> [Self; 3] {
+        let mut ends = [
+            self.end(1, low, "Lower end of its 95 % interval"),
+            self.end(2, high, "Upper end of its 95 % interval"),
+        ];
+        if let Some((place, _)) = self.csv {
+            for (at, end) in ends.iter_mut().enumerate() {
+                end.csv = Some((place + 1 + at as u16, end.key));
+            }
+        }
+        let [low, high] = ends;
+        [self, low, high]
+    }
+}
+
+fn told(figure: Option<Figure>) -> Three {
+    figure.map_or([None; 3], |figure| [Some(figure.value), figure.low, figure.high])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! Which clock to use, in a few lines: from the figures of a few clocks and waits, as `timermeter` alone measures them.
+
+use serde::Serialize;
+
+use super::by_rule::{CONFIDENCE, ERROR, best_first, picked};
+use super::clock_figures::PORTABLE;
+use super::plan::{Method, batch, single};
+use super::{ClockFigures, Requirement};
+use crate::analysis::statistics::bisected;
+use crate::model::{Nanos, Outcome, Path, Report, TimerRow, WaitRow};
+use crate::text::numbers::{short_time, time};
+use crate::text::{clipped, plain};
+
+/// The schema of the document that [`Answer`] is written as.
+pub const SCHEMA: &str = "timermeter.answer.v1";
+
+/// An operation that no clock times alone, in nanoseconds.
+const SHORT_NS: f64 = 10.0;
+/// The wait that is told, in nanoseconds.
+pub const WAIT_NS: u64 = 1_000_000;
+/// What reads the system's monotonic clock on Linux, in the words of the languages.
+const ON_LINUX: &str = "steady_clock, Instant, System.nanoTime, time.perf_counter, process.hrtime";
+
+/// What is measured, in a few lines.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Answer {
+    /// The schema of this document.
+    pub schema: &'static str,
+    /// What the kernel takes the time from, where the system says.
+    pub clock_source: Option<String>,
+    /// How the portable clock is read.
+    pub path: Option<Path>,
+    /// The clock to time things with: what `pick` picks for 250 ns and 1 %.
+    pub to_time: Option<Clock>,
+    /// The clock whose read costs least, where that is another one.
+    pub cheapest: Option<Clock>,
+    /// From how many nanoseconds on an operation can be timed alone to 1 %; null where none can.
+    pub alone_from_ns: Option<f64>,
+    /// Calls between two reads that an operation of 10 ns takes to be timed to 1 %; null where no number does.
+    pub calls_of_10_ns: Option<u64>,
+    /// What waits of 1 ms take.
+    pub waits: Vec<Wait>,
+    /// The timer slack of this thread, in nanoseconds.
+    pub slack_ns: Option<u64>,
+    /// What makes figures worse on this machine now; empty where nothing does.
+    pub unquiet: Vec<String>,
+}
+
+/// A clock.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Clock {
+    /// Its id.
+    pub id: String,
+    /// The call.
+    pub label: String,
+    /// Its step in nanoseconds: exact, or a bound.
+    pub step_ns: f64,
+    /// Whether the step is known, and not just bounded.
+    pub resolved: bool,
+    /// What a read costs, in nanoseconds.
+    pub cost_ns: f64,
+    /// Whether reads on all CPUs were seen to agree.
+    pub same_on_all_cpus: bool,
+    /// Whether a read waits for the work before it.
+    pub ordered: bool,
+}
+
+/// A timer that waits.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Wait {
+    /// Its id.
+    pub id: String,
+    /// What a wait of 1 ms takes in nanoseconds: its median.
+    pub takes_ns: f64,
+}
+
+impl Answer {
+    /// By a report of a few clocks, one of waits of 1 ms, and what makes figures worse on this machine.
+    #[must_use]
+    pub fn of(clocks: &Report, waits: &[WaitRow], unquiet: Vec<String>) -> Self {
+        let fit = best_first(clocks);
+        let figures = |id: &str| fit.iter().find(|clock| clock.id == id);
+        let row = |id: &str| clocks.timers.iter().find(|row| row.id == id);
+        let to_time = picked(clocks).and_then(|id| Some((figures(&id)?, row(&id)?)));
+        let cheapest = fit.iter().min_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns));
+        let cheapest = cheapest
+            .filter(|cheapest| to_time.is_none_or(|(clock, _)| clock.cost_ns > cheapest.cost_ns))
+            .and_then(|cheapest| Some(Clock::of(cheapest, row(&cheapest.id)?)));
+        let portable = PORTABLE.iter().find_map(|id| row(id));
+        let read_path = |row: &TimerRow| row.verdicts.as_ref().and_then(|verdicts| verdicts.read_path.path);
+        let clock = to_time.map(|(clock, _)| clock);
+        Self {
+            schema: SCHEMA,
+            clock_source: clocks.platform.clocksource.current.clone(),
+            path: portable.and_then(read_path),
+            alone_from_ns: clock.and_then(alone_from),
+            calls_of_10_ns: clock.and_then(|clock| calls(clock, SHORT_NS)),
+            to_time: to_time.map(|(clock, row)| Clock::of(clock, row)),
+            cheapest,
+            waits: waits.iter().filter_map(Wait::of).collect(),
+            slack_ns: waits.iter().find_map(|row| row.conditions.slack_ns),
+            unquiet,
+        }
+    }
+
+    /// Headings and what stands behind them, for people.
+    #[must_use]
+    pub fn lines(&self, linux: bool) -> Vec<(&'static str, String)> {
+        let mut lines = Vec::new();
+        if let Some(source) = &self.clock_source {
+            lines.push(("clock source", format!("{}{}", clipped(source, 40), self.judged())));
+        }
+        if let Some(clock) = &self.to_time {
+            let mut text = clock.told();
+            if linux && clock.id == PORTABLE[0] {
+                text += &format!(" ({ON_LINUX})");
+            }
+            lines.push(("to time things", text));
+        }
+        if let Some(clock) = &self.cheapest {
+            let fence = if clock.ordered { "" } else { "; needs a fence to stand where it is written" };
+            lines.push(("cheapest", clock.told() + fence));
+        }
+        lines.extend(self.start_and_stop().map(|text| ("start and stop", text)));
+        lines.extend(self.sleeps().map(|text| ("sleep 1 ms", text)));
+        let machine = match self.unquiet.as_slice() {
+            [] => "quiet".to_owned(),
+            all => format!("not quiet: {} → timermeter check", all.join(", ")),
+        };
+        lines.push(("this machine", machine));
+        lines
+    }
+
+    /// What the way in which the portable clock is read says of the clock source.
+    fn judged(&self) -> &'static str {
+        match self.path {
+            Some(Path::UserMode) => ", read without a system call: good",
+            Some(Path::SystemCall) => ", and every read is a system call → timermeter check",
+            Some(Path::Trapped) => ", and the hypervisor is asked for every read → timermeter check",
+            None => "",
+        }
+    }
+
+    fn start_and_stop(&self) -> Option<String> {
+        let clock = self.to_time.as_ref()?;
+        let mut text = format!("cost {}", time(Some(2.0 * clock.cost_ns)));
+        if let Some(from) = self.alone_from_ns {
+            text += &format!("; from {} on an operation can be timed alone to 1 %", short(from));
+            if let Some(calls) = self.calls_of_10_ns {
+                text += &format!(", shorter ones in batches (10 ns: {calls} calls)");
+            }
+        }
+        Some(text)
+    }
+
+    fn sleeps(&self) -> Option<String> {
+        let (first, others) = self.waits.split_first()?;
+        let slack =
+            self.slack_ns.map_or_else(String::new, |ns| format!(" (timer slack {})", short(ns as f64)));
+        let mut text = format!("{} takes {}{slack}", first.id, time(Some(first.takes_ns)));
+        for other in others {
+            text += &format!(", {} {}", other.id, time(Some(other.takes_ns)));
+        }
+        Some(text)
+    }
+}
+
+impl Clock {
+    fn of(clock: &ClockFigures, row: &TimerRow) -> Self {
+        let thread_safe = row.verdicts.as_ref().map(|verdicts| verdicts.thread_safe.outcome);
+        Self {
+            id: clock.id.clone(),
+            label: row.label.clone(),
+            step_ns: clock.step_ns,
+            resolved: clock.resolved,
+            cost_ns: clock.cost_ns,
+            same_on_all_cpus: thread_safe == Some(Outcome::Pass),
+            ordered: clock.facts.ordered,
+        }
+    }
+
+    fn told(&self) -> String {
+        let most = if self.resolved { "" } else { " at most" };
+        let same = if self.same_on_all_cpus { ", the same on all CPUs" } else { "" };
+        format!(
+            "{}: {}{most} steps, {} a read{same}",
+            plain(&clipped(&self.label, 60)),
+            time(Some(self.step_ns)),
+            time(Some(self.cost_ns))
+        )
+    }
+}
+
+impl Wait {
+    fn of(row: &WaitRow) -> Option<Self> {
+        let late = row.figures.as_ref()?.by_length().find(|late| late.request_ns == WAIT_NS)?;
+        Some(Self { id: row.id.clone(), takes_ns: WAIT_NS as f64 + late.p50_ns?.value })
+    }
+}
+
+fn requirement(duration_ns: f64) -> Option<Requirement> {
+    Requirement::new(Nanos(duration_ns), ERROR, CONFIDENCE).ok()
+}
+
+/// From how many nanoseconds on one call between two reads keeps the error.
+fn alone_from(clock: &ClockFigures) -> Option<f64> {
+    const ENDS: (f64, f64) = (1.0, 1e10);
+    let keeps = |ns: f64| requirement(ns).is_some_and(|wanted| single(clock, &wanted).is_ok());
+    keeps(ENDS.1).then(|| {
+        let (_, above) = bisected((0.0, ENDS.1.ln()), 40, |log| !keeps(log.exp()));
+        above.exp()
+    })
+}
+
+/// How many calls of so many nanoseconds a batch takes.
+fn calls(clock: &ClockFigures, ns: f64) -> Option<u64> {
+    match batch(clock, &requirement(ns)?).ok()?.method {
+        Method::Batch { calls } => Some(calls),
+        _ => None,
+    }
+}
+
+/// A time by two digits.
+fn short(ns: f64) -> String {
+    let digits = 10_f64.powf(ns.log10().floor() - 1.0);
+    short_time((ns / digits).round() * digits)
+}

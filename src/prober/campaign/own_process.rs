@@ -1,0 +1,94 @@
+//! A process that one timer has to itself: all that is asked of its calls, and of its step.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use timers::Fault;
+
+use super::own_rate::{OwnRate, may_differ};
+use super::subject::Subject;
+use crate::prober::bench::Bench;
+use crate::prober::connection::Connection;
+use crate::prober::explore::{Exploration, explore};
+use crate::prober::host::{Host, Settings, bench, connect};
+use crate::prober::sampling::Plan;
+use crate::prober::watch::{ProcessWatch, Watch, Watcher};
+use crate::trace::Reference;
+
+/// One process for one timer.
+pub(super) fn ask(
+    host: &Host,
+    subject: &mut Subject,
+    settings: &Settings,
+    watch: &Rc<RefCell<Watch>>,
+    seed: u64,
+) -> Result<(), Fault> {
+    let Ok(stored) = &mut subject.outcome else { return Ok(()) };
+    subject.alone += 1;
+    let trace = &mut stored.trace;
+    let mut random = StdRng::seed_from_u64(seed);
+    let asked = connect(host, &[&subject.timer.id], settings.cpu, settings.timeout).and_then(|connection| {
+        let mut bench = bench(&connection, &subject.timer, &trace.reference.id);
+        bench.watch = Some(Box::new(ProcessWatch::of(watch, &connection)));
+        let own_rate = match may_differ(host, &subject.timer) {
+            true => OwnRate::begin(&connection, &subject.timer, &trace.reference.id)?,
+            false => None,
+        };
+        let found =
+            explore_undisturbed(&connection, &mut bench, &trace.reference, &settings.plan, &mut random)?;
+        let own_rate = own_rate.map(OwnRate::end).transpose()?.flatten();
+        trace.evidence.process_comparisons.extend(own_rate);
+        Ok((found, bench.watch.take().map(Watcher::end)))
+    });
+    match asked {
+        Ok((Exploration { run, ns_per_tick, slow, dropped: by_runtime }, watched)) => {
+            let (dropped, valid) = watched.unwrap_or((BTreeMap::new(), true));
+            stored.count_dropped(dropped.into_iter().chain(by_runtime));
+            if !valid {
+                stored.set_aside(run);
+                subject.disturbed.0 += u32::from(slow);
+                subject.disturbed.1.extend(ns_per_tick);
+                return Ok(());
+            }
+            stored.add(run);
+            subject.rates.extend(ns_per_tick);
+            subject.explored += 1;
+            subject.slow += u32::from(slow);
+        }
+        Err(Fault::Interrupted) => return Err(Fault::Interrupted),
+        Err(fault) => subject.outcome = Err(fault.to_string()),
+    }
+    Ok(())
+}
+
+/// Explores once more whenever the runtime compiled the loops anew meanwhile: what was measured before that was another
+/// program.
+fn explore_undisturbed(
+    connection: &RefCell<Connection>,
+    bench: &mut Bench,
+    reference: &Reference,
+    plan: &Plan,
+    random: &mut StdRng,
+) -> Result<Exploration, Fault> {
+    /// From there on it will not settle.
+    /// *Judgement*.
+    const MOST: u32 = 4;
+    let mut turn = 1;
+    loop {
+        let before = connection.borrow().windows().clone();
+        let mut exploration = explore(bench, reference, plan, random)?;
+        let mut connection = connection.borrow_mut();
+        let voided = connection.windows().voided - before.voided;
+        if voided == 0 || turn == MOST {
+            let windows = connection.windows();
+            exploration.dropped.clone_from(&windows.dropped);
+            exploration.run.disturbed = windows.disturbed + voided;
+            return Ok(exploration);
+        }
+        connection.void_since(&before);
+        turn += 1;
+    }
+}

@@ -1,0 +1,109 @@
+//! Hosts that are made ready by what the list of runtimes says of them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use timers::agents::{Recipe, Source};
+
+use super::{Ready, command, write};
+use crate::prober::children;
+use crate::prober::tool;
+use crate::prober::words::{Book, Dialect};
+
+/// The first of each host's recipes that works. Without the first host there are none.
+pub(super) fn prepare(hosts: &[&[Recipe]], folder: &Path) -> Result<Vec<Ready>, String> {
+    let mut all = Vec::new();
+    for (at, recipes) in hosts.iter().enumerate() {
+        match first(recipes, &folder.join(at.to_string())) {
+            Ok(ready) => all.push(ready),
+            Err(why) if all.is_empty() => return Err(why),
+            Err(_) => {}
+        }
+    }
+    Ok(all)
+}
+
+/// What the first that works makes; else why the last one does not whose programs are there.
+fn first(recipes: &[Recipe], folder: &Path) -> Result<Ready, String> {
+    let mut why = None;
+    for (at, recipe) in recipes.iter().enumerate() {
+        let programs: Result<Vec<PathBuf>, String> = recipe.programs.iter().copied().map(program).collect();
+        let programs = match programs {
+            Ok(programs) => programs,
+            Err(absent) => {
+                why.get_or_insert(absent);
+                continue;
+            }
+        };
+        match make(recipe, programs, &folder.join(at.to_string())) {
+            Ok(ready) => return Ok(ready),
+            Err(failed) => why = Some(failed),
+        }
+    }
+    Err(why.unwrap_or_else(|| "there is no recipe for it".into()))
+}
+
+fn program(names: &[&str]) -> Result<PathBuf, String> {
+    tool::find(names).ok_or_else(|| format!("there is no `{}`", names.join("` or `")))
+}
+
+fn make(recipe: &Recipe, programs: Vec<PathBuf>, folder: &Path) -> Result<Ready, String> {
+    let book =
+        recipe.clocks.map(Book::parse).transpose().map_err(|why| format!("its list of clocks: {why}"))?;
+    let expanded =
+        |source: &Source| book.as_ref().map_or(source.text.to_owned(), |book| book.expand(source.text));
+    write(recipe.sources.iter().map(|source| (source, expanded(source))), folder)?;
+    let mut words = Words { said: programs[0].clone(), programs, folder: folder.into() };
+    for step in recipe.steps {
+        let line = words.filled(step);
+        let [program, args @ ..] = line.as_slice() else { continue };
+        let said = tool::run(Path::new(program), args).map_err(|why| {
+            let name = words.programs[0].display();
+            format!("`{name}` cannot be used: {why}")
+        })?;
+        let said = PathBuf::from(said.trim());
+        if tool::is_program(&said) {
+            words.said = said;
+        }
+    }
+    let mut line = words.filled(recipe.run);
+    if recipe.run.first() == Some(&"$self") {
+        let (program, own) = children::this_program().map_err(|error| error.to_string())?;
+        line.splice(..1, [program].into_iter().chain(own));
+    }
+    let mut line = line.into_iter();
+    let program = line.next().ok_or("its recipe does not say how it is started")?;
+    let args: Vec<OsString> = line.collect();
+    let dialect = book.map(|book| Dialect::Words { book: Arc::new(book), arguments: args.len() });
+    let mut command = command(&format!("{} host", recipe.prefix), Path::new(&program), args);
+    command.dialect = dialect.unwrap_or_default();
+    Ok(Ready { prefix: recipe.prefix, command, log: None })
+}
+
+/// What stands for words in a recipe.
+struct Words {
+    programs: Vec<PathBuf>,
+    folder: PathBuf,
+    said: PathBuf,
+}
+
+impl Words {
+    fn filled(&self, line: &[&str]) -> Vec<OsString> {
+        line.iter().map(|word| self.word(word)).collect()
+    }
+
+    fn word(&self, word: &str) -> OsString {
+        if word == "$said" {
+            return self.said.clone().into();
+        }
+        if let Some(program) = word.strip_prefix('$').and_then(|at| at.parse::<usize>().ok()) {
+            return self.programs.get(program).cloned().unwrap_or_default().into();
+        }
+        let Some((before, after)) = word.split_once("$here") else { return word.into() };
+        let mut filled = OsString::from(before);
+        filled.push(&self.folder);
+        filled.push(after);
+        filled
+    }
+}

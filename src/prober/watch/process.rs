@@ -1,0 +1,229 @@
+//! One process that is watched: windows that something disturbed are asked for again.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use timers::Answer;
+use timers::os::Counters;
+
+use super::{
+    CREDIT, Disturbance, Gathered, Look, MOST_DROPPED, MOST_TRIES, SHORTEST_PORTION, STEADY, Seen, Watch,
+    Watcher, counted,
+};
+use crate::analysis::statistics::mean;
+use crate::prober::connection::Connection;
+use crate::trace::Run;
+
+/// Watches one process of a campaign: by what it sees of itself where it tells that, else from outside.
+pub struct ProcessWatch {
+    watch: Rc<RefCell<Watch>>,
+    process: u32,
+    /// The process itself, where it tells what it sees around windows.
+    itself: Option<Rc<RefCell<Connection>>>,
+    stolen_before: Option<u64>,
+    dropped: BTreeMap<Disturbance, u32>,
+    discarded: bool,
+    /// Whether a window is taken again for something bearable.
+    patient: bool,
+    /// The look after the last window, which is also that before the next one.
+    last: Option<Look>,
+}
+
+impl ProcessWatch {
+    /// Begins to watch a process.
+    #[must_use]
+    pub fn of(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
+        let itself = connection.borrow_mut().watch_itself().then(|| Rc::clone(connection));
+        let process = connection.borrow().process();
+        Self { itself, ..Self::from_outside(watch, process) }
+    }
+
+    /// The same, of a process that is one of many: what is bearable is kept and marked.
+    #[must_use]
+    pub fn of_one_of_many(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
+        Self { patient: false, ..Self::of(watch, connection) }
+    }
+
+    pub(super) fn from_outside(watch: &Rc<RefCell<Watch>>, process: u32) -> Self {
+        let stolen_before = {
+            let watch = watch.borrow();
+            watch.cpu.and_then(|cpu| watch.counts.stolen(cpu))
+        };
+        Self {
+            watch: Rc::clone(watch),
+            process,
+            itself: None,
+            stolen_before,
+            dropped: BTreeMap::new(),
+            discarded: false,
+            patient: true,
+            last: None,
+        }
+    }
+
+    /// Asks for `repeat` values and watches meanwhile; asks again while the window was disturbed, and for fewer at a time where
+    /// something else ran in between, as short windows slip through where long ones do not.
+    ///
+    /// # Errors
+    /// As the question.
+    pub fn gather<T, E>(
+        &mut self,
+        repeat: u32,
+        mut question: impl FnMut(u32) -> Result<Vec<T>, E>,
+    ) -> Result<(Vec<T>, Seen), E> {
+        let mut all: Vec<T> = Vec::new();
+        let (mut frequencies, mut unstable) = (Vec::new(), false);
+        let (mut portion, mut tries) = (repeat, 0);
+        self.watch.borrow_mut().credit += if self.patient { CREDIT } else { 0.0 };
+        while (all.len() as u32) < repeat {
+            let before = self.before();
+            let answer = question(portion.min(repeat - all.len() as u32))?;
+            let (before, after) = self.seen(before);
+            let core_hz = hertz(&before, &after);
+            let disturbance = self.compare(&before, &after);
+            self.last = Some(after);
+            tries += 1;
+            if let Some(disturbance) = disturbance {
+                let dropped: u32 = self.dropped.values().sum();
+                let again = tries < MOST_TRIES
+                    && dropped < MOST_DROPPED
+                    && (!disturbance.is_bearable() || (self.patient && self.watch.borrow_mut().spend()));
+                // A runtime with threads of its own, as one that collects garbage, gives way to itself.
+                let threads = self.last.as_ref().and_then(|look| Some(look.counters.as_ref()?.cpus.len()));
+                let own = disturbance == Disturbance::ContextSwitch && threads > Some(1);
+                let kept = disturbance.is_bearable() || own;
+                if again || !kept {
+                    *self.dropped.entry(disturbance).or_default() += 1;
+                }
+                if again {
+                    let shorter = if disturbance.is_bearable() { portion } else { portion / 3 };
+                    portion = shorter.max(repeat / SHORTEST_PORTION).max(1);
+                    continue;
+                }
+                unstable = true;
+                self.discarded |= !kept;
+            } else {
+                // What was in the way may be gone.
+                portion = portion.saturating_mul(2).min(repeat);
+            }
+            tries = 0;
+            frequencies.extend(core_hz);
+            all.extend(answer);
+        }
+        Ok((all, Seen { core_hz: mean(&frequencies), unstable }))
+    }
+
+    /// Ends watching: windows that were dropped, by reason, and whether enough of the others were not disturbed.
+    #[must_use]
+    pub fn end(mut self) -> (BTreeMap<String, u32>, bool) {
+        /// Stolen time is counted in 10 ms; this much in a process of some 50 ms means that it lost the CPU.
+        /// *Definition*.
+        const MOST_STOLEN: u64 = 1;
+        let watch = self.watch.borrow();
+        let now = watch.cpu.and_then(|cpu| watch.counts.stolen(cpu));
+        let taken = now.zip(self.stolen_before).map_or(0, |(now, before)| now.saturating_sub(before));
+        if taken > MOST_STOLEN {
+            *self.dropped.entry(Disturbance::StolenTime).or_default() += 1;
+            self.discarded = true;
+        }
+        let by_name =
+            self.dropped.iter().map(|(disturbance, &count)| (disturbance.name().to_owned(), count)).collect();
+        (by_name, !self.discarded)
+    }
+
+    /// A look at a process that is about to measure, on a core that nobody shares if patience brings that about. Nothing of one that looks
+    /// for itself, as it does so closer to what it measures.
+    fn before(&mut self) -> Look {
+        let last = self.last.take();
+        if self.itself.is_some() {
+            let mut watch = self.watch.borrow_mut();
+            if watch.was_shared {
+                watch.calm();
+            }
+            return Look::default();
+        }
+        if let Some(last) = last {
+            let watch = self.watch.borrow();
+            if !last.core_frequency.is_some_and(|core_frequency| watch.is_shared(core_frequency)) {
+                return last;
+            }
+        }
+        let mut watch = self.watch.borrow_mut();
+        let core_frequency = watch.calm();
+        Look { counters: watch.counts.of_process(self.process), core_frequency }
+    }
+
+    /// Both looks at a window that has just ended.
+    fn seen(&self, before: Look) -> (Look, Look) {
+        let Some(itself) = &self.itself else { return (before, self.look()) };
+        let Some(around) = itself.borrow_mut().take_seen() else { return Default::default() };
+        let mut watch = self.watch.borrow_mut();
+        let [before, after] = around.map(|seen| Look {
+            counters: Some(Counters {
+                switches: seen.switches,
+                major_faults: seen.major_faults,
+                cpus: vec![seen.cpu],
+            }),
+            core_frequency: watch.told(seen.core),
+        });
+        (before, after)
+    }
+
+    fn look(&self) -> Look {
+        let mut watch = self.watch.borrow_mut();
+        // First the process, so that what the looks themselves cause does not count.
+        let counters = watch.counts.of_process(self.process);
+        Look { counters, core_frequency: watch.look() }
+    }
+
+    fn compare(&self, before: &Look, after: &Look) -> Option<Disturbance> {
+        let watch = self.watch.borrow();
+        // The runner causes none within a window that the process itself looks around.
+        let own_switches = if self.itself.is_some() { 0 } else { watch.own_switches };
+        if let (Some(before), Some(after)) = (&before.counters, &after.counters)
+            && let Some(disturbance) = counted(before, after, own_switches)
+        {
+            return Some(disturbance);
+        }
+        let (before, after) = (before.core_frequency?, after.core_frequency?);
+        if watch.is_shared(before) || watch.is_shared(after) {
+            return Some(Disturbance::SharedCore);
+        }
+        ((after.hertz / before.hertz - 1.0).abs() > STEADY).then_some(Disturbance::FrequencyChange)
+    }
+}
+
+impl Watcher for ProcessWatch {
+    fn gather(&mut self, repeat: u32, question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>) -> Answer<Gathered> {
+        let mut answers = Vec::new();
+        let (values, seen) = Self::gather(self, repeat, |repeat| {
+            let answer = question(repeat)?;
+            answers.push(answer.clone());
+            Ok(answer)
+        })?;
+        // Those that count are in the values, one after the other.
+        let mut rest = values.as_slice();
+        answers.retain(|answer| match rest.strip_prefix(answer.as_slice()) {
+            Some(others) => {
+                rest = others;
+                false
+            }
+            None => true,
+        });
+        Ok(Gathered { values, seen, dropped: answers })
+    }
+
+    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, Seen)> {
+        let (mut runs, seen) = Self::gather(self, 1, |_| questions().map(|run| vec![run]))?;
+        Ok((runs.pop().unwrap_or_default(), seen))
+    }
+
+    fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool) {
+        Self::end(*self)
+    }
+}
+
+fn hertz(before: &Look, after: &Look) -> Option<f64> {
+    Some(f64::midpoint(before.core_frequency?.hertz, after.core_frequency?.hertz))
+}

@@ -1,0 +1,170 @@
+//! What is known of an agent written in words before it is started: its clocks, the code of their calls, and what they declare.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::model::{Counted, Family, Properties, ReadsBy};
+use crate::prober::protocol::{HostedTimer, HostedWaiter};
+
+/// What a comment in a source says where the lines up to [`END`] are repeated for each clock.
+const EACH_CLOCK: &str = "each clock:";
+/// The same for each timer that waits.
+const EACH_WAITER: &str = "each waiter:";
+const END: &str = "end each";
+
+/// Pieces of code by their names, which stand between `«` and `»` in the sources.
+type Code = BTreeMap<String, String>;
+
+/// A list of clocks: `clocks.json` beside an agent.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Book {
+    /// The id of the clock that times all others.
+    pub(super) reference: String,
+    /// Questions that it answers beyond those of all agents.
+    #[serde(default)]
+    pub(super) ops: Vec<String>,
+    /// Whether its waits tell the CPU time that they took.
+    #[serde(default)]
+    pub(super) cpu_time: bool,
+    /// Code of clocks that have none of their own under that name.
+    #[serde(default)]
+    defaults: Code,
+    /// The code of a call that reads nothing.
+    floor: Code,
+    /// The code of a wait for nothing.
+    #[serde(default)]
+    nothing: Code,
+    pub(super) clocks: Vec<Clock>,
+    #[serde(default)]
+    pub(super) waiters: Vec<Waiter>,
+}
+
+/// A clock.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Clock {
+    #[serde(flatten)]
+    pub timer: HostedTimer,
+    /// What it is of.
+    #[serde(default)]
+    is: Option<Kind>,
+    #[serde(default)]
+    code: Code,
+}
+
+/// A timer that waits.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Waiter {
+    #[serde(flatten)]
+    pub waiter: HostedWaiter,
+    #[serde(default)]
+    code: Code,
+}
+
+/// What clocks are by their documentation.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    /// Counts from somewhere, and is never set.
+    Steady,
+    /// Tells the date.
+    Calendar,
+    /// The CPU time of the process.
+    Process,
+    /// The CPU time of the thread.
+    Thread,
+}
+
+impl Book {
+    /// Reads a list of clocks.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut book: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let floor = HostedTimer {
+            id: timers::FLOOR_ID.into(),
+            label: "reads nothing".into(),
+            ..HostedTimer::default()
+        };
+        book.clocks.push(Clock { timer: floor, is: None, code: book.floor.clone() });
+        if !book.waiters.is_empty() {
+            let nothing = HostedWaiter {
+                id: timers::waits::FLOOR_ID.into(),
+                label: "waits for nothing".into(),
+                ops: vec!["waits".into()],
+                ..HostedWaiter::default()
+            };
+            book.waiters.push(Waiter { waiter: nothing, code: book.nothing.clone() });
+        }
+        let on_linux = std::env::consts::OS == "linux";
+        for clock in &mut book.clocks {
+            clock.timer.reference = clock.timer.id == book.reference;
+            if let Some(kind) = clock.is {
+                complete(&mut clock.timer.properties, kind, on_linux);
+            }
+            add(&mut clock.code, &book.defaults);
+        }
+        for Waiter { waiter, code } in &mut book.waiters {
+            // The kernel's timer slack is known of Linux.
+            waiter.slack = waiter.slack.filter(|_| on_linux);
+            add(code, &book.defaults);
+        }
+        Ok(book)
+    }
+
+    /// A source of the agent, with what it repeats for each clock and each timer that waits.
+    #[must_use]
+    pub fn expand(&self, source: &str) -> String {
+        let clocks: Vec<_> = self.clocks.iter().map(|clock| (&clock.timer.id, &clock.code)).collect();
+        let waiters: Vec<_> = self.waiters.iter().map(|waiter| (&waiter.waiter.id, &waiter.code)).collect();
+        let mut expanded = String::new();
+        let mut lines = source.lines();
+        while let Some(line) = lines.next() {
+            let each = if line.contains(EACH_CLOCK) {
+                &clocks
+            } else if line.contains(EACH_WAITER) {
+                &waiters
+            } else {
+                expanded = expanded + line + "\n";
+                continue;
+            };
+            let block: Vec<&str> = lines.by_ref().take_while(|line| !line.contains(END)).collect();
+            let block = block.join("\n") + "\n";
+            each.iter().enumerate().for_each(|(at, (id, code))| expanded += &filled(&block, at, id, code));
+        }
+        expanded
+    }
+}
+
+/// A block of a source for one timer. `«n»` is its number, `«id»` its id.
+fn filled(block: &str, number: usize, id: &str, code: &Code) -> String {
+    let coded =
+        code.iter().fold(block.to_owned(), |text, (name, code)| text.replace(&format!("«{name}»"), code));
+    coded.replace("«n»", &number.to_string()).replace("«id»", id)
+}
+
+fn add(code: &mut Code, defaults: &Code) {
+    for (name, text) in defaults {
+        code.entry(name.clone()).or_insert_with(|| text.clone());
+    }
+}
+
+/// What is declared of all clocks of a kind, where nothing else is of this one. What lies beneath is known of Linux.
+fn complete(properties: &mut Properties, kind: Kind, on_linux: bool) {
+    let (family, counts) = match kind {
+        Kind::Steady | Kind::Calendar => (Family::SystemClock, Counted::Wall),
+        Kind::Process => (Family::CpuTime, Counted::ProcessCpu),
+        Kind::Thread => (Family::CpuTime, Counted::ThreadCpu),
+    };
+    let of_wall = counts == Counted::Wall;
+    let linux = |value: bool| on_linux.then_some(value);
+    properties.family = properties.family.or(Some(family));
+    properties.counts = properties.counts.or(Some(counts));
+    properties.needs_fence = properties.needs_fence.or(Some(false));
+    properties.settable = properties.settable.or(Some(matches!(kind, Kind::Calendar)));
+    properties.slewed = properties.slewed.or(linux(of_wall));
+    properties.runs_in_suspend = properties.runs_in_suspend.or(linux(matches!(kind, Kind::Calendar)));
+    properties.reads_by = properties.reads_by.or((!of_wall && on_linux).then_some(ReadsBy::SystemCall));
+}

@@ -1,0 +1,112 @@
+//! Steps that the prober finds in other languages, against loops that know nothing of its agents: `tests/edges/` holds one a language, which
+//! prints readings; the smallest step that all of their differences share is what the prober has to find, to 1 %.
+
+use std::path::Path;
+use std::process::Command;
+
+use timermeter::prober::tool;
+
+use crate::program;
+use crate::skipping::skipped;
+
+/// A runtime, the program that shows its readings, and how that is started: `{}` is its file, `{out}` a folder.
+const LOOPS: &[(&str, &str, &str)] = &[
+    ("cpp", "g++", "g++ -std=c++17 -O2 {}/cpp.cpp -o {out}/cpp && {out}/cpp"),
+    ("go", "go", "GO111MODULE=off GOCACHE={out}/cache go run {}/go.go"),
+    ("ruby", "ruby", "ruby {}/ruby.rb"),
+    ("php", "php", "php -n {}/php.php"),
+    ("perl", "perl", "perl {}/perl.pl"),
+    ("luajit", "luajit", "luajit {}/luajit.lua"),
+    ("r", "Rscript", "Rscript --vanilla {}/r.R"),
+    ("erlang", "escript", "escript {}/erlang.escript"),
+    (
+        "ocaml",
+        "ocamlopt",
+        "cp {}/ocaml.ml {out} && ocamlopt -I +unix unix.cmxa {out}/ocaml.ml -o {out}/ocaml && {out}/ocaml",
+    ),
+    ("haskell", "ghc", "ghc -v0 -O1 -outputdir {out}/hs -o {out}/haskell {}/haskell.hs && {out}/haskell"),
+    ("sbcl", "sbcl", "sbcl --script {}/sbcl.lisp"),
+    ("deno", "deno", "deno run --quiet {}/js.mjs"),
+    ("bun", "bun", "bun run {}/js.mjs"),
+];
+
+/// The smallest step that all differences share: a part of the smallest of them, as a mean over all that are not long.
+fn common_step(readings: &[i64]) -> Option<f64> {
+    let moved = readings.windows(2).map(|pair| (pair[1] - pair[0]) as f64).filter(|by| *by > 0.0);
+    let moved: Vec<f64> = moved.collect();
+    let least = moved.iter().copied().fold(f64::INFINITY, f64::min);
+    (1..=40).find_map(|part| {
+        let mut step = least / f64::from(part);
+        let near: Vec<f64> =
+            moved.iter().copied().filter(|by| *by < (10.0 * step).max(2.0 * least)).collect();
+        for _ in 0..20 {
+            step = near.iter().sum::<f64>() / near.iter().map(|by| (by / step).round()).sum::<f64>();
+        }
+        let mut off: Vec<f64> = near.iter().map(|by| ((by / step).round() * step - by).abs()).collect();
+        off.sort_by(f64::total_cmp);
+        // What is rounded to whole units is off by less than one.
+        let most = if step > 3.0 { (0.1 * step).max(0.7) } else { 0.05 * step };
+        (near.len() > 20 && off[near.len() * 95 / 100] < most).then_some(step)
+    })
+}
+
+#[test]
+fn the_common_step_is_that_of_the_lattice() {
+    let of = |step: f64, unit: f64| {
+        let at = |n: u32| ((f64::from(n * (n + 3) % 97 + n * 20) * step) / unit).floor();
+        let mut readings: Vec<i64> = (0..3_000).map(|n| at(n) as i64).collect();
+        readings.sort_unstable();
+        common_step(&readings).map(|found| found * unit / step)
+    };
+    for (step, unit) in [(1.0, 1.0), (9.98, 1.0), (100.0, 1.0), (1_000.0, 1_000.0)] {
+        let found = of(step, unit).expect("a step");
+        assert!((found - 1.0).abs() < 0.01, "{step}: {found}");
+    }
+    assert_eq!(common_step(&[1, 1]), None);
+}
+
+#[test]
+#[ignore = "a step of its own: .ci/runtimes"]
+fn steps_agree_with_loops_that_know_nothing_of_the_agents() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/edges");
+    let mut compared = 0;
+    for (runtime, needs, line) in LOOPS {
+        if tool::find(&[needs]).is_none() {
+            skipped(format!("{runtime}: there is no `{needs}`"), "install it");
+            continue;
+        }
+        let out = tempfile::tempdir().expect("a folder");
+        let line = line
+            .replace("{}", folder.to_str().expect("text"))
+            .replace("{out}", out.path().to_str().expect("text"));
+        let shown = Command::new("sh").args(["-c", &line]).output().expect("there is a shell");
+        assert!(shown.status.success(), "{runtime}: {}", String::from_utf8_lossy(&shown.stderr));
+        for line in String::from_utf8_lossy(&shown.stdout).lines() {
+            let mut words = line.split_whitespace();
+            let (id, unit) = (words.next().expect("an id"), words.next().expect("a unit"));
+            let unit: f64 = unit.parse().expect("a number");
+            let readings: Vec<i64> = words.map(|word| word.parse().expect("a number")).collect();
+            let Some(alone) = common_step(&readings) else { continue };
+            let Some(found) = step_of(runtime, &format!("{runtime}:{id}")) else { continue };
+            compared += 1;
+            let ratio = found / (alone * unit);
+            assert!((ratio - 1.0).abs() < 0.01, "{runtime}:{id}: {found} ns, and {} ns alone", alone * unit);
+        }
+    }
+    assert!(
+        compared > 0 || LOOPS.iter().all(|(_, needs, _)| tool::find(&[needs]).is_none()),
+        "nothing was compared"
+    );
+}
+
+/// The step that `probe` finds, in nanoseconds, where it is resolved.
+fn step_of(runtime: &str, id: &str) -> Option<f64> {
+    let probed = Command::new(program::program())
+        .args(["probe", "--quick", "--budget", "2s", "--quiet", "--format", "json", "--runtime", runtime, id])
+        .output()
+        .expect("it is there");
+    let report: serde_json::Value = serde_json::from_slice(&probed.stdout).expect("a report");
+    let row = &report["timers"][0];
+    assert_eq!(row["id"], id, "{}", String::from_utf8_lossy(&probed.stderr));
+    row["accuracy"]["ns"].as_f64().filter(|_| row["accuracy"]["kind"] == "resolved")
+}

@@ -1,0 +1,326 @@
+// The clocks of C and C++, in words: each line of standard input is a question, each line of standard output its answer.
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cmath>
+#include <ctime>
+#include <iostream>
+#include <limits>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+#ifdef _OPENMP
+#include <omp.h>
+#define HAS_OPENMP 1
+#endif
+#ifdef WITH_MPI
+#include <mpi.h>
+#define HAS_MPI 1
+#endif
+#if __has_include(<gnu/libc-version.h>)
+#include <gnu/libc-version.h>
+#endif
+
+using Ticks = std::vector<std::int64_t>;
+struct Refusal { const char *why; };
+
+template <class Point> std::int64_t ns(Point at) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count();
+}
+
+template <class Clock> double period() { return 1e9 * Clock::period::num / Clock::period::den; }
+
+// Seconds of a double that were nanoseconds before: the double nearest to a whole number of them gives them back.
+inline std::int64_t whole(double ticks) {
+    if (std::abs(ticks) > 4e15) throw Refusal{"its double no longer holds nanoseconds"};
+    return std::llround(ticks);
+}
+
+inline timespec of_timespec() {
+    timespec now;
+    timespec_get(&now, TIME_UTC);
+    return now;
+}
+
+void wait_for(std::int64_t ns) {
+    static std::mutex mutex;
+    static std::condition_variable never;
+    std::unique_lock lock(mutex);
+    never.wait_for(lock, std::chrono::nanoseconds(ns), [] { return false; });
+}
+
+// A clock is a type, so that each has loops of its own.
+template <int> struct Clock;
+// each clock:
+#if «if»
+template <> struct Clock<«n»> {
+    using Value = decltype(«call»);
+    static Value read() { return «call»; }
+    static std::int64_t ticks(Value v) { return «ticks»; }
+};
+#endif
+// end each
+using Reference = Clock<0>;
+template <int> struct Waiter;
+// each waiter:
+template <> struct Waiter<«n»> { static void wait([[maybe_unused]] std::int64_t ns) { «wait»; } };
+// end each
+
+static volatile std::uint64_t kept_work;
+
+static inline std::uint64_t work(std::uint64_t state, std::uint64_t units) {
+    for (; units > 0; units--) {
+        state = state * 6364136223846793005u + units;
+#ifdef __GNUC__
+        asm volatile("" : "+r"(state));
+#endif
+    }
+    return state;
+}
+
+// What a call returns is kept where the compiler cannot see that nobody looks.
+template <class Value> static inline void keep(Value &value) {
+#ifdef __GNUC__
+    asm volatile("" : : "g"(&value) : "memory");
+#endif
+}
+
+template <class Clock> Ticks intervals(std::uint64_t units, std::size_t repeat) {
+    std::vector<typename Clock::Value> first(repeat), second(repeat);
+    std::uint64_t state = kept_work;
+    for (std::size_t at = 0; at < repeat; at++) {
+        first[at] = Clock::read();
+        state = work(state, units);
+        second[at] = Clock::read();
+    }
+    kept_work = state;
+    Ticks told(repeat);
+    for (std::size_t at = 0; at < repeat; at++) told[at] = Clock::ticks(second[at]) - Clock::ticks(first[at]);
+    return told;
+}
+
+template <class Clock> Ticks batches(std::uint64_t calls, std::size_t repeat) {
+    std::vector<Reference::Value> first(repeat), second(repeat);
+    for (std::size_t at = 0; at < repeat; at++) {
+        first[at] = Reference::read();
+        for (std::uint64_t left = calls; left > 0; left--) {
+            auto value = Clock::read();
+            keep(value);
+        }
+        second[at] = Reference::read();
+    }
+    Ticks told(repeat);
+    for (std::size_t at = 0; at < repeat; at++) told[at] = Reference::ticks(second[at]) - Reference::ticks(first[at]);
+    return told;
+}
+
+template <class Clock> Ticks readings(std::size_t count) {
+    std::vector<typename Clock::Value> first(count);
+    for (auto &value : first) value = Clock::read();
+    Ticks told;
+    for (auto value : first) told.push_back(Clock::ticks(value));
+    return told;
+}
+
+template <class Clock> Ticks comparisons(std::uint64_t units, std::size_t count) {
+    std::vector<Reference::Value> before(count), after(count);
+    std::vector<typename Clock::Value> first(count);
+    std::uint64_t state = kept_work;
+    for (std::size_t at = 0; at < count; at++) {
+        before[at] = Reference::read();
+        first[at] = Clock::read();
+        after[at] = Reference::read();
+        state = work(state, units);
+    }
+    kept_work = state;
+    Ticks told;
+    for (std::size_t at = 0; at < count; at++)
+        told.insert(told.end(), {Reference::ticks(before[at]), Clock::ticks(first[at]), Reference::ticks(after[at])});
+    return told;
+}
+
+static std::int64_t now() { return Reference::ticks(Reference::read()); }
+
+static void compute(std::int64_t ns) {
+    for (std::int64_t end = now() + ns; now() < end;) kept_work = work(kept_work, 10);
+}
+
+template <class Clock> Ticks advance(int during, std::int64_t ms) {
+    std::atomic<bool> over{during != 2};
+    std::thread other([&over] { while (!over) kept_work = work(kept_work, 100); });
+    auto read = [] { return std::pair(Reference::read(), Clock::read()); };
+    // The first reads of both find cold caches.
+    read();
+    auto start = read();
+    during == 0 ? compute(ms * 1000000) : std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+    auto end = read();
+    over = true;
+    other.join();
+    return {Clock::ticks(end.second) - Clock::ticks(start.second), Reference::ticks(end.first) - Reference::ticks(start.first)};
+}
+
+// Two threads take turns: thread 0 takes 0, 3, 4, 7 …, so that the roles alternate.
+template <class Clock> Ticks handoffs(std::size_t count) {
+    std::vector<typename Clock::Value> places(2 * count);
+    std::atomic<std::size_t> turn{0};
+    auto take = [&](std::size_t thread) {
+        for (std::size_t at = 0; at < places.size(); at++) {
+            if ((at + 1) / 2 % 2 != thread) continue;
+            // On one CPU the other thread has to be let in.
+            for (int spins = 0; turn.load(std::memory_order_acquire) != at; spins++) if (spins > 1000) std::this_thread::yield();
+            places[at] = Clock::read();
+            turn.store(at + 1, std::memory_order_release);
+        }
+    };
+    std::thread other(take, 1);
+    take(0);
+    other.join();
+    Ticks told;
+    for (auto value : places) told.push_back(Clock::ticks(value));
+    return told;
+}
+
+static std::int64_t cpu_ns() {
+#ifdef CLOCK_THREAD_CPUTIME_ID
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * 1000000000L + now.tv_nsec;
+#else
+    return 0;
+#endif
+}
+
+// Sleeps, but for the end, as sleeping ends late.
+static void pause_for(std::int64_t ns) {
+    std::int64_t end = now() + ns;
+    if (ns > 200000) std::this_thread::sleep_for(std::chrono::nanoseconds(ns - 200000));
+    compute(end - now());
+}
+
+template <class Waiter> Ticks waits(std::int64_t late, std::int64_t pause, std::size_t repeat, const Ticks &lengths) {
+    static std::mt19937_64 random{std::random_device{}()};
+    Ticks told;
+    for (std::size_t turn = 0; turn < repeat * lengths.size(); turn++) {
+        std::int64_t ns = lengths[turn % lengths.size()];
+        pause_for(pause == 0 ? 0 : random() % pause);
+        std::int64_t cpu = cpu_ns();
+        auto before = Reference::read();
+        Waiter::wait(ns);
+        auto after = Reference::read();
+        cpu = cpu_ns() - cpu;
+        told.insert(told.end(), {Reference::ticks(before), Reference::ticks(after), cpu});
+        if (late >= 0 && Reference::ticks(after) - Reference::ticks(before) > ns + late) break;
+    }
+    return told;
+}
+
+template <class Waiter> Ticks periods(std::int64_t period, std::size_t count, const Ticks &stalls) {
+    Ticks told;
+    std::size_t stalled = 0;
+    for (std::size_t at = 0; at < count; at++) {
+        Waiter::wait(period);
+        told.push_back(now());
+        if (stalled < stalls.size() && std::size_t(stalls[stalled]) == at) {
+            stalled++;
+            compute(period * 7 / 2);
+        }
+    }
+    return told;
+}
+
+template <class Clock> Ticks answer(const std::string &op, const Ticks &amounts) {
+    auto at = [&amounts](std::size_t which) { return amounts.at(which); };
+    if (op == "intervals") {
+        Ticks told;
+        for (std::size_t row = 1; row < amounts.size(); row++)
+            for (auto value : intervals<Clock>(at(row), at(0))) told.push_back(value);
+        return told;
+    }
+    if (op == "batches") return batches<Clock>(at(0), at(1));
+    if (op == "readings") return readings<Clock>(at(0));
+    if (op == "comparisons") return comparisons<Clock>(at(0), at(1));
+    if (op == "advance") return advance<Clock>(at(0), at(1));
+    if (op == "handoffs") return handoffs<Clock>(at(0));
+    throw Refusal{"this agent does not know that"};
+}
+
+static Ticks dispatch(const std::string &op, int which, const Ticks &amounts) {
+    bool is_waits = op == "waits";
+    if (is_waits || op == "periods") switch (which) {
+// each waiter:
+    case «n»: return is_waits
+        ? waits<Waiter<«n»>>(amounts.at(0), amounts.at(1), amounts.at(2), Ticks(amounts.begin() + 3, amounts.end()))
+        : periods<Waiter<«n»>>(amounts.at(0), amounts.at(1), Ticks(amounts.begin() + 2, amounts.end()));
+// end each
+    default: throw Refusal{"there is no such timer"};
+    }
+    switch (which) {
+// each clock:
+#if «if»
+    case «n»: return answer<Clock<«n»>>(op, amounts);
+#endif
+// end each
+    default: throw Refusal{"it cannot be read here"};
+    }
+}
+
+static void hello() {
+#ifdef __clang__
+    std::cout << "Clang\t" << __clang_version__;
+#elif defined(__GNUC__)
+    std::cout << "GCC\t" << __VERSION__;
+#else
+    std::cout << "C++\t" << __cplusplus;
+#endif
+#ifdef __GLIBCXX__
+    std::cout << ", libstdc++ " << __GLIBCXX__;
+#elif defined(_LIBCPP_VERSION)
+    std::cout << ", libc++ " << _LIBCPP_VERSION;
+#endif
+#ifdef __GLIBC__
+    std::cout << ", glibc " << gnu_get_libc_version();
+#endif
+#ifdef HAS_MPI
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    if (MPI_Get_library_version(library, &length) == MPI_SUCCESS)
+        std::cout << ", " << std::string(library, length).substr(0, std::string(library, length).find(','));
+#endif
+// each clock:
+#if «if»
+    if (double(«resolution») > 0) std::cout << "\t«id»=" << double(«resolution»);
+#else
+    std::cout << "\t«id»!«lacks»";
+#endif
+// end each
+    std::cout << std::endl;
+}
+
+int main() {
+    for (std::string line; std::getline(std::cin, line);) {
+        std::istringstream words(line);
+        std::string op;
+        int which = 0;
+        Ticks amounts;
+        words >> op;
+        if (op == "hello") {
+            hello();
+            continue;
+        }
+        words >> which;
+        for (std::int64_t amount; words >> amount;) amounts.push_back(amount);
+        try {
+            std::string told;
+            for (auto value : dispatch(op, which, amounts)) told += std::to_string(value) + ' ';
+            std::cout << told << std::endl;
+        } catch (const Refusal &refusal) {
+            std::cout << '!' << refusal.why << std::endl;
+        } catch (const std::exception &why) {
+            std::cout << '!' << why.what() << std::endl;
+        }
+    }
+}

@@ -1,0 +1,175 @@
+// The clocks of engines of JavaScript, in words: `answer` takes a question, a line, and promises its answer, a line too.
+// Deno, Bun and browsers share this text; each has a list of clocks of its own.
+'use strict';
+const clocks = [];
+const waiters = [];
+
+// How a double of milliseconds is carried: as a whole number of nanoseconds where it is meant to be one and differs by no more than doubles
+// do, else in steps of its mantissa.
+function ofDouble(read) {
+  const isWhole = (value) => Math.abs(value * 1e6 - Math.round(value * 1e6)) < 0.05;
+  const value = read();
+  const digits = 52 - Math.floor(Math.log2(Math.max(value, 1)));
+  let nanoseconds = 2 ** -digits < 0.2e-6;
+  for (let turn = 0; turn < 100; turn++) nanoseconds = isWhole(read()) && nanoseconds;
+  if (!nanoseconds) return { ns: 1e6 / 2 ** digits, ticks: (v) => v * 2 ** digits };
+  const ticks = (v) => {
+    if (!isWhole(v)) throw new Error(`${v} ms is no whole number of nanoseconds`);
+    return Math.round(v * 1e6);
+  };
+  return { ns: 1, ticks };
+}
+
+// Values that are numbers of one unit by themselves.
+function ofUnit() { return { ns: null, ticks: (v) => v }; }
+
+// each clock:
+clocks[«n»] = (() => {
+  let kept;
+  let state = 1;
+  const { ns, ticks } = «ticks»(() => «call»);
+  return {
+    id: '«id»', ns, ticks, kept: () => kept,
+    read: () => «call»,
+    intervals(work, first, second) {
+      let worked = state;
+      for (let at = 0; at < first.length; at++) {
+        const start = «call»;
+        for (let left = work; left > 0; left--) worked = Math.imul(worked, 1664525) + left | 0;
+        const end = «call»;
+        first[at] = start;
+        second[at] = end;
+      }
+      state = worked;
+    },
+    batches(calls, first, second) {
+      for (let at = 0; at < first.length; at++) {
+        const start = «reference»;
+        for (let left = calls; left > 0; left--) kept = «call»;
+        const end = «reference»;
+        first[at] = start;
+        second[at] = end;
+      }
+    },
+    readings(first) {
+      for (let at = 0; at < first.length; at++) first[at] = «call»;
+    },
+    comparisons(work, before, first, after) {
+      let worked = state;
+      for (let at = 0; at < first.length; at++) {
+        before[at] = «reference»;
+        first[at] = «call»;
+        after[at] = «reference»;
+        for (let left = work; left > 0; left--) worked = Math.imul(worked, 1664525) + left | 0;
+      }
+      state = worked;
+    },
+  };
+})();
+// end each
+// each waiter:
+waiters[«n»] = (ms, done) => { «wait»; };
+// end each
+
+const reference = clocks[0];
+const now = () => reference.ticks(reference.read()) * reference.ns;
+const blank = (count) => new Array(count).fill(undefined);
+const differences = ({ ticks }, first, second) => first.map((start, at) => ticks(second[at]) - ticks(start));
+
+function compute(ns) {
+  for (const end = now() + ns; now() < end;);
+}
+
+const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+const wait = (which, ns) => new Promise((resolve) => { waiters[which](ns / 1e6, resolve); });
+
+// Sleeps, but for the end, as sleeping ends late; and in a new turn of the event loop, whose time is fresh.
+async function pause(ns) {
+  const end = now() + ns;
+  await sleep(Math.max(0, Math.floor(ns / 1e6) - 2));
+  compute(end - now());
+}
+
+async function advance(clock, during, ms) {
+  // The first reads of both find cold caches.
+  reference.read();
+  clock.read();
+  const [startReference, start] = [reference.read(), clock.read()];
+  if (during === 0) compute(ms * 1e6);
+  else await sleep(ms);
+  const [endReference, end] = [reference.read(), clock.read()];
+  return [clock.ticks(end) - clock.ticks(start), reference.ticks(endReference) - reference.ticks(startReference)];
+}
+
+async function waits(which, late, most, repeat, lengths) {
+  const told = [];
+  for (let turn = 0; turn < repeat * lengths.length; turn++) {
+    const ns = lengths[turn % lengths.length];
+    await pause(Math.random() * most);
+    const [before, after] = await new Promise((resolve) => {
+      const before = reference.read();
+      waiters[which](ns / 1e6, () => { resolve([before, reference.read()]); });
+    });
+    told.push(reference.ticks(before), reference.ticks(after));
+    if (late >= 0 && (reference.ticks(after) - reference.ticks(before)) * reference.ns > ns + late) break;
+  }
+  return told;
+}
+
+async function periods(which, period, count, stalls) {
+  const told = [];
+  for (let at = 0; at < count; at++) {
+    await wait(which, period);
+    told.push(reference.ticks(reference.read()));
+    if (stalls.includes(at)) compute(3.5 * period);
+  }
+  return told;
+}
+
+async function told(op, [which, ...amounts]) {
+  if (op === 'waits') return waits(which, amounts[0], amounts[1], amounts[2], amounts.slice(3));
+  if (op === 'periods') return periods(which, amounts[0], amounts[1], amounts.slice(2));
+  const clock = clocks[which];
+  if (!clock || amounts.length === 0) throw new Error('this agent does not know that');
+  if (op === 'advance') return advance(clock, ...amounts);
+  const count = amounts[op === 'intervals' || op === 'readings' ? 0 : 1];
+  const [first, second, third] = [blank(count), blank(count), blank(count)];
+  switch (op) {
+    case 'intervals':
+      return amounts.slice(1).flatMap((work) => {
+        clock.intervals(work, first, second);
+        return differences(clock, first, second);
+      });
+    case 'batches':
+      clock.batches(amounts[0], first, second);
+      return differences(reference, first, second);
+    case 'readings':
+      clock.readings(first);
+      return first.map(clock.ticks);
+    case 'comparisons':
+      clock.comparisons(amounts[0], first, second, third);
+      return first.flatMap((before, at) => [reference.ticks(before), clock.ticks(second[at]), reference.ticks(third[at])]);
+    default: throw new Error('this agent does not know that');
+  }
+}
+
+// Who carries this out, and the units of the clocks whose doubles are carried in their own steps.
+function hello() {
+  const browser = typeof navigator === 'object' && /(Firefox|Chrome)\/([\d.]+)/.exec(navigator.userAgent);
+  const who = typeof Deno === 'object' ? ['Deno', Deno.version.deno]
+    : typeof Bun === 'object' ? ['Bun', Bun.version]
+    : browser ? [browser[1] === 'Chrome' ? 'Chromium' : browser[1], browser[2]] : ['JavaScript', '?'];
+  // What the specification gives a page, and one that is isolated (High Resolution Time, *coarsen time*).
+  const declared = browser ? [`performance.now=${globalThis.crossOriginIsolated ? 5000 : 100000}`] : [];
+  return [...who, ...declared, ...clocks.filter(({ ns }) => ns !== null).map(({ id, ns }) => `${id}@${ns}`)].join('\t');
+}
+
+globalThis.answer = async (line) => {
+  try {
+    const [op, ...words] = line.trim().split(' ');
+    if (op === 'hello') return hello();
+    return (await told(op, words.filter((word) => word !== '').map(Number))).join(' ');
+  } catch (why) {
+    return `!${String(why.message || why).replaceAll('\n', ' ')}`;
+  }
+};

@@ -1,0 +1,172 @@
+(* The clocks of OCaml, in words: each line of standard input is a question, each line of standard output its answer. *)
+
+(* Seconds of a float that were microseconds before: the float nearest to a whole number of them gives them back. *)
+let of_micros seconds = int_of_float (Float.round (seconds *. 1e6))
+
+let kept = ref 0
+
+let work state units =
+  let state = ref state in
+  for left = units downto 1 do
+    state := (!state * 1664525) + left
+  done;
+  !state
+
+type clock = {
+  intervals : int -> int -> int list;
+  batches : int -> int -> int list;
+  readings : int -> int list;
+  comparisons : int -> int -> int list;
+  read : unit -> int;
+}
+
+let reference () = Unix.gettimeofday ()
+let now () = of_micros (reference ())
+let differences ticks first second = Array.to_list (Array.map2 (fun start stop -> ticks stop - ticks start) first second)
+
+(* each clock:*)
+let clock«n» =
+  let ticks (v : «type») : int = «ticks» in
+  let room count : «type» array = Array.make count «zero» in
+  let intervals units repeat =
+    let first = room repeat and second = room repeat in
+    let state = ref !kept in
+    for at = 0 to repeat - 1 do
+      first.(at) <- «call»;
+      state := work !state units;
+      second.(at) <- «call»
+    done;
+    kept := !state;
+    differences ticks first second
+  and batches calls repeat =
+    let first = Array.make repeat 0. and second = Array.make repeat 0. in
+    for at = 0 to repeat - 1 do
+      first.(at) <- reference ();
+      for _ = calls downto 1 do
+        ignore (Sys.opaque_identity («call»))
+      done;
+      second.(at) <- reference ()
+    done;
+    differences of_micros first second
+  and readings count =
+    let first = room count in
+    for at = 0 to count - 1 do
+      first.(at) <- «call»
+    done;
+    Array.to_list (Array.map ticks first)
+  and comparisons units count =
+    let before = Array.make count 0. and first = room count and after = Array.make count 0. in
+    let state = ref !kept in
+    for at = 0 to count - 1 do
+      before.(at) <- reference ();
+      first.(at) <- «call»;
+      after.(at) <- reference ();
+      state := work !state units
+    done;
+    kept := !state;
+    let row at value = [ of_micros before.(at); ticks value; of_micros after.(at) ] in
+    List.concat (Array.to_list (Array.mapi row first))
+  and read () = ticks («call») in
+  { intervals; batches; readings; comparisons; read }
+(* end each *)
+let clocks = [|
+  (* each clock:*)
+  clock«n»;
+  (* end each *)
+|]
+let waiters = [|
+  (* each waiter:*)
+  (fun (ns : int) -> ignore ns; «wait»);
+  (* end each *)
+|]
+
+let compute ns =
+  let stop = reference () +. (float_of_int ns /. 1e9) in
+  while reference () < stop do
+    ()
+  done
+
+(* Sleeps, but for the end, as sleeping ends late. *)
+let pause ns =
+  let stop = reference () +. (float_of_int ns /. 1e9) in
+  if ns > 200_000 then Unix.sleepf (float_of_int (ns - 200_000) /. 1e9);
+  compute (int_of_float ((stop -. reference ()) *. 1e9))
+
+let advance clock during ms =
+  (* The first reads of both find cold caches. *)
+  ignore (now ());
+  ignore (clock.read ());
+  let start_reference = now () in
+  let start = clock.read () in
+  if during = 0 then compute (ms * 1_000_000) else Unix.sleepf (float_of_int ms /. 1e3);
+  let stop_reference = now () in
+  let stop = clock.read () in
+  [ stop - start; stop_reference - start_reference ]
+
+let waits wait late most repeat lengths =
+  let lengths = Array.of_list lengths in
+  let rec go turn told =
+    if turn = repeat * Array.length lengths then told
+    else begin
+      let ns = lengths.(turn mod Array.length lengths) in
+      if most > 0 then pause (int_of_float (Random.float (float_of_int most)));
+      let cpu = Sys.time () in
+      let before = reference () in
+      wait ns;
+      let after = reference () in
+      let cpu = of_micros (Sys.time () -. cpu) * 1000 in
+      let told = cpu :: of_micros after :: of_micros before :: told in
+      if late >= 0 && (of_micros after - of_micros before) * 1000 > ns + late then told else go (turn + 1) told
+    end
+  in
+  List.rev (go 0 [])
+
+let periods wait period count stalls =
+  let tick at =
+    wait period;
+    let told = now () in
+    if List.mem at stalls then compute (period * 7 / 2);
+    told
+  in
+  List.init count tick
+
+let answer op which amounts =
+  match (op, amounts) with
+  | "waits", late :: most :: repeat :: lengths -> waits waiters.(which) late most repeat lengths
+  | "periods", period :: count :: stalls -> periods waiters.(which) period count stalls
+  | "intervals", repeat :: work -> List.concat_map (fun units -> clocks.(which).intervals units repeat) work
+  | "batches", [ calls; repeat ] -> clocks.(which).batches calls repeat
+  | "readings", [ count ] -> clocks.(which).readings count
+  | "comparisons", [ units; count ] -> clocks.(which).comparisons units count
+  | "advance", [ during; ms ] -> advance clocks.(which) during ms
+  | _ -> failwith "this agent does not know that"
+
+let collections () =
+  let told = Gc.quick_stat () in
+  told.Gc.minor_collections + told.Gc.major_collections
+
+let serve line =
+  match String.split_on_char ' ' (String.trim line) with
+  | "hello" :: _ -> "OCaml\t" ^ Sys.ocaml_version
+  | op :: words -> (
+      match List.map int_of_string (List.filter (fun word -> word <> "") words) with
+      | which :: amounts ->
+          (* So that a collection seldom falls into what comes. *)
+          Gc.minor ();
+          let before = collections () in
+          let told = answer op which amounts in
+          let disturbed = if collections () = before then "" else " | gc" in
+          String.concat " " (List.map string_of_int told) ^ disturbed
+      | [] -> failwith "this agent does not know that")
+  | [] -> ""
+
+let () =
+  (* Room for as much as an answer needs, so that none is collected meanwhile. *)
+  Gc.set { (Gc.get ()) with Gc.minor_heap_size = 1 lsl 22 };
+  Random.self_init ();
+  try
+    while true do
+      let line = input_line stdin in
+      print_endline (try serve line with why -> "!" ^ String.map (fun c -> if c = '\n' then ' ' else c) (Printexc.to_string why))
+    done
+  with End_of_file -> ()

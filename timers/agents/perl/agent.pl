@@ -1,0 +1,183 @@
+# The clocks of Perl, in words: each line of standard input is a question, each line of standard output its answer.
+use strict;
+use warnings;
+no warnings 'void';
+use Time::HiRes qw(clock_getres clock_gettime gettimeofday nanosleep CLOCK_MONOTONIC CLOCK_PROCESS_CPUTIME_ID);
+
+# Seconds of a double are carried as the nanoseconds that they were before, which can be had back while doubles are finer than
+# half of one, for 48 days; then in steps of the mantissa.
+my $digits = 52 - int(log(clock_gettime(CLOCK_MONOTONIC)) / log(2));
+my $is_fine = 2**-$digits < 0.4e-9;
+my $unit = $is_fine ? 1 : 1e9 / 2**$digits;
+
+sub nanoseconds {
+    my ($seconds) = @_;
+    return sprintf('%d', $is_fine ? $seconds * 1e9 + 0.5 : $seconds * 2**$digits);
+}
+
+# Steps of the mantissa of a double of seconds since 1970, which has 22 digits behind the point until 2038.
+sub mantissa {
+    my ($seconds) = @_;
+    my $ticks = $seconds * 4194304;
+    die "$seconds s is no whole number of steps of 2^-22 s\n" if $ticks != int($ticks);
+    return sprintf('%d', $ticks);
+}
+
+my (@clocks, @waiters, %declared);
+# each clock:
+{
+    $clocks[«n»] = {
+        intervals => sub {
+            my ($units, $first, $second) = @_;
+            my $state = 1;
+            for my $at (0 .. $#$first) {
+                $first->[$at] = «call»;
+                for (my $left = $units; $left > 0; $left--) { $state = $state * 5 & 255 }
+                $second->[$at] = «call»;
+            }
+            return $state;
+        },
+        batches => sub {
+            my ($calls, $first, $second) = @_;
+            for my $at (0 .. $#$first) {
+                $first->[$at] = clock_gettime(CLOCK_MONOTONIC);
+                for (my $left = $calls; $left > 0; $left--) { «call» }
+                $second->[$at] = clock_gettime(CLOCK_MONOTONIC);
+            }
+        },
+        readings => sub {
+            my ($first) = @_;
+            for my $at (0 .. $#$first) { $first->[$at] = «call» }
+        },
+        comparisons => sub {
+            my ($units, $before, $first, $after) = @_;
+            my $state = 1;
+            for my $at (0 .. $#$first) {
+                $before->[$at] = clock_gettime(CLOCK_MONOTONIC);
+                $first->[$at] = «call»;
+                $after->[$at] = clock_gettime(CLOCK_MONOTONIC);
+                for (my $left = $units; $left > 0; $left--) { $state = $state * 5 & 255 }
+            }
+            return $state;
+        },
+        read => sub { return «call» },
+        ticks => sub { my ($v) = @_; return «ticks» },
+    };
+    my $clock = eval { no warnings; «clock» };
+    $declared{'«id»'} = $clock if defined $clock;
+}
+# end each
+# each waiter:
+$waiters[«n»] = sub { my ($ns) = @_; «wait» };
+# end each
+
+sub now { return nanoseconds(clock_gettime(CLOCK_MONOTONIC)) }
+sub cpu_ns { return sprintf('%d', 1e9 * clock_gettime(CLOCK_PROCESS_CPUTIME_ID)) }
+sub blank { return (0) x $_[0] }
+
+sub compute {
+    my $end = clock_gettime(CLOCK_MONOTONIC) + $_[0] / 1e9;
+    1 while clock_gettime(CLOCK_MONOTONIC) < $end;
+}
+
+# Sleeps, but for the end, as sleeping ends late.
+sub pause {
+    my ($ns) = @_;
+    my $end = clock_gettime(CLOCK_MONOTONIC) + $ns / 1e9;
+    nanosleep($ns - 200000) if $ns > 200000;
+    compute(1e9 * ($end - clock_gettime(CLOCK_MONOTONIC)));
+}
+
+sub advance {
+    my ($clock, $during, $ms) = @_;
+    # The first reads of both find cold caches.
+    now();
+    $clock->{read}->();
+    my ($start_reference, $start) = (now(), $clock->{read}->());
+    if ($during == 0) { compute($ms * 1e6) } else { Time::HiRes::sleep($ms / 1e3) }
+    my ($end_reference, $end) = (now(), $clock->{read}->());
+    return ($clock->{ticks}->($end) - $clock->{ticks}->($start), $end_reference - $start_reference);
+}
+
+sub waits {
+    my ($wait, $late, $most, $repeat, @lengths) = @_;
+    my @told;
+    for my $turn (0 .. $repeat * @lengths - 1) {
+        my $ns = $lengths[$turn % @lengths];
+        pause(int(rand() * $most));
+        my $cpu = cpu_ns();
+        my $before = clock_gettime(CLOCK_MONOTONIC);
+        $wait->($ns);
+        my $after = clock_gettime(CLOCK_MONOTONIC);
+        $cpu = cpu_ns() - $cpu;
+        push @told, nanoseconds($before), nanoseconds($after), $cpu;
+        last if $late >= 0 && 1e9 * ($after - $before) > $ns + $late;
+    }
+    return @told;
+}
+
+sub periods {
+    my ($wait, $period, $count, @stalls) = @_;
+    my @told;
+    for my $at (0 .. $count - 1) {
+        $wait->($period);
+        push @told, now();
+        if (@stalls && $stalls[0] == $at) {
+            shift @stalls;
+            compute(3.5 * $period);
+        }
+    }
+    return @told;
+}
+
+sub answer {
+    my ($op, $which, @amounts) = @_;
+    die "this agent does not know that\n" if !defined $which || !defined $amounts[0];
+    return waits($waiters[$which], @amounts) if $op eq 'waits';
+    return periods($waiters[$which], @amounts) if $op eq 'periods';
+    my $clock = $clocks[$which] or die "there is no such timer\n";
+    my $ticks = $clock->{ticks};
+    if ($op eq 'intervals') {
+        my ($repeat, @work) = @amounts;
+        return map {
+            my (@first, @second) = ();
+            @first = blank($repeat);
+            @second = blank($repeat);
+            $clock->{intervals}->($_, \@first, \@second);
+            map { $ticks->($second[$_]) - $ticks->($first[$_]) } 0 .. $repeat - 1;
+        } @work;
+    }
+    return advance($clock, @amounts) if $op eq 'advance';
+    my $count = $amounts[$op eq 'readings' ? 0 : 1];
+    my @first = blank($count);
+    my @second = blank($count);
+    my @third = blank($count);
+    if ($op eq 'batches') {
+        $clock->{batches}->($amounts[0], \@first, \@second);
+        return map { nanoseconds($second[$_]) - nanoseconds($first[$_]) } 0 .. $count - 1;
+    }
+    if ($op eq 'readings') {
+        $clock->{readings}->(\@first);
+        return map { $ticks->($_) } @first;
+    }
+    die "this agent does not know that\n" if $op ne 'comparisons';
+    $clock->{comparisons}->($amounts[0], \@first, \@second, \@third);
+    return map { nanoseconds($first[$_]), $ticks->($second[$_]), nanoseconds($third[$_]) } 0 .. $count - 1;
+}
+
+$| = 1;
+while (my $line = <STDIN>) {
+    my ($op, @amounts) = split ' ', $line;
+    if ($op eq 'hello') {
+        my @said = ((map { "$_\@$unit" } qw(clock_gettime clock_gettime.process)), map { "$_=" . 1e9 * clock_getres($declared{$_}) } sort keys %declared);
+        print join("\t", 'Perl', sprintf('%vd, Time::HiRes %s', $^V, $Time::HiRes::VERSION), @said), "\n";
+        next;
+    }
+    my @told = eval { answer($op, @amounts) };
+    if (my $why = $@) {
+        $why =~ s/\s+/ /g;
+        print "!$why\n";
+    } else {
+        print "@told\n";
+    }
+}

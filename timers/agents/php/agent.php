@@ -1,0 +1,216 @@
+<?php
+// The clocks of PHP, in words: each line of standard input is a question, each line of standard output its answer.
+set_error_handler(function ($code, $why) {
+    throw new ErrorException($why);
+});
+ini_set('memory_limit', '-1');
+
+function cpu_us(array $usage): int
+{
+    return ($usage['ru_utime.tv_sec'] + $usage['ru_stime.tv_sec']) * 1000000 + $usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec'];
+}
+
+// each clock:
+final class Clock«n»
+{
+    public function intervals(int $units, array &$first, array &$second): int
+    {
+        $state = 1;
+        $count = count($first);
+        for ($at = 0; $at < $count; $at++) {
+            $first[$at] = «call»;
+            for ($left = $units; $left > 0; $left--) {
+                $state = $state * 5 & 255;
+            }
+            $second[$at] = «call»;
+        }
+        return $state;
+    }
+
+    public function batches(int $calls, array &$first, array &$second): mixed
+    {
+        $last = null;
+        $count = count($first);
+        for ($at = 0; $at < $count; $at++) {
+            $first[$at] = hrtime(true);
+            for ($left = $calls; $left > 0; $left--) {
+                $last = «call»;
+            }
+            $second[$at] = hrtime(true);
+        }
+        return $last;
+    }
+
+    public function readings(array &$first): void
+    {
+        $count = count($first);
+        for ($at = 0; $at < $count; $at++) {
+            $first[$at] = «call»;
+        }
+    }
+
+    public function comparisons(int $units, array &$before, array &$first, array &$after): int
+    {
+        $state = 1;
+        $count = count($first);
+        for ($at = 0; $at < $count; $at++) {
+            $before[$at] = hrtime(true);
+            $first[$at] = «call»;
+            $after[$at] = hrtime(true);
+            for ($left = $units; $left > 0; $left--) {
+                $state = $state * 5 & 255;
+            }
+        }
+        return $state;
+    }
+
+    public function read(): mixed
+    {
+        return «call»;
+    }
+
+    public function ticks(mixed $v): int
+    {
+        return «ticks»;
+    }
+}
+// end each
+$clocks = [
+    // each clock:
+    new Clock«n»(),
+    // end each
+];
+$waiters = [
+    // each waiter:
+    function (int $ns): void { «wait» },
+    // end each
+];
+
+function blank(int $count): array
+{
+    return $count > 0 ? array_fill(0, $count, 0) : [];
+}
+
+function compute(float $ns): void
+{
+    for ($end = hrtime(true) + $ns; hrtime(true) < $end;);
+}
+
+// Sleeps, but for the end, as sleeping ends late.
+function pause(int $ns): void
+{
+    $end = hrtime(true) + $ns;
+    if ($ns > 200000) {
+        time_nanosleep(intdiv($ns - 200000, 1000000000), ($ns - 200000) % 1000000000);
+    }
+    compute($end - hrtime(true));
+}
+
+function advance(object $clock, int $during, int $ms): array
+{
+    // The first reads of both find cold caches.
+    hrtime(true);
+    $clock->read();
+    [$startReference, $start] = [hrtime(true), $clock->read()];
+    if ($during === 0) {
+        compute($ms * 1e6);
+    } else {
+        usleep($ms * 1000);
+    }
+    [$endReference, $end] = [hrtime(true), $clock->read()];
+    return [$clock->ticks($end) - $clock->ticks($start), $endReference - $startReference];
+}
+
+function waits(callable $wait, int $late, int $most, int $repeat, array $lengths): array
+{
+    $told = [];
+    for ($turn = 0; $turn < $repeat * count($lengths); $turn++) {
+        $ns = $lengths[$turn % count($lengths)];
+        pause(random_int(0, $most));
+        $cpu = cpu_us(getrusage());
+        $before = hrtime(true);
+        $wait($ns);
+        $after = hrtime(true);
+        array_push($told, $before, $after, 1000 * (cpu_us(getrusage()) - $cpu));
+        if ($late >= 0 && $after - $before > $ns + $late) {
+            break;
+        }
+    }
+    return $told;
+}
+
+function periods(callable $wait, int $period, int $count, array $stalls): array
+{
+    $told = [];
+    for ($at = 0; $at < $count; $at++) {
+        $wait($period);
+        $told[] = hrtime(true);
+        if (in_array($at, $stalls, true)) {
+            compute(3.5 * $period);
+        }
+    }
+    return $told;
+}
+
+function answer(string $op, array $amounts): array
+{
+    global $clocks, $waiters;
+    $which = array_shift($amounts);
+    if ($op === 'waits') {
+        return waits($waiters[$which], $amounts[0], $amounts[1], $amounts[2], array_slice($amounts, 3));
+    }
+    if ($op === 'periods') {
+        return periods($waiters[$which], $amounts[0], $amounts[1], array_slice($amounts, 2));
+    }
+    $clock = $clocks[$which];
+    if ($op === 'advance') {
+        return advance($clock, $amounts[0], $amounts[1]);
+    }
+    $count = $amounts[$op === 'intervals' || $op === 'readings' ? 0 : 1];
+    [$first, $second, $third, $told] = [blank($count), blank($count), blank($count), []];
+    if ($op === 'intervals') {
+        foreach (array_slice($amounts, 1) as $units) {
+            $clock->intervals($units, $first, $second);
+            foreach ($first as $at => $start) {
+                $told[] = $clock->ticks($second[$at]) - $clock->ticks($start);
+            }
+        }
+        return $told;
+    }
+    if ($op === 'batches') {
+        $clock->batches($amounts[0], $first, $second);
+        return array_map(fn ($start, $end) => $end - $start, $first, $second);
+    }
+    if ($op === 'readings') {
+        $clock->readings($first);
+        return array_map([$clock, 'ticks'], $first);
+    }
+    if ($op !== 'comparisons') {
+        throw new Exception('this agent does not know that');
+    }
+    $clock->comparisons($amounts[0], $first, $second, $third);
+    foreach ($second as $at => $value) {
+        array_push($told, $first[$at], $clock->ticks($value), $third[$at]);
+    }
+    return $told;
+}
+
+while (($line = fgets(STDIN)) !== false) {
+    $words = explode(' ', trim($line));
+    $op = array_shift($words);
+    if ($op === 'hello') {
+        $told = "PHP\t" . PHP_VERSION;
+    } else {
+        try {
+            // So that a collection seldom falls into what comes.
+            gc_collect_cycles();
+            $before = gc_status()['runs'];
+            $told = implode(' ', answer($op, array_map('intval', $words)));
+            $told .= gc_status()['runs'] === $before ? '' : ' | gc';
+        } catch (Throwable $why) {
+            $told = '!' . str_replace("\n", ' ', $why->getMessage());
+        }
+    }
+    echo $told, "\n";
+    flush();
+}

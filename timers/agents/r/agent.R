@@ -1,0 +1,173 @@
+# The clocks of R, in words: each line of standard input is a question, each line of standard output its answer.
+
+# Steps of the mantissa of a double of seconds since 1970, which has 22 digits behind the point until 2038.
+mantissa <- function(seconds) {
+  ticks <- seconds * 4194304
+  if (any(ticks != floor(ticks))) stop("no whole number of steps of 2^-22 s")
+  ticks
+}
+
+clocks <- list()
+waiters <- list()
+lacks <- c()
+# each clock:
+clocks[[«n» + 1]] <- list(
+  intervals = function(units, first, second) {
+    state <- 1
+    for (at in seq_along(first)) {
+      first[[at]] <- «call»
+      left <- units
+      while (left > 0) {
+        state <- (state * 5 + 1) %% 256
+        left <- left - 1
+      }
+      second[[at]] <- «call»
+    }
+    list(first, second)
+  },
+  batches = function(calls, first, second) {
+    for (at in seq_along(first)) {
+      first[at] <- Sys.time()
+      left <- calls
+      while (left > 0) {
+        last <- «call»
+        left <- left - 1
+      }
+      second[at] <- Sys.time()
+    }
+    list(first, second)
+  },
+  readings = function(first) {
+    for (at in seq_along(first)) first[[at]] <- «call»
+    first
+  },
+  comparisons = function(units, before, first, after) {
+    state <- 1
+    for (at in seq_along(first)) {
+      before[at] <- Sys.time()
+      first[[at]] <- «call»
+      after[at] <- Sys.time()
+      left <- units
+      while (left > 0) {
+        state <- (state * 5 + 1) %% 256
+        left <- left - 1
+      }
+    }
+    list(before, first, after)
+  },
+  read = function() «call»,
+  ticks = function(v) «ticks»
+)
+if (nzchar("«lacks»") && !requireNamespace("«lacks»", quietly = TRUE)) {
+  lacks <- c(lacks, "\t«id»!there is no package `«lacks»`; install.packages(\"«lacks»\") in R")
+}
+# end each
+# each waiter:
+waiters[[«n» + 1]] <- function(ns) «wait»
+# end each
+
+ticks_of <- function(clock, values) vapply(values, function(v) as.numeric(clock$ticks(v)), 0)
+now <- function() mantissa(as.numeric(Sys.time()))
+compute <- function(ns) {
+  stop_at <- Sys.time() + ns / 1e9
+  while (Sys.time() < stop_at) NULL
+}
+
+# Sleeps, but for the end, as sleeping ends late.
+pause <- function(ns) {
+  stop_at <- Sys.time() + ns / 1e9
+  if (ns > 500e3) Sys.sleep((ns - 500e3) / 1e9)
+  while (Sys.time() < stop_at) NULL
+}
+
+advance <- function(clock, during, ms) {
+  # The first reads of both find cold caches.
+  now()
+  clock$read()
+  start_reference <- now()
+  start <- clock$read()
+  if (during == 0) compute(ms * 1e6) else Sys.sleep(ms / 1e3)
+  end_reference <- now()
+  end <- clock$read()
+  c(clock$ticks(end) - clock$ticks(start), end_reference - start_reference)
+}
+
+waits <- function(wait, late, most, times, lengths) {
+  told <- c()
+  for (ns in rep(lengths, times)) {
+    pause(runif(1, 0, most))
+    before <- Sys.time()
+    wait(ns)
+    after <- Sys.time()
+    told <- c(told, mantissa(as.numeric(before)), mantissa(as.numeric(after)))
+    if (late >= 0 && as.numeric(after - before, units = "secs") * 1e9 > ns + late) break
+  }
+  told
+}
+
+periods <- function(wait, period, count, stalls) {
+  told <- numeric(count)
+  for (at in seq_len(count)) {
+    wait(period)
+    told[at] <- now()
+    if ((at - 1) %in% stalls) compute(3.5 * period)
+  }
+  told
+}
+
+answer <- function(op, amounts) {
+  which <- amounts[1] + 1
+  rest <- amounts[-1]
+  if (length(rest) == 0) stop("this agent does not know that")
+  if (op == "waits") return(waits(waiters[[which]], rest[1], rest[2], rest[3], rest[-(1:3)]))
+  if (op == "periods") return(periods(waiters[[which]], rest[1], rest[2], rest[-(1:2)]))
+  clock <- clocks[[which]]
+  if (op == "intervals") {
+    values <- vector("list", rest[1])
+    return(unlist(lapply(rest[-1], function(units) {
+      told <- clock$intervals(units, values, values)
+      ticks_of(clock, told[[2]]) - ticks_of(clock, told[[1]])
+    })))
+  }
+  if (op == "batches") {
+    told <- clock$batches(rest[1], numeric(rest[2]), numeric(rest[2]))
+    return(mantissa(told[[2]]) - mantissa(told[[1]]))
+  }
+  if (op == "readings") return(ticks_of(clock, clock$readings(vector("list", rest[1]))))
+  if (op == "comparisons") {
+    count <- rest[2]
+    told <- clock$comparisons(rest[1], numeric(count), vector("list", count), numeric(count))
+    return(as.vector(rbind(mantissa(told[[1]]), ticks_of(clock, told[[2]]), mantissa(told[[3]]))))
+  }
+  if (op == "advance") return(advance(clock, rest[1], rest[2]))
+  stop("this agent does not know that")
+}
+
+# A large integer of a double, digit by digit.
+written <- function(values) paste(sprintf("%.0f", values), collapse = " ")
+
+# How often R collected garbage: nothing else in it is told when it does.
+collections <- 0
+watch <- function() reg.finalizer(new.env(), function(gone) {
+  collections <<- collections + 1
+  watch()
+})
+invisible(watch())
+invisible(compiler::enableJIT(3))
+input <- file("stdin", "r")
+while (length(line <- readLines(input, 1)) > 0) {
+  words <- strsplit(line, " ", fixed = TRUE)[[1]]
+  told <- if (words[1] == "hello") {
+    paste0("R\t", R.version$major, ".", R.version$minor, paste(lacks, collapse = ""))
+  } else {
+    tryCatch({
+      amounts <- as.numeric(words[-1])
+      gc(full = FALSE)
+      before <- collections
+      values <- answer(words[1], amounts)
+      if (collections == before) written(values) else paste(written(values), "| gc")
+    }, error = function(why) paste0("!", gsub("\n", " ", conditionMessage(why))))
+  }
+  cat(told, "\n", sep = "")
+  flush(stdout())
+}
