@@ -127,12 +127,6 @@ enum Source {
     Figure(Of<Three>, usize),
 }
 
-impl<T> Default for Of<T> {
-    fn default() -> Self {
-        Self { clock: None, wait: None, period: None }
-    }
-}
-
 impl<T> Clone for Of<T> {
     fn clone(&self) -> Self {
         Self { clock: self.clock.clone(), wait: self.wait.clone(), period: self.period.clone() }
@@ -140,6 +134,18 @@ impl<T> Clone for Of<T> {
 }
 
 impl<T> Of<T> {
+    fn clock(of: impl Fn(&TimerRow) -> T + Send + Sync + 'static) -> Self {
+        Self { clock: Some(Arc::new(of)), wait: None, period: None }
+    }
+
+    fn wait(of: impl Fn(&Waited) -> T + Send + Sync + 'static) -> Self {
+        Self { clock: None, wait: Some(Arc::new(of)), period: None }
+    }
+
+    fn period(of: impl Fn(&Ticked) -> T + Send + Sync + 'static) -> Self {
+        Self { clock: None, wait: None, period: Some(Arc::new(of)) }
+    }
+
     fn get(&self, row: &Row) -> Option<T> {
         match row {
             Row::Clock(row) => self.clock.as_ref().map(|of| of(row)),
@@ -282,12 +288,11 @@ impl Field {
         about: &'static str,
         of: impl Fn(&TimerRow) -> Value + Send + Sync + 'static,
     ) -> Self {
-        Self::new(key, kind, about, Source::Row(Of { clock: Some(Arc::new(of)), ..Of::default() }))
+        Self::new(key, kind, about, Source::Row(Of::clock(of)))
     }
 
     fn clock_figure(key: &'static str, about: &'static str, of: fn(&TimerRow) -> Three) -> Self {
-        let of = Of { clock: Some(Arc::new(of)), ..Of::default() };
-        Self::new(key, Type::Figure, about, Source::Figure(of, 0))
+        Self::new(key, Type::Figure, about, Source::Figure(Of::clock(of), 0))
     }
 
     fn of_reports(key: &'static str, kind: Type, about: &'static str, of: fn(&Report) -> Value) -> Self {

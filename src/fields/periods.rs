@@ -1,7 +1,5 @@
 //! Fields of periodic timers.
 
-use std::sync::Arc;
-
 use super::{Comparable, Field, Of, Range, Room, Source, Ticked, told};
 use crate::model::{Figure, MissedPolicy, PeriodFigures};
 use crate::table::{Notation, Type, Value};
@@ -12,7 +10,7 @@ fn tick(
     about: &'static str,
     of: impl Fn(&Ticked) -> Value + Send + Sync + 'static,
 ) -> Field {
-    Field::new(key, kind, about, Source::Row(Of { period: Some(Arc::new(of)), ..Of::default() }))
+    Field::new(key, kind, about, Source::Row(Of::period(of)))
 }
 
 /// A number of things.
@@ -25,20 +23,16 @@ fn count(key: &'static str, about: &'static str, of: fn(&PeriodFigures) -> u64) 
 fn figure(
     key: &'static str,
     about: &'static str,
-    (place, csv): (u16, [&'static str; 3]),
+    (place, [csv, low, high]): (u16, [&'static str; 3]),
     of: fn(&PeriodFigures) -> Option<Figure>,
 ) -> [Field; 3] {
-    let three = Of {
-        period: Some(Arc::new(move |tick: &Ticked| told(tick.row.figures.as_ref().and_then(of)))),
-        ..Of::default()
-    };
-    let field = Field::new(key, Type::Figure, about, Source::Figure(three, 0)).notation(Notation::Time);
-    let ends = [1_u16, 2].map(|end| {
-        let at = usize::from(end);
-        field.end(at, csv[at], "An end of its 95 % interval").csv(place + end, csv[at]).not_in_files()
-    });
-    let [low, high] = ends;
-    [field.csv(place, csv[0]).check(csv[0], Range::EITHER), low, high]
+    let of = Of::period(move |tick| told(tick.row.figures.as_ref().and_then(of)));
+    let [field, low, high] = Field::new(key, Type::Figure, about, Source::Figure(of, 0))
+        .notation(Notation::Time)
+        .csv(place, csv)
+        .check(csv, Range::EITHER)
+        .with_ends(low, high);
+    [field, low.not_in_files(), high.not_in_files()]
 }
 
 pub(super) fn fields() -> Vec<Field> {

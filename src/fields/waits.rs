@@ -68,7 +68,7 @@ fn wait(
     about: &'static str,
     of: impl Fn(&Waited) -> Value + Send + Sync + 'static,
 ) -> Field {
-    Field::new(key, kind, about, Source::Row(Of { wait: Some(Arc::new(of)), ..Of::default() }))
+    Field::new(key, kind, about, Source::Row(Of::wait(of)))
 }
 
 fn figure(
@@ -76,7 +76,7 @@ fn figure(
     about: &'static str,
     of: impl Fn(&Waited) -> Three + Send + Sync + 'static,
 ) -> Field {
-    Field::new(key, Type::Figure, about, Source::Figure(Of { wait: Some(Arc::new(of)), ..Of::default() }, 0))
+    Field::new(key, Type::Figure, about, Source::Figure(Of::wait(of), 0))
 }
 
 /// A figure of the timer.
@@ -234,24 +234,18 @@ fn of_timers() -> Vec<Field> {
 /// A quantile of lateness: its keys in tables, its place in CSV and what it is called there.
 fn quantile(
     [key, about, column, heading]: [&'static str; 4],
-    (place, csv): (u16, [&'static str; 3]),
+    (place, [csv, low, high]): (u16, [&'static str; 3]),
     percentile: &'static str,
     of: fn(&Lateness) -> Option<Figure>,
 ) -> [Field; 3] {
-    let field = late(key, about, of);
-    let ends = [1_u16, 2].map(|end| {
-        let at = usize::from(end);
-        field.end(at, csv[at], "An end of its 95 % interval").csv(place + end, csv[at]).not_in_files()
-    });
+    let [field, low, high] =
+        late(key, about, of).csv(place, csv).check(csv, Range::EITHER).with_ends(low, high);
     let field = field
         .column(column, heading)
-        .csv(place, csv[0])
-        .check(csv[0], Range::EITHER)
         .metric("timermeter_wait_lateness", "seconds", "How late waits were: observed less asked")
         .percentile(percentile)
         .of_length();
-    let [low, high] = ends;
-    [field, low, high]
+    [field, low.not_in_files(), high.not_in_files()]
 }
 
 fn of_lengths() -> Vec<Field> {
