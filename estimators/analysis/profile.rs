@@ -117,8 +117,8 @@ pub fn profile(trace: &Trace) -> Profile {
     let looks = Looks::of(trace, &calm, View::of(trace, step));
     let mut found = looks.found(accuracy_ns);
     let contradicted = midmean(&found.costs)
-        .zip(step.zip(trace.ns_per_tick))
-        .and_then(|(cost, (step, ns))| contradicted::by_intervals(&calm, step, ns, cost));
+        .zip(trace.ns_per_tick)
+        .and_then(|(cost, ns)| contradicted::by_intervals(&calm, step, ns, cost));
     // Either may be true: what holds of both is all that is known.
     let spread = midmean(&found.spreads).unwrap_or(f64::NAN);
     found.laws.extend(contradicted.map(|cost| (cost, spread)));
