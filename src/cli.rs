@@ -135,7 +135,7 @@ pub enum Command {
     /// Show everything about one timer, with its figures
     #[command(after_help = status::TIMERS)]
     Inspect(InspectArgs),
-    /// Make one page of some reports
+    /// Print a report, or make one page of some
     ///
     /// The page needs no network and no other file.
     #[command(after_help = status::REPORTS)]

@@ -6,8 +6,8 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use super::Output;
+use super::keep::DetailArgs;
 use crate::report::Format;
-use crate::report::terminal::Detail;
 
 /// Arguments of `analyse`.
 #[derive(Clone, Debug, Args)]
@@ -18,9 +18,9 @@ pub struct AnalyseArgs {
     /// Format on standard output
     #[arg(long, short, value_enum, default_value_t)]
     pub format: Format,
-    /// How much the table says of each note
-    #[arg(long, value_enum, default_value_t)]
-    pub notes: Detail,
+    /// How much the table says.
+    #[command(flatten)]
+    pub detail: DetailArgs,
     /// Write the report to this file as well; its ending says how: .json, .csv, .md, .prom or .txt (repeatable)
     #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Output::parse))]
     pub outputs: Vec<Output>,

@@ -19,15 +19,34 @@ pub struct RunArgs {
     /// Format on standard output
     #[arg(long, short, value_enum, default_value_t)]
     pub format: Format,
-    /// How much the table says of each note
-    #[arg(long, value_enum, default_value_t)]
-    pub notes: Detail,
+    /// How much the table says.
+    #[command(flatten)]
+    pub detail: DetailArgs,
     /// Where it is kept.
     #[command(flatten)]
     pub keep: KeepArgs,
     /// Seed of all random choices
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: Option<u64>,
+}
+
+/// How much the table says.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct DetailArgs {
+    /// How much the table says of the machine and its notes
+    #[arg(long, value_enum, default_value_t)]
+    pub notes: Detail,
+    /// The same as --notes full
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+impl DetailArgs {
+    /// What was asked for.
+    #[must_use]
+    pub fn wanted(self) -> Detail {
+        if self.verbose { Detail::Full } else { self.notes }
+    }
 }
 
 /// Where a run is kept.

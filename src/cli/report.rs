@@ -4,15 +4,20 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::keep::DetailArgs;
+
 /// Arguments of `report`.
 #[derive(Clone, Debug, Args)]
 pub struct ReportArgs {
     /// Reports, or folders of reports
     #[arg(value_name = "REPORT", required = true)]
     pub reports: Vec<PathBuf>,
-    /// The page; `-` is standard output
-    #[arg(short, long, value_name = "FILE", required_unless_present = "svg")]
+    /// The page; `-` is standard output. Without it one report is printed as `probe` prints it
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// How much the table says.
+    #[command(flatten)]
+    pub detail: DetailArgs,
     /// The figure of all timers of one report, cost over step, on its own
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,

@@ -20,5 +20,5 @@ pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandErro
     if let Some(archive) = archive {
         tell(&format!("kept in {}", archive.commit(&report).map_err(failed)?.display()));
     }
-    show(&report, args.format, args.notes, output)
+    show(&report, args.format, args.detail.wanted(), output)
 }

@@ -85,7 +85,7 @@ impl Files {
             file.commit(recording.latencies().as_bytes()).map_err(failed)?;
         }
         if !self.is_trace_shown {
-            show(&report, shown.format, shown.notes, output)?;
+            show(&report, shown.format, shown.detail.wanted(), output)?;
         }
         Ok(report)
     }

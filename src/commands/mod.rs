@@ -200,7 +200,7 @@ fn show(report: &Report, format: Format, notes: Detail, output: &mut dyn Write) 
         if let Some(sentence) = in_a_sentence(report).or_else(|| waiting_in_a_sentence(report)) {
             let mut text = String::new();
             hang(&mut text, "", "  ", &sentence, style.columns());
-            writeln!(output, "{text}")?;
+            output.write_all(text.as_bytes())?;
         }
         output.write_all(terminal::render(report, style, notes).as_bytes())?;
     } else {

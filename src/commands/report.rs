@@ -3,14 +3,14 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::{CommandError, failed, tell};
+use super::{CommandError, failed, show, tell};
 use crate::cli::ReportArgs;
 use crate::model::Report;
 use crate::page;
 use crate::report::machine::name;
 use crate::report::plot::ranking;
 use crate::report::plot::svg::standalone;
-use crate::report::{Collection, WholeFile, is_standard};
+use crate::report::{Collection, Format, WholeFile, is_standard};
 use crate::text::plain;
 
 /// Bytes of the reports of a page together, as all are held at once: some eighty of those that a run writes.
@@ -36,6 +36,15 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     let reports: Vec<_> = read.reports.into_iter().map(|kept| kept.content).collect();
     if reports.is_empty() {
         return Err(CommandError::Failed("there is no report to show".to_owned()));
+    }
+    if figure.is_none() && page.is_none() {
+        let [report] = reports.as_slice() else {
+            return Err(CommandError::Usage(
+                "several reports are a page: name it with --output, or print them with `timermeter table`"
+                    .to_owned(),
+            ));
+        };
+        show(report, Format::Table, args.detail.wanted(), output)?;
     }
     if let Some((file, name)) = figure {
         commit(file, name, &drawn(&reports)?, 1, output)?;

@@ -4,8 +4,8 @@ use super::choice::choose;
 use super::{ClockFigures, Counts, Requirement};
 use crate::model::{Hertz, Nanos, Report};
 use crate::quality::quality;
+use crate::text::clipped;
 use crate::text::numbers::time;
-use crate::text::{clipped, plain};
 
 const LONGEST_ID: usize = 60;
 
@@ -75,7 +75,7 @@ fn unfit(clock: &ClockFigures) -> Option<&'static str> {
 }
 
 /// The report in a sentence: the clock to time things with, which is the one that `pick` picks for a short operation, why that is not the
-/// one of rank 1, and what to know first. `None` where it has no such clock.
+/// one of rank 1, and which are not to be trusted. `None` where it has no such clock.
 #[must_use]
 pub fn in_a_sentence(report: &Report) -> Option<String> {
     let clocks = best_first(report);
@@ -94,10 +94,6 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     let distrusted: Vec<String> = distrusted.map(|row| clipped(&row.id, LONGEST_ID)).collect();
     if !distrusted.is_empty() {
         text += &format!(" Not to be trusted: {}.", distrusted.join(", "));
-    }
-    let codes: Vec<String> = report.warnings.iter().map(|warning| plain(&warning.code)).collect();
-    if !codes.is_empty() {
-        text += &format!(" Caveats: {}.", codes.join(", "));
     }
     Some(text)
 }

@@ -58,11 +58,11 @@ fn explain(out: &mut String, report: &Report, title: &str, status: Status) {
 }
 
 fn explain_notes(out: &mut String, notes: &Notes) {
-    if notes.0.is_empty() {
+    if notes.list.is_empty() {
         return;
     }
     *out += "\n## Notes\n\n";
-    for (at, note) in notes.0.iter().enumerate() {
+    for (at, note) in notes.list.iter().enumerate() {
         *out += &format!("{}. **{}** ({})\n", at + 1, escape(&note.code), escape(&note.concerns()));
         for told in note.told() {
             *out += &format!("   - {}\n", escape(&told));

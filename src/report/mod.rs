@@ -8,6 +8,7 @@ pub mod common_time;
 pub mod conditions;
 mod costs;
 pub mod csv;
+mod digest;
 mod fact;
 pub mod facts;
 mod format;

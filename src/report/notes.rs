@@ -17,12 +17,30 @@ pub struct Note {
 }
 
 /// All notes of a report; the number of a note is its place, from 1.
-pub struct Notes(pub Vec<Note>);
+pub struct Notes {
+    /// The notes.
+    pub list: Vec<Note>,
+    key: fn(&Warning) -> (String, String),
+}
 
 impl Notes {
     /// Those of the whole run first, then those of the rows in the order in which the rows are shown.
     pub fn of(report: &Report) -> Self {
-        let mut notes = Self(Vec::new());
+        Self::gathered(report, key)
+    }
+
+    /// None of them.
+    pub fn none() -> Self {
+        Self { list: Vec::new(), key }
+    }
+
+    /// One a code, whatever it advises.
+    pub fn by_code(report: &Report) -> Self {
+        Self::gathered(report, |warning| (plain(&warning.code), String::new()))
+    }
+
+    fn gathered(report: &Report, key: fn(&Warning) -> (String, String)) -> Self {
+        let mut notes = Self { list: Vec::new(), key };
         for warning in &report.warnings {
             notes.add(warning, None);
         }
@@ -43,17 +61,17 @@ impl Notes {
     }
 
     fn number(&self, warning: &Warning) -> Option<usize> {
-        let (code, advice) = key(warning);
-        self.0.iter().position(|note| note.code == code && note.advice == advice).map(|at| at + 1)
+        let (code, advice) = (self.key)(warning);
+        self.list.iter().position(|note| note.code == code && note.advice == advice).map(|at| at + 1)
     }
 
     fn add(&mut self, warning: &Warning, id: Option<String>) {
         let at = self.number(warning).unwrap_or_else(|| {
-            let (code, advice) = key(warning);
-            self.0.push(Note { code, advice, causes: Vec::new(), whole_run: false });
-            self.0.len()
+            let (code, advice) = (self.key)(warning);
+            self.list.push(Note { code, advice, causes: Vec::new(), whole_run: false });
+            self.list.len()
         });
-        let note = &mut self.0[at - 1];
+        let note = &mut self.list[at - 1];
         note.whole_run |= id.is_none();
         let message = clipped(&warning.message, LONGEST);
         let cause = match note.causes.iter().position(|(told, _)| *told == message) {
@@ -72,16 +90,21 @@ fn key(warning: &Warning) -> (String, String) {
 }
 
 impl Note {
-    /// Whom it concerns.
-    pub fn concerns(&self) -> String {
-        let run = self.whole_run.then(|| "the whole run".to_owned());
-        let mut all: Vec<String> = run.into_iter().collect();
+    /// The timers that it concerns.
+    pub fn ids(&self) -> Vec<&str> {
+        let mut ids: Vec<&str> = Vec::new();
         for id in self.causes.iter().flat_map(|(_, ids)| ids) {
-            if !all.contains(id) {
-                all.push(id.clone());
+            if !ids.contains(&id.as_str()) {
+                ids.push(id);
             }
         }
-        all.join(", ")
+        ids
+    }
+
+    /// Whom it concerns.
+    pub fn concerns(&self) -> String {
+        let run = self.whole_run.then_some("the whole run");
+        run.into_iter().chain(self.ids()).collect::<Vec<_>>().join(", ")
     }
 
     /// The same by number, with the first of many named.
@@ -89,15 +112,9 @@ impl Note {
         if self.whole_run {
             return "the whole run".to_owned();
         }
-        let mut ids: Vec<&String> = Vec::new();
-        for id in self.causes.iter().flat_map(|(_, ids)| ids) {
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
-        match ids.as_slice() {
-            [first, second, _, ..] => format!("{} timers ({first}, {second}, …)", ids.len()),
-            few => few.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(", "),
+        match self.ids().as_slice() {
+            ids @ [first, second, _, ..] => format!("{} timers ({first}, {second}, …)", ids.len()),
+            few => few.join(", "),
         }
     }
 

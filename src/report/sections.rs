@@ -29,6 +29,9 @@ pub enum Page {
     NarrowTerminal,
 }
 
+/// Columns that say of whom a row of [`timers`] is: the rank and the id.
+pub const NAMES: usize = 2;
+
 /// A row a timer that has figures.
 pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
     let wide = page == Page::Markdown;

@@ -2,14 +2,17 @@
 
 use clap::ValueEnum;
 
+use super::digest::Digest;
 use super::fact::Fact;
-use super::machine::facts_of;
+use super::machine::{facts_of, in_a_line};
 use super::notes::Notes;
-use super::sections::{Page, reasons, timers};
+use super::rows::with_figures;
+use super::sections::{NAMES, Page, reasons, timers};
 use super::waits;
-use crate::model::{Report, Status};
+use crate::model::{ProvenanceKind, Report, Status};
 use crate::table::Style;
-use crate::text::{hang, plain};
+use crate::text::numbers::NOTHING;
+use crate::text::{and_more, hang, plain};
 
 const DIM: &str = "2";
 const RED: &str = "31";
@@ -18,21 +21,24 @@ const YELLOW: &str = "33";
 /// How much is said of each note.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Detail {
-    /// A line each: what it is, and which timers it concerns
+    /// What matters for choosing a clock, in a few lines
     #[default]
     Short,
-    /// The causes, and what to do about them
+    /// The whole machine, and each note with its causes and what to do about them
     Full,
 }
 
 /// The whole table, with a newline at its end.
 #[must_use]
 pub fn render(report: &Report, style: Style, detail: Detail) -> String {
+    if detail == Detail::Short {
+        return in_short(report, style);
+    }
     let notes = Notes::of(report);
     let mut out = machine(&facts_of(report), style);
     if waits::is_read(report) {
         out.push('\n');
-        out.push_str(&grid(report, &notes, style));
+        out.push_str(&grid(report, &notes, style, &mut None));
     }
     for section in waits::sections(report, &notes) {
         out.push_str(&section.on_terminal(style));
@@ -44,7 +50,58 @@ pub fn render(report: &Report, style: Style, detail: Detail) -> String {
     ] {
         explain(&mut out, report, status, &style.paint(codes, title), style);
     }
-    explain_notes(&mut out, &notes, style, detail);
+    explain_notes(&mut out, &notes, style, Detail::Full);
+    out
+}
+
+/// Rows above which a table leaves no room for reasons.
+const MANY: usize = 8;
+/// Timers without figures that are named there.
+const FEW: usize = 1;
+
+/// The machine in a line, the table without what all rows share, and what matters for choosing.
+fn in_short(report: &Report, style: Style) -> String {
+    let mut out = match report.provenance.kind {
+        ProvenanceKind::Published => machine(&facts_of(report), style),
+        ProvenanceKind::Measured => {
+            style.paint(DIM, &format!("# {}", in_a_line(report, style.columns() - 2))) + "\n"
+        }
+    };
+    let digest = Digest::of(report);
+    let notes = Notes::of(report);
+    let mut same = Some(Vec::new());
+    if waits::is_read(report) {
+        out.push_str(&grid(report, &digest.notes, style, &mut same));
+    }
+    for section in waits::sections(report, &notes) {
+        out.push_str(&section.on_terminal(style));
+    }
+    let many = with_figures(report).len() > MANY;
+    explain(&mut out, report, Status::Failed, &style.paint(RED, "failed"), style);
+    if !many {
+        explain(&mut out, report, Status::Unresolved, &style.paint(YELLOW, "unresolved"), style);
+        explain(&mut out, report, Status::Unavailable, &style.paint(DIM, "unavailable"), style);
+    }
+    if report.timers.is_empty() {
+        explain_notes(&mut out, &notes, style, Detail::Short);
+        return out;
+    }
+    let mut lines = digest.lines(report, &same.unwrap_or_default());
+    let left_out = [(Status::Unresolved, "no step found"), (Status::Unavailable, "unavailable")];
+    let left_out = left_out.into_iter().filter(|_| many).filter_map(|(status, title)| {
+        let ids: Vec<String> = reasons(report, status).into_iter().flat_map(|reason| reason.ids).collect();
+        let told = and_more(&ids[..ids.len().min(FEW)], ids.len());
+        (!ids.is_empty()).then(|| format!("{title}: {told}"))
+    });
+    let left_out: Vec<String> = left_out.collect();
+    if !left_out.is_empty() {
+        lines.push((String::new(), left_out.join(" · ")));
+    }
+    lines.push((String::new(), digest.rest()));
+    out.push('\n');
+    lines
+        .iter()
+        .for_each(|(lead, text)| hang(&mut out, &format!("{lead:>2}  "), "    ", text, style.columns()));
     out
 }
 
@@ -68,13 +125,23 @@ pub fn listed<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style:
 }
 
 /// As for a terminal of 120 columns where there is none: with the names of the paper beside the ids, or without the figures in cycles,
-/// as there is room.
-fn grid(report: &Report, notes: &Notes, style: Style) -> String {
+/// as there is room. Where it is asked for, what all rows say is taken out of it and told.
+fn grid(report: &Report, notes: &Notes, style: Style, same: &mut Option<Vec<String>>) -> String {
     let style = Style { width: Some(style.columns() as u16), ..style };
-    let mut wide =
-        [Page::TerminalWithLegends, Page::Terminal].into_iter().map(|page| timers(report, notes, page));
-    let fitting = wide.find(|table| table.fits(style));
-    let table = fitting.unwrap_or_else(|| timers(report, notes, Page::NarrowTerminal));
+    let mut made = |page| {
+        let mut table = timers(report, notes, page);
+        if let Some(told) = same {
+            let taken = table
+                .take_constant(NAMES)
+                .into_iter()
+                .filter(|(_, cell)| !["", NOTHING].contains(&cell.as_str()));
+            *told = taken.map(|(heading, cell)| format!("{heading} {cell}")).collect();
+        }
+        table
+    };
+    let wide = [Page::TerminalWithLegends, Page::Terminal].into_iter().map(&mut made);
+    let fitting = wide.into_iter().find(|table| table.fits(style));
+    let table = fitting.unwrap_or_else(|| made(Page::NarrowTerminal));
     if table.rows.is_empty() {
         return "No timer could be characterised.\n".to_owned();
     }
@@ -95,13 +162,13 @@ fn explain(out: &mut String, report: &Report, status: Status, title: &str, style
 }
 
 fn explain_notes(out: &mut String, notes: &Notes, style: Style, detail: Detail) {
-    if notes.0.is_empty() {
+    if notes.list.is_empty() {
         return;
     }
     out.push('\n');
     out.push_str(&style.paint(YELLOW, "notes"));
     out.push('\n');
-    for (at, note) in notes.0.iter().enumerate() {
+    for (at, note) in notes.list.iter().enumerate() {
         let first = format!("  {:>2}  ", at + 1);
         if detail == Detail::Short {
             hang(

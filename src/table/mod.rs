@@ -164,6 +164,23 @@ impl<'a> Table<'a> {
         self.rows.push(Cow::Owned(row));
     }
 
+    /// Takes out the columns behind the first so many in which all rows say the same, where there are several rows. Returns what they said.
+    pub fn take_constant(&mut self, behind: usize) -> Vec<(&'static str, String)> {
+        let shown = |row: &[Value], at: usize| self.columns[at].shown(row.get(at).unwrap_or(&Value::Nothing));
+        let constant = |at: usize| {
+            let first = shown(self.rows.first()?, at);
+            let is_same = self.rows.len() > 1 && self.rows.iter().all(|row| shown(row, at) == first);
+            is_same.then_some((at, first))
+        };
+        let taken: Vec<(usize, String)> = (behind..self.columns.len()).filter_map(constant).collect();
+        let mut told = Vec::new();
+        for (at, cell) in taken.into_iter().rev() {
+            self.rows.iter_mut().filter(|row| row.len() > at).for_each(|row| drop(row.to_mut().remove(at)));
+            told.insert(0, (self.columns.remove(at).heading, cell));
+        }
+        told
+    }
+
     /// Writes the table, for people as if there were no terminal.
     ///
     /// # Errors

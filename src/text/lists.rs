@@ -16,6 +16,24 @@ pub fn and_more(names: &[impl AsRef<str>], all: usize) -> String {
     }
 }
 
+/// Names in which those that differ in a number at their end, each by one more, are told by the first and the last: `ptp0 … ptp3`.
+#[must_use]
+pub fn runs_of(names: &[String]) -> Vec<String> {
+    let parts = |name: &str| {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        Some((stem.to_owned(), name[stem.len()..].parse::<u64>().ok()?))
+    };
+    let follows = |a: &String, b: &String| {
+        let next = parts(a).and_then(|(stem, number)| Some((stem, number.checked_add(1)?)));
+        next.is_some() && next == parts(b)
+    };
+    let told = |run: &[String]| match run {
+        [first, _, .., last] => vec![format!("{first} … {last}")],
+        few => few.to_vec(),
+    };
+    names.chunk_by(follows).flat_map(told).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -23,6 +41,13 @@ mod tests {
     #[test]
     fn one_is_no_plural() {
         assert_eq!([0, 1, 2].map(|count| counted(count, "node")), ["0 nodes", "1 node", "2 nodes"]);
+    }
+
+    #[test]
+    fn names_that_count_up_are_told_by_their_ends() {
+        let names = ["ptp0", "ptp1", "ptp2", "a1", "a2", "b", "x9", "x11"].map(str::to_owned);
+        assert_eq!(runs_of(&names), ["ptp0 … ptp2", "a1", "a2", "b", "x9", "x11"]);
+        assert_eq!(runs_of(&[]), Vec::<String>::new());
     }
 
     #[test]

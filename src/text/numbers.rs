@@ -116,8 +116,8 @@ pub fn half_interval(quality: Option<f64>, low: Option<f64>, high: Option<f64>) 
     sides(quality, low, high).map(|[below, above]| below.max(above) / 100.0)
 }
 
-/// The same as text, as in `±0.05`. Where that would leave 0 to 100 %, both sides are told: `+76.31 −23.69`. Empty when
-/// there is none.
+/// The same as text, as in `±0.05`. Where that would leave 0 to 100 %, the ends are told: `0–57`, `99.90–100.00`. Empty when there is
+/// none.
 #[must_use]
 pub fn plus_minus(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     let (Some(quality), Some([below, above])) = (quality, sides(quality, low, high)) else {
@@ -125,11 +125,15 @@ pub fn plus_minus(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> 
     };
     // As it is printed, with two decimals.
     let shown = (quality * 1e4).round();
-    let (half, room) = (below.max(above), [shown, 1e4 - shown]);
-    if half <= room[0] && half <= room[1] {
+    let [below, above] = [below.min(shown), above.min(1e4 - shown)];
+    let half = below.max(above);
+    if half <= shown.min(1e4 - shown) {
         return format!("±{:.2}", half / 100.0);
     }
-    format!("+{:.2} −{:.2}", above.min(room[1]).max(0.0) / 100.0, below.min(room[0]).max(0.0) / 100.0)
+    // Whole numbers tell enough of what is wider than ten of them.
+    let (unit, decimals) = if below + above < 1e3 { (1.0, 2) } else { (100.0, 0) };
+    let end = |hundredths: f64| format!("{:.decimals$}", hundredths * unit / 100.0);
+    format!("{}–{}", end(((shown - below) / unit).floor()), end(((shown + above) / unit).ceil()))
 }
 
 #[cfg(test)]
@@ -202,8 +206,10 @@ mod tests {
         assert_eq!(half(Some(0.5), Some(0.4996), Some(0.500_41)), "±0.05");
         assert_eq!(half(Some(0.5), Some(0.499), Some(0.5)), "±0.10");
         assert_eq!(half(Some(0.0), Some(0.0), Some(0.0)), "±0.00");
-        assert_eq!(half(Some(0.2369), Some(0.0), Some(1.0)), "+76.31 −23.69");
-        assert_eq!(half(Some(0.9999), Some(0.999), Some(1.0)), "+0.01 −0.09");
+        assert_eq!(half(Some(0.2369), Some(0.0), Some(1.0)), "0–100");
+        assert_eq!(half(Some(0.9999), Some(0.999), Some(1.0)), "99.90–100.00");
+        assert_eq!(half(Some(0.231_12), Some(0.0), Some(0.5668)), "0–57");
+        assert_eq!(half(Some(0.472_149), Some(0.0), Some(0.915)), "±47.21", "to 0, as it is printed");
         assert_eq!(half_interval(Some(0.2369), Some(0.0), Some(1.0)), Some(76.31));
         assert_eq!(half(Some(0.5), None, Some(0.6)), "");
         assert_eq!(half(Some(0.5), Some(f64::NAN), Some(0.6)), "");
@@ -219,11 +225,12 @@ mod tests {
             let [low, quality, high] = [ends[0], ends[1], ends[2]].map(Some);
             let value: f64 = percent(quality).parse().unwrap();
             let text = plus_minus(quality, low, high);
-            let sides: Vec<f64> =
-                text.split(' ').map(|side| side.trim_start_matches(['±', '+', '−']).parse().unwrap()).collect();
-            let (above, below) = (sides[0], sides[sides.len() - 1]);
-            prop_assert!(value - below > -1e-9 && value + above < 100.0 + 1e-9, "{} {}", value, text);
-            let holds = value - below < 100.0 * ends[0] + 0.0051 && value + above > 100.0 * ends[2] - 0.0051;
+            let (from, to): (f64, f64) = match text.strip_prefix('±').map(|half| half.parse::<f64>().unwrap()) {
+                Some(half) => (value - half, value + half),
+                None => text.split_once('–').map(|(from, to)| (from.parse().unwrap(), to.parse().unwrap())).unwrap(),
+            };
+            prop_assert!(from > -1e-9 && to < 100.0 + 1e-9, "{} {}", value, text);
+            let holds = from < 100.0 * ends[0] + 0.0051 && to > 100.0 * ends[2] - 0.0051;
             prop_assert!(holds, "{} {} of {:?}", value, text, ends);
         }
 

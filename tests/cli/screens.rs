@@ -1,6 +1,10 @@
 //! What people read fits their terminal.
 
+use std::fs;
+use std::path::PathBuf;
+
 use assert_cmd::Command;
+use serde_json::Value;
 
 use super::{printed, program};
 
@@ -38,4 +42,60 @@ fn screens_are_no_wider_than_the_terminal() {
         let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap_or_default();
         assert!(widest.chars().count() <= columns, "{screen:?} at {columns}: {widest}");
     }
+}
+
+/// Kept reports of many clocks.
+fn many_clocks() -> Vec<(String, usize)> {
+    let within =
+        |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let reports = within("reports".into()).flat_map(within).map(|folder| folder.join("report.json"));
+    let clocks = |file: PathBuf| {
+        let report: Value = serde_json::from_slice(&fs::read(&file).ok()?).expect("a report is JSON");
+        let told = |row: &&Value| ["ok", "unresolved"].contains(&row["status"].as_str().unwrap_or_default());
+        let rows = report["timers"].as_array()?.iter().filter(told).count();
+        (rows > 20).then(|| (file.display().to_string(), rows))
+    };
+    reports.filter_map(clocks).collect()
+}
+
+#[test]
+fn a_probe_of_thirty_one_clocks_takes_45_lines() {
+    let reports = many_clocks();
+    assert!(reports.len() >= 8, "{reports:?}");
+    for (report, rows) in reports {
+        let shown = |width: &str, more: &[&str]| {
+            let shown =
+                Command::new(program()).args(["report", &report]).args(more).env("COLUMNS", width).assert();
+            printed(&shown.success())
+        };
+        let text = shown("80", &[]);
+        let lines = text.lines().count();
+        assert!(lines <= 45 - 31 + rows.max(31), "{report}: {lines} lines of {rows} clocks\n{text}");
+        for width in [40, 80, 120] {
+            let text = shown(&width.to_string(), &[]);
+            let widest = text.lines().map(|line| line.chars().count()).max();
+            assert!(width == 40 || widest <= Some(width), "{report} at {width}: {text}");
+        }
+        let footnotes =
+            text.lines().filter(|line| line.starts_with(' ') && line[1..].starts_with(['1', '2', '3', '4']));
+        let footnotes = footnotes.filter(|line| line.contains(": ")).count();
+        assert!(footnotes <= 3, "{text}");
+        // All of it is there where it is asked for.
+        let all = shown("80", &["-v"]);
+        assert!(
+            all.contains("# CPU  ") && all.contains("# run  ") && all.contains("\nunavailable\n"),
+            "{all}"
+        );
+        assert_eq!(all, shown("80", &["--notes", "full"]));
+    }
+}
+
+#[test]
+fn what_trust_leaves_open_is_told_below_the_table() {
+    let report = "reports/amd-epyc-zen-3-kvm-debian-12/2026-11-23/report.json";
+    let text =
+        printed(&Command::new(program()).args(["report", report]).env("COLUMNS", "80").assert().success());
+    let row = text.lines().find(|line| line.contains(" time  ")).expect("a row");
+    assert!(row.contains('?'), "{row}");
+    assert!(text.contains("\n ?  time: stable? its steps are too long"), "{text}");
 }

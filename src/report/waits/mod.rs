@@ -42,7 +42,7 @@ pub fn each_length<'a>(row: &'a WaitRow, mut see: impl FnMut(Option<&'a Lateness
 /// The tables of timers that wait, for pages, where notes stand with the timers.
 #[must_use]
 pub fn for_page(report: &Report) -> Vec<Section> {
-    sections(report, &Notes(Vec::new()))
+    sections(report, &Notes::none())
 }
 
 /// The tables of timers that wait.
