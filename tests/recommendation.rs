@@ -36,7 +36,10 @@ fn the_first_line_and_pick_and_the_answer_name_one_clock() {
             file.display()
         );
         let answer = Answer::of(&report, &[], Vec::new());
-        assert_eq!(answer.to_time.map(|clock| clock.id), Some(picked.id), "{}", file.display());
+        let to_time = answer.to_time.map(|clock| (clock.id, Some(clock.step_ns)));
+        let row = report.timers.iter().find(|row| row.id == picked.id).expect("it has a row");
+        let step = row.accuracy.as_ref().and_then(|accuracy| accuracy.ns);
+        assert_eq!(to_time, Some((picked.id, step)), "{}", file.display());
         // Rank 1 is another clock only for a reason, which stands beside it.
         let ranked = report.timers.iter().filter(|row| row.runtime == "native");
         let best = ranked.filter_map(|row| Some((row.quality?, &row.id))).max_by(|a, b| a.0.total_cmp(&b.0));

@@ -99,7 +99,8 @@ fn keeps_its_calls(ready: &Ready) {
         let mut batch = |calls| timer.batches(&reference, calls, REPEAT).expect("batches");
         let calls = affordable(&mut batch, ns_per_tick);
         let told = least_until(
-            |[few, many, without]| twice(few, many) && without < many / 2,
+            // A call of an interpreter may cost less than its loop.
+            |[few, many, without]| twice(few, many) && 5 * without < 4 * many,
             || {
                 let [few, many] = [calls, 2 * calls].map(&mut batch);
                 [few, many, floor.batches(&reference, 2 * calls, REPEAT).expect("batches")]
@@ -130,7 +131,8 @@ fn keeps_its_reads(ready: &Ready) {
     assert_eq!(told, Ok(()), "{}: intervals do not take as long as their work", ready.prefix);
     let readings = timer.readings(300).expect("readings");
     let moved = readings.windows(2).filter(|pair| pair[1] > pair[0]).count();
-    assert!(moved >= 30, "{}: it moved {moved} times in 299", ready.prefix);
+    // Of a clock of microseconds some thirty reads show one.
+    assert!(moved >= 5, "{}: it moved {moved} times in 299", ready.prefix);
     assert!(readings.windows(2).all(|pair| pair[1] >= pair[0]), "{}: it goes backwards", ready.prefix);
 }
 

@@ -53,7 +53,7 @@ pub struct Clock {
     pub id: String,
     /// The call.
     pub label: String,
-    /// Its step in nanoseconds: exact, or a bound.
+    /// Its step in nanoseconds, or where it is not resolved, a bound.
     pub step_ns: f64,
     /// Whether the step is known, and not just bounded.
     pub resolved: bool,
@@ -171,7 +171,8 @@ impl Clock {
         Self {
             id: clock.id.clone(),
             label: row.label.clone(),
-            step_ns: clock.step_ns,
+            // A plan reckons with the longest step that it may have.
+            step_ns: row.accuracy.as_ref().and_then(|found| found.ns).unwrap_or(clock.step_ns),
             resolved: clock.resolved,
             cost_ns: clock.cost_ns,
             same_on_all_cpus: thread_safe == Some(Outcome::Pass),
