@@ -27,7 +27,7 @@ fn a_trace_gives_the_same_report_bit_for_bit() {
     assert!(first.contains("\"observations\": {"), "{first}");
     assert_eq!(fs::read_to_string(&again).unwrap(), first);
     assert_eq!(printed(&analysed), first);
-    timermeter(&["analyse", &trace]).success().stdout(contains("monotonic").and(contains("seed 5")));
+    timermeter(&["analyse", &trace, "-v"]).success().stdout(contains("monotonic").and(contains("seed 5")));
     // Kept as the run itself would have been.
     let kept = folder.arg("kept");
     timermeter(&["analyse", &trace, "--save", &kept]).success().stderr(contains("kept in"));
