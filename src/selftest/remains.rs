@@ -1,5 +1,5 @@
-//! The width of intervals that would remain with infinitely many singles and batches: what whoever shows the calls of a timer leaves open of
-//! them, by its true distribution.
+//! The width of intervals that would remain with infinitely many singles and batches: what a timer that shows its calls
+//! in steps leaves open of them, by its true distribution.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -45,14 +45,10 @@ pub fn remains(case: &Case, truth: &Truth) -> Remains {
 
 /// What a call takes in processes, over what it takes in a usual one.
 fn places(case: &Case) -> Vec<f64> {
-    let processes = factors(case.surroundings.processes).into_iter().map(|(factor, _)| factor);
     let wander = if case.timer.follows_core { case.surroundings.wander } else { 0.0 };
     let normal = Normal::standard();
-    let levels = || LEVELS.map(|level| (wander * normal.inverse_cdf(level)).exp());
-    let all = processes.flat_map(|factor| levels().map(|level| factor * level));
-    if wander > 0.0 {
-        all.collect()
-    } else {
-        factors(case.surroundings.processes).iter().map(|one| one.0).collect()
-    }
+    let wandered = LEVELS.map(|level| (wander * normal.inverse_cdf(level)).exp());
+    let levels: &[f64] = if wander > 0.0 { &wandered } else { &[1.0] };
+    let processes = factors(case.surroundings.processes);
+    processes.iter().flat_map(|(factor, _)| levels.iter().map(move |level| factor * level)).collect()
 }
