@@ -43,8 +43,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads a document; what is in it is not checked. It stands here because this crate is compiled for speed, and the program for size:
-    /// there it takes nearly twice as long.
+    /// Reads a document; what is in it is not checked. It stands here because this crate is compiled for speed, and the program for size.
     ///
     /// # Errors
     /// When it is not JSON, or not this document.

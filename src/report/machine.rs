@@ -26,13 +26,18 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
     facts
 }
 
+/// What has to be known before any figure is read: a core that something else used.
+#[must_use]
+pub fn caution(report: &Report) -> Option<Fact> {
+    let warning = report.warnings.iter().find(|warning| warning.code == "shared-machine")?;
+    Some(("caution", clipped(&warning.message, LONGEST)))
+}
+
 /// Who the machine is, and how it was measured.
 #[must_use]
 pub fn facts_of(report: &Report) -> Vec<Fact> {
     let mut facts = facts(&report.platform, &report.frequency);
-    if let Some(warning) = report.warnings.iter().find(|warning| warning.code == "shared-machine") {
-        facts.insert(0, ("caution", clipped(&warning.message, LONGEST)));
-    }
+    facts.splice(0..0, caution(report));
     if report.provenance.kind == ProvenanceKind::Published {
         // What a publication does not tell was not looked for.
         let told = |name: &str| match name {

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use super::digest::Digest;
 use super::fact::Fact;
-use super::machine::{facts_of, in_a_line};
+use super::machine::{caution, facts_of, in_a_line};
 use super::notes::Notes;
 use super::rows::with_figures;
 use super::sections::{NAMES, Page, reasons, timers};
@@ -64,7 +64,8 @@ fn in_short(report: &Report, style: Style) -> String {
     let mut out = match report.provenance.kind {
         ProvenanceKind::Published => machine(&facts_of(report), style),
         ProvenanceKind::Measured => {
-            style.paint(DIM, &format!("# {}", in_a_line(report, style.columns() - 2))) + "\n"
+            let line = style.paint(DIM, &format!("# {}", in_a_line(report, style.columns() - 2))) + "\n";
+            machine(caution(report).as_slice(), style) + &line
         }
     };
     let digest = Digest::of(report);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use assert_cmd::Command;
 use serde_json::Value;
 
-use super::{printed, program};
+use super::{printed, program, timermeter};
 
 #[test]
 fn screens_are_no_wider_than_the_terminal() {
@@ -98,4 +98,13 @@ fn what_trust_leaves_open_is_told_below_the_table() {
     let row = text.lines().find(|line| line.contains(" time  ")).expect("a row");
     assert!(row.contains('?'), "{row}");
     assert!(text.contains("\n ?  time: stable? its steps are too long"), "{text}");
+}
+
+#[test]
+fn what_a_shared_core_means_stands_before_the_figures() {
+    let shown =
+        timermeter(&["report", "reports/intel-xeon-emerald-rapids-kvm-debian-12/2026-11-24"]).success();
+    let text = printed(&shown);
+    let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+    assert!(at("# caution") < at("# Intel"), "{text}");
 }
