@@ -18,7 +18,7 @@ pub(super) fn by_intervals(runs: &[&Run], step: Option<f64>, ns_per_tick: f64, c
     let mut deltas: Vec<i64> = without_work.flat_map(|group| &group.deltas).copied().collect();
     deltas.sort_unstable();
     deltas.dedup();
-    let apart = || deltas.windows(2).map(|pair| pair[1] - pair[0]).min().map(|ticks| ticks as f64);
+    let apart = || deltas.windows(2).map(|pair| pair[1].abs_diff(pair[0])).min().map(|ticks| ticks as f64);
     let shortest = *deltas.first()? as f64;
     let least = (shortest - step.or_else(apart)?) * ns_per_tick;
     (least > APART * cost.max(0.0) + AROUND_NS).then_some(shortest * ns_per_tick)
@@ -53,5 +53,7 @@ mod tests {
         for deltas in [[&[400, 400][..], &[]], [&[400, 800], &[]]] {
             assert_eq!(shortest(deltas, None, 1.0), None, "{deltas:?}");
         }
+        // A trace may hold anything.
+        assert_eq!(shortest([&[i64::MIN, i64::MAX], &[]], None, 1.0), None);
     }
 }
