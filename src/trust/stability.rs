@@ -9,7 +9,7 @@ mod rates;
 mod windows;
 
 use self::rates::Known;
-use self::windows::{Comparison, Found, Hidden, comparisons, length, longest, usual_rate};
+use self::windows::{Comparison, Expected, Found, Hidden, comparisons, length, longest, usual_rate};
 use super::{Case, reference, times};
 use crate::analysis::allan::deviations;
 use crate::analysis::resolution::Resolution;
@@ -29,6 +29,11 @@ const STILL: f64 = -900_000.0;
 /// *Judgement*: a step of a fifth of the time watched.
 const WORTHLESS: f64 = 200_000.0;
 
+/// By so many of its steps a clock may be updated late. The kernel updates those that it moves by its tick once the CPU that keeps the tick
+/// runs again; nothing is lost then.
+/// *Judgement*: ten ticks of 4 ms are as long as hypervisors that share CPUs keep one of them from running.
+const LATE: f64 = 10.0;
+
 pub(super) fn judge(case: &Case) -> Stable {
     let series = comparisons(case, &case.evidence().series);
     let close = comparisons(case, &case.evidence().close_comparisons);
@@ -41,9 +46,9 @@ pub(super) fn judge(case: &Case) -> Stable {
         for run in runs {
             let rate = most_rate(case).map_or_else(|| usual_rate(run, uncertainty), |rate| (rate, 0.0));
             let uncertainty = uncertainty + late_ns(case);
-            let each = run.windows(2).map(|pair| found.look(pair[0], pair[1], uncertainty, rate));
-            let most = each.fold(0.0, f64::max);
-            hidden.extend(length(run).map(|over_ns| Hidden { most_ns: most, over_ns }));
+            let expected = Expected { rate, uncertainty, latest: LATE * case.step_ns().unwrap_or(0.0) };
+            let most_ns = found.look(run, &expected);
+            hidden.extend(length(run).map(|over_ns| Hidden { most_ns, over_ns }));
         }
         found.look_at_work(case);
     }
@@ -73,7 +78,7 @@ pub(super) fn judge(case: &Case) -> Stable {
         (Some(Counted::ProcessCpu | Counted::ThreadCpu), _) => of_cpu_time(stable),
         _ if case.trace.reference.strayed_ns > 0.0 => by_stray(case, stable),
         (_, None) => advances::judge(case, stable),
-        (_, Some(known)) => of_wall_time(case, stable, &known, &hidden),
+        (_, Some(known)) => of_wall_time(case, stable, &known, &hidden, &found),
     };
     Stable { outcome, finding, ..stable }
 }
@@ -140,7 +145,13 @@ fn without_rate(stable: Stable) -> Stable {
     }
 }
 
-fn of_wall_time(case: &Case, stable: Stable, known: &Known, hidden: &[Hidden]) -> (Outcome, String, Stable) {
+fn of_wall_time(
+    case: &Case,
+    stable: Stable,
+    known: &Known,
+    hidden: &[Hidden],
+    found: &Found,
+) -> (Outcome, String, Stable) {
     // By its ends alone, which are certain, however unsteady it was in between.
     let (offset, uncertainty) = (1e6 * known.long.offset, 1e6 * known.long.uncertainty);
     // A process in which a calibration went wrong is met now and then, whatever the run; what is usual tells what the clock is.
@@ -176,7 +187,8 @@ fn of_wall_time(case: &Case, stable: Stable, known: &Known, hidden: &[Hidden]) -
             "it ran at a false rate in {off} of {processes} fresh processes, up to {offset} ± {uncertainty} ppm faster than its reference"
         )
     } else {
-        return (Outcome::Pass, steady(case, &stable, known, hidden), stable);
+        let finding = format!("{}{}", steady(case, &stable, known, hidden), lateness(found));
+        return (Outcome::Pass, finding, stable);
     };
     (Outcome::Fail, finding, stable)
 }
@@ -211,6 +223,18 @@ fn steady(case: &Case, stable: &Stable, known: &Known, hidden: &[Hidden]) -> Str
         _ => "",
     };
     format!("{rate} over {window}, {}{processes}{allan}{shared}", unseen(hidden))
+}
+
+/// Of updates that came late, as those of a clock that is moved by a tick do where the machine is kept from running.
+fn lateness(found: &Found) -> String {
+    match found.late {
+        0 => String::new(),
+        late => format!(
+            "; it was updated late {}, by up to {}, and caught up",
+            times(late.into()),
+            time(Some(found.latest))
+        ),
+    }
 }
 
 /// What can be said of jumps: those that would have been seen, wherever in the time that was watched they fell.

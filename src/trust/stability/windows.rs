@@ -26,6 +26,9 @@ pub(super) struct Found {
     pub freezes: u32,
     pub largest_jump: f64,
     pub largest_freeze: f64,
+    /// Windows at whose end it was behind, and caught up soon after.
+    pub late: u32,
+    pub latest: f64,
 }
 
 impl Found {
@@ -57,22 +60,36 @@ impl Found {
         }
     }
 
-    /// A rate that is off is told as such; here counts what differs from the usual rate. Returns how long a jump in this window may
-    /// be and stay within what is explained, whatever else moved the other way.
-    pub fn look(
-        &mut self,
-        first: Comparison,
-        last: Comparison,
-        uncertainty: f64,
-        (rate, rate_uncertainty): (f64, f64),
-    ) -> f64 {
-        let (passed, moved) = (last.reference - first.reference, last.timer - first.timer);
-        let off = moved - rate * passed;
-        let explained = 2.0 * (first.uncertainty + last.uncertainty + uncertainty)
-            + (2.0 * SLEW + rate_uncertainty) * passed.abs();
-        if off.abs() <= explained {
-            return explained + off.abs();
+    /// Looks at all windows of a run. Returns how long a jump in the worst of them may be and stay within what is explained,
+    /// whatever else moved the other way.
+    pub fn look(&mut self, run: &[Comparison], expected: &Expected) -> f64 {
+        let (mut at, mut hidden) = (0, 0.0_f64);
+        while let Some(window) = run.get(at..at + 2) {
+            let (off, explained) = expected.off(window[0], window[1]);
+            // Late by this, if after so many comparisons nothing was lost.
+            let late = match () {
+                () if off.abs() <= explained || off.abs() > expected.latest => None,
+                () if off < 0.0 => expected.caught_up(&run[at..]).map(|ends| (-off, ends)),
+                () => expected.was_behind(&run[..at + 2]).then_some((off, 1)),
+            };
+            at += late.map_or(1, |(_, ends)| ends);
+            hidden = hidden.max(match late {
+                Some((late, _)) => self.find_late(late) + explained,
+                None if off.abs() <= explained => explained + off.abs(),
+                None => self.find(off) + explained,
+            });
         }
+        hidden
+    }
+
+    fn find_late(&mut self, late: f64) -> f64 {
+        self.late += 1;
+        self.latest = self.latest.max(late);
+        late
+    }
+
+    /// What is told hides nothing.
+    fn find(&mut self, off: f64) -> f64 {
         if off > 0.0 {
             self.jumps += 1;
             self.largest_jump = self.largest_jump.max(off);
@@ -80,7 +97,52 @@ impl Found {
             self.freezes += 1;
             self.largest_freeze = self.largest_freeze.max(-off);
         }
-        explained
+        0.0
+    }
+}
+
+/// What is expected of a timer from one comparison to another; all but rates in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expected {
+    /// Its usual rate, and what that is known to. A rate that is off is told as such; here counts what differs from it.
+    pub rate: (f64, f64),
+    /// What the steps of both cut off.
+    pub uncertainty: f64,
+    /// How late it may be updated, if it catches up.
+    pub latest: f64,
+}
+
+impl Expected {
+    /// How much more the timer moved than its usual rate has it, and how much of that is explained.
+    fn off(&self, first: Comparison, last: Comparison) -> (f64, f64) {
+        let (passed, moved) = (last.reference - first.reference, last.timer - first.timer);
+        let explained = 2.0 * (first.uncertainty + last.uncertainty + self.uncertainty)
+            + (2.0 * SLEW + self.rate.1) * passed.abs();
+        (moved - self.rate.0 * passed, explained)
+    }
+
+    /// A jump at the end of a run catches up with what was lost before, by less in each window than is explained.
+    fn was_behind(&self, run: &[Comparison]) -> bool {
+        let [earlier @ .., before, after] = run else { return false };
+        let near = earlier.iter().rev().take_while(|first| before.reference - first.reference <= self.latest);
+        near.into_iter().any(|first| {
+            let ((behind, explained), (off, whole)) = (self.off(*first, *before), self.off(*first, *after));
+            behind < -explained / 2.0 && off.abs() <= whole
+        })
+    }
+
+    /// After how many comparisons a timer that is behind has lost nothing, if that is so within the time that it may be late.
+    fn caught_up(&self, run: &[Comparison]) -> Option<usize> {
+        let (first, behind) = (*run.first()?, run.get(1)?.reference);
+        let later = run.iter().enumerate().skip(2);
+        // The comparison after the delay may come at any distance.
+        let mut soon = later
+            .enumerate()
+            .take_while(|(nth, (_, last))| *nth == 0 || last.reference - behind <= self.latest);
+        soon.find_map(|(_, (at, last))| {
+            let (off, explained) = self.off(first, *last);
+            (off.abs() <= explained).then_some(at)
+        })
     }
 }
 

@@ -135,6 +135,71 @@ fn cycles_that_leap_farther_than_any_core_runs_are_unstable() {
     assert_eq!(found.outcome, Outcome::Fail, "{}", found.finding);
 }
 
+/// A clock of 4 ms steps.
+fn of_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
+    let mut trace =
+        trace(Evidence { claims: claiming(Counted::Wall), close_comparisons, ..Evidence::default() });
+    trace.runs.clear();
+    let mut profile = profile(&trace);
+    let step = crate::model::Estimate { value: 4e6, low: 4e6, high: 4e6, samples: 1 };
+    profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Jump };
+    let yardsticks = Yardsticks::default();
+    judge(&Case {
+        id: "clock",
+        properties: &Properties::default(),
+        trace: &trace,
+        profile: &profile,
+        yardsticks: &yardsticks,
+        syscall_variant: None,
+    })
+    .stable
+}
+
+/// A clock of 4 ms steps whose tick comes late now and then, because the CPU that keeps it does not run.
+#[test]
+fn a_tick_that_comes_late_is_no_freeze_if_nothing_is_lost() {
+    let ticks = |now: i64| now / 4_000_000 * 4_000_000;
+    let of = |read: &dyn Fn(i64) -> i64, apart: i64| {
+        let close_comparisons: Vec<[i64; 3]> = (0..1_060_000_000 / apart)
+            .map(|at| at * apart)
+            .map(|now| [now, read(now + 30), now + 60])
+            .collect();
+        of_4_ms(close_comparisons)
+    };
+    let delayed = |for_ns: i64| {
+        move |now: i64| {
+            if (400_000_000..400_000_000 + for_ns).contains(&now) { ticks(400_000_000) } else { ticks(now) }
+        }
+    };
+    for (ms, apart) in [
+        (18, 5_300_000),
+        (25, 5_300_000),
+        (38, 5_300_000),
+        (18, 17_100_000),
+        (38, 17_100_000),
+        (38, 1_300_000),
+    ] {
+        let found = of(&delayed(ms * 1_000_000), apart);
+        assert_eq!(
+            (found.outcome, found.jumps, found.freezes),
+            (Outcome::Pass, 0, 0),
+            "{ms} ms: {}",
+            found.finding
+        );
+        assert!(found.finding.contains("updated late once"), "{}", found.finding);
+        assert!(found.smallest_jump_ns.is_some_and(|ns| ns >= 1e7), "{found:?}");
+    }
+    let longer = of(&delayed(60_000_000), 5_300_000);
+    assert_eq!(longer.outcome, Outcome::Fail, "{}", longer.finding);
+    let lost = of(&|now| ticks(if now < 400_000_000 { now } else { now - 20_000_000 }), 5_300_000);
+    assert_eq!((lost.outcome, lost.freezes), (Outcome::Fail, 1), "{}", lost.finding);
+    let back = of(
+        &|now| ticks(if (400_000_000..404_000_000).contains(&now) { now + 20_000_000 } else { now }),
+        5_300_000,
+    );
+    assert_eq!((back.outcome, back.jumps), (Outcome::Fail, 1), "{}", back.finding);
+}
+
 /// A clock of 4 ms steps that is looked at about once in 14 ms, and now and then, while a runtime is asked, after 150 ms.
 #[test]
 fn coarse_steps_at_uneven_distances_are_no_jumps() {
@@ -148,22 +213,7 @@ fn coarse_steps_at_uneven_distances_are_no_jumps() {
                 [now, (now + 30) / 4_000_000 * 4_000_000, now + 60]
             })
             .collect();
-        let mut trace =
-            trace(Evidence { claims: claiming(Counted::Wall), close_comparisons, ..Evidence::default() });
-        trace.runs.clear();
-        let mut profile = profile(&trace);
-        let step = crate::model::Estimate { value: 4e6, low: 4e6, high: 4e6, samples: 1 };
-        profile.resolution = Resolution::Resolved { step, rule: crate::analysis::resolution::Rule::Jump };
-        let yardsticks = Yardsticks::default();
-        let found = judge(&Case {
-            id: "clock",
-            properties: &Properties::default(),
-            trace: &trace,
-            profile: &profile,
-            yardsticks: &yardsticks,
-            syscall_variant: None,
-        })
-        .stable;
+        let found = of_4_ms(close_comparisons);
         assert_ne!(found.outcome, Outcome::Fail, "{seed}: {}", found.finding);
         assert_eq!((found.jumps, found.freezes), (0, 0), "{seed}");
     }
