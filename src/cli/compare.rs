@@ -15,6 +15,7 @@ Examples:
   timermeter compare old.json new.json --history kept/  and what its other runs differ by
   timermeter compare before/ after/     two fleets: folders with a report a node
   timermeter compare reports new.json --fail-if 'cost[monotonic*]>10%'
+  timermeter compare last.json new.json --same-cpu --fail-if 'cost>5%'  as a gate
   timermeter compare before             a baseline, with this machine as it is now
   timermeter compare before after       two baselines";
 
@@ -41,6 +42,9 @@ pub struct CompareArgs {
     /// trust that it did not fail; 'trust[monotonic*]<0' for some) (repeatable)
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
     pub fail_if: Vec<Condition>,
+    /// Compare with a baseline of the same model of CPU only: with one of another, or of a CPU that it does not tell, end with status 4
+    #[arg(long)]
+    pub same_cpu: bool,
     /// Show differences that are no more than noise as well, and of a fleet every node that changed unlike the rest
     #[arg(long)]
     pub all: bool,

@@ -35,11 +35,27 @@ struct Pair {
     timers: Vec<String>,
 }
 
-/// Runs the command. Returns whether no condition holds.
+/// Runs the command. Returns whether no condition holds. Where nothing could be compared, JSON says why, too.
 ///
 /// # Errors
 /// When nothing can be compared, something could not be told, or the output cannot be written.
 pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let mut written = Vec::new();
+    let mut ended = compared(args, &mut written);
+    if let Err(error @ CommandError::Untold(why)) = &ended
+        && args.format == CompareFormat::Json
+        && written.is_empty()
+    {
+        let value = json!({ "conditions": [], "untold": [why], "exit_status": error.exit_status() });
+        written = (super::pretty(&value)? + "\n").into_bytes();
+    }
+    if let Err(error) = output.write_all(&written).and_then(|()| output.flush()) {
+        ended = Err(error.into());
+    }
+    ended
+}
+
+fn compared(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let kept = Baselines::of_user();
     let resolve = |word: &Path| {
         Baselines::resolve(kept.as_ref(), word).map_err(|error| match error {
@@ -59,6 +75,9 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         }
         _ if !history.is_empty() => Err(CommandError::Usage(
             "a history is of one machine: it goes with an old report and a new one, or with `--` between runs of one".into(),
+        )),
+        [old, new] if old.is_dir() && new.is_dir() && args.same_cpu => Err(CommandError::Usage(
+            "--same-cpu is for runs of one machine: two folders are two fleets, unless `--` stands between them".into(),
         )),
         [old, new] if old.is_dir() && new.is_dir() => fleet::run(args, old, new, output),
         [old, new] if new.is_dir() => Err(CommandError::Usage(format!(
@@ -101,10 +120,19 @@ fn with_one(
     new: &Report,
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
-    let comparison = Comparison::of(old, new).map_err(|error| {
-        untold(format!("'{}' and {}: {error}", args.reports[0].display(), new_name(args)))
-    })?;
+    let names = || format!("'{}' and {}", args.reports[0].display(), new_name(args));
+    let comparison = comparison(args, old, new).map_err(|why| untold(format!("{}: {why}", names())))?;
     tell_one(args, &comparison, true, output)
+}
+
+/// Compares two reports of CPUs that may be compared.
+fn comparison(args: &CompareArgs, old: &Report, new: &Report) -> Result<Comparison, String> {
+    refuse_other_cpu(args, old, new)?;
+    Comparison::of(old, new).map_err(|error| error.to_string())
+}
+
+fn refuse_other_cpu(args: &CompareArgs, old: &Report, new: &Report) -> Result<(), String> {
+    comparison::unlike_cpu(old, new).filter(|_| args.same_cpu).map_or(Ok(()), Err)
 }
 
 /// Prints a comparison, and what of the conditions holds. `complete` where all reports could be read.
@@ -139,7 +167,7 @@ fn with_many(
     new: &Report,
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
-    let collection = Collection::read(&[old], |_, old| Comparison::of(&old, new).map(|c| pair(args, &c)));
+    let collection = Collection::read(&[old], |_, old| comparison(args, &old, new).map(|c| pair(args, &c)));
     let mut complete = tell_refused(&collection.refused, collection.reports.len()).map_err(untold)?;
     let known = collection.reports.iter().filter_map(|kept| kept.content.as_ref().ok());
     gate::check(args, known.flat_map(|pair| &pair.timers).map(String::as_str))?;

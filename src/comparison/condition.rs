@@ -94,7 +94,15 @@ impl FromStr for Condition {
         if field == Field::Lost && timers.is_some() {
             return bad(format!("`{text}` names timers, but `lost` counts all"));
         }
-        Ok(Self { text: text.to_owned(), field, timers, operator, limit, percent })
+        let condition = Self { text: text.to_owned(), field, timers, operator, limit, percent };
+        match condition.range() {
+            Some(range) if condition.is_dead(range) => {
+                let (low, high) = range;
+                let up_to = if high.is_finite() { format!("to {high}") } else { "up".to_owned() };
+                bad(format!("`{text}` never holds: {} from {low} {up_to}", condition.changes()))
+            }
+            _ => Ok(condition),
+        }
     }
 }
 
@@ -164,6 +172,9 @@ pub enum Untold {
     /// No timer that it means has the figure on both sides.
     #[error("no timer that it means has that figure on both sides")]
     Absent,
+    /// No timer that it means was asked about trust on both sides.
+    #[error("no timer that it means was asked about trust on both sides")]
+    Unasked,
     /// Figures of single processes, which have no intervals.
     #[error("without intervals: {0} (a single process tells nothing; probe with more)")]
     Single(String),
@@ -223,7 +234,13 @@ impl Condition {
     /// lies within the interval of a difference that is no more than noise.
     #[must_use]
     pub fn untold(&self, comparison: &Comparison) -> Option<Untold> {
-        let Field::Figure(quantity) = self.field else { return None };
+        let quantity = match self.field {
+            Field::Figure(quantity) => quantity,
+            Field::Trust => {
+                return (!comparison.asked.iter().any(|timer| self.means(timer))).then_some(Untold::Unasked);
+            }
+            Field::Lost => return None,
+        };
         let meant = comparison.figures.iter().filter(|compared| compared.quantity == quantity);
         let meant: Vec<&Compared> = meant.filter(|compared| self.means(&compared.timer)).collect();
         if meant.is_empty() {
@@ -248,6 +265,40 @@ impl Condition {
         };
         let meets = |(low, high): (f64, f64)| self.is_met(low) || self.is_met(high);
         self.limit.abs() > smallest && !self.is_met(0.0) && interval.is_some_and(meets)
+    }
+
+    /// All that a change can be, in the unit of the limit; nothing where that has no end.
+    fn range(&self) -> Option<(f64, f64)> {
+        match self.field {
+            Field::Lost => Some((0.0, f64::INFINITY)),
+            Field::Trust => Some((-1.0, 1.0)),
+            Field::Figure(_) if self.percent => Some((-100.0, f64::INFINITY)),
+            Field::Figure(quantity) => match quantity.measure() {
+                Measure::Points => Some((-100.0, 100.0)),
+                Measure::Share => Some((-1.0, 1.0)),
+                Measure::Time | Measure::Ppm => None,
+            },
+        }
+    }
+
+    fn is_dead(&self, (low, high): (f64, f64)) -> bool {
+        match self.operator {
+            // What took time takes some.
+            Operator::AtMost if self.percent => self.limit <= low,
+            Operator::Less | Operator::AtMost => !self.is_met(low),
+            Operator::More | Operator::AtLeast => high.is_finite() && !self.is_met(high),
+        }
+    }
+
+    /// What its limit is held against, as the beginning of a sentence.
+    fn changes(&self) -> &'static str {
+        match self.field {
+            Field::Lost => "the number of timers that were lost goes",
+            Field::Trust => "an answer about trust changes",
+            Field::Figure(_) if self.percent => "a time changes, in percent,",
+            Field::Figure(quantity) if quantity.measure() == Measure::Points => "it changes, in points,",
+            Field::Figure(_) => "it changes",
+        }
     }
 
     fn means(&self, timer: &str) -> bool {

@@ -29,7 +29,7 @@ pub use family::FAMILY_ERROR;
 pub use interval::{Difference, Figure};
 pub use json::render as render_json;
 pub use markdown::render as render_markdown;
-pub use platform::{Change, Remark, changes as platform_changes};
+pub use platform::{Change, Remark, changes as platform_changes, unlike_cpu};
 pub use quantity::{Quantity, SMALLEST, SMALLEST_QUALITY, SMALLEST_SPREAD};
 pub use sentence::sentences;
 pub use terminal::{render as render_table, summary_line};
@@ -137,6 +137,9 @@ pub struct Comparison {
     /// All timers of either side, by the names that conditions know them by.
     #[serde(skip)]
     pub timers: Vec<String>,
+    /// Timers of which both sides answered a question of trust.
+    #[serde(skip)]
+    pub asked: Vec<String>,
 }
 
 /// Two reports that have nothing in common.
@@ -201,6 +204,7 @@ impl Comparison {
             figures,
             one_sided,
             answers: clocks.answers,
+            asked: clocks.asked,
             timers,
         })
     }
@@ -223,6 +227,7 @@ struct Rows {
     candidates: Vec<Candidate>,
     one_sided: Vec<OneSided>,
     answers: Vec<Answer>,
+    asked: Vec<String>,
     timers: Vec<String>,
     common: bool,
 }
@@ -243,6 +248,9 @@ impl Rows {
             found.common = true;
             let [asked_before, asked_after] =
                 [before, after].map(|side| side.iter().map(|seen| seen.row).collect::<Vec<_>>());
+            if trust::are_asked(&asked_before, &asked_after) {
+                found.asked.push((*id).to_owned());
+            }
             found.answers.extend(trust::changed(&asked_before, &asked_after));
             found.candidates.extend(clocks::candidates([before, after, history], common));
         }

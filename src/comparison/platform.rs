@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::model::{CommonTime, Platform, ProvenanceKind, Report};
+use crate::model::{CommonTime, Cpu, Platform, ProvenanceKind, Report};
 use crate::text::numbers::short_time;
 
 /// Something that differs between two platforms or two settings.
@@ -124,6 +124,29 @@ pub fn changes(old: &Report, new: &Report) -> Vec<Change> {
         change.remark = Some(Remark::OtherCpu);
     }
     changes
+}
+
+/// Why the CPU of `new` is not known to be the one of `old`; nothing where both have the same model.
+#[must_use]
+pub fn unlike_cpu(old: &Report, new: &Report) -> Option<String> {
+    let (before, after) = (&old.platform.cpu, &new.platform.cpu);
+    let names = [before, after].map(Cpu::name);
+    let told = match &names {
+        [Some(before), Some(after)] => [before, after],
+        [None, _] => return Some("the baseline does not say of which CPU it is".to_owned()),
+        [_, None] => return Some("the new report does not say of which CPU it is".to_owned()),
+    };
+    let model = |cpu: &Cpu| (cpu.model.clone(), cpu.family, cpu.model_number);
+    (model(before) != model(after)).then(|| {
+        let numbers = |cpu: &Cpu| match (cpu.family, cpu.model_number) {
+            // The names do not tell them apart.
+            (Some(family), Some(number)) if told[0] == told[1] => format!(", family {family} model {number}"),
+            _ => String::new(),
+        };
+        let [old, new] =
+            [(told[0], before), (told[1], after)].map(|(name, cpu)| format!("{name}{}", numbers(cpu)));
+        format!("the baseline is of another CPU: {old}, here {new}")
+    })
 }
 
 /// What tells one model of CPU from another.

@@ -204,12 +204,14 @@ fn answers_to_questions_of_trust_are_compared() {
         ("trust<0", Some("b monotonic, b read path")),
         ("trust[a]<0", None),
         ("trust[a]>0", Some("a monotonic")),
-        ("trust<-1", None),
     ] {
         let condition: Condition = condition.parse().unwrap();
         assert_eq!(condition.holds(&comparison).as_deref(), holds, "{}", condition.text());
     }
+    assert_eq!(untold("trust[a]<0", &comparison), None);
     let older = report(vec![timer("a", 45.0, 20.0)]);
+    let unasked = compared(&older, &new).unwrap();
+    assert_eq!(untold("trust<0", &unasked), Some(Untold::Unasked), "it could not hold, whatever happened");
     assert!(compared(&older, &new).unwrap().answers.is_empty(), "who did not ask says nothing");
 }
 
@@ -489,6 +491,14 @@ fn bad_conditions_are_told_with_the_grammar() {
         ("cost[a>1%", "does not close"),
         ("lost[a]>1", "counts all"),
         ("trust<1%", "no unit"),
+        ("trust<-1", "never holds: an answer about trust changes from -1 to 1"),
+        ("trust>=2", "never holds"),
+        ("lost<0", "never holds: the number of timers that were lost goes from 0 up"),
+        ("lost<=-1", "never holds"),
+        ("cost<-200%", "never holds: a time changes, in percent, from -100 up"),
+        ("cost<=-100%", "never holds"),
+        ("quality>100", "never holds: it changes, in points, from -100 to 100"),
+        ("spread<-1", "never holds"),
         ("quality<<1", "no number"),
     ] {
         let told = text.parse::<Condition>().expect_err(text).to_string();

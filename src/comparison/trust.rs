@@ -39,6 +39,14 @@ pub(super) fn changed(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<Answer> {
     answered.collect()
 }
 
+/// Whether both sides answered a question of trust.
+pub(super) fn are_asked(old: &[&TimerRow], new: &[&TimerRow]) -> bool {
+    let answered = |rows: &[&TimerRow], question| {
+        agreed(rows, question).is_some_and(|answer| answer.outcome != Outcome::NotTested)
+    };
+    Question::ALL.into_iter().any(|question| answered(old, question) && answered(new, question))
+}
+
 /// What most runs answered that could test it; of two that are as many, the graver one.
 fn agreed<'a>(rows: &[&'a TimerRow], question: Question) -> Option<model::Answer<'a>> {
     let asked = rows.iter().filter_map(|row| Some(row.verdicts.as_ref()?.answer(question)));

@@ -193,10 +193,33 @@ fn what_could_not_be_told_has_a_status_of_its_own() {
         "{value}"
     );
     assert!(value["sentences"][0].as_str().is_some_and(|told| told.starts_with("Clock reads: ")), "{value}");
+    // An unreadable report is told in JSON as well.
+    let cut = timermeter(&["compare", MBP53, &folder.arg("cut.json"), "--format", "json"]).code(4);
+    let value = json(&cut);
+    assert_eq!(value["exit_status"], 4, "{value}");
+    assert!(value["untold"][0].as_str().is_some_and(|why| why.contains("cut.json")), "{value}");
     // A condition that holds is told, whatever else is not.
     timermeter(&["compare", MBP53, MBP62, "--fail-if", "lateness>5%", "--fail-if", "cost[NANO]<-20%"])
         .code(3)
         .stdout(contains("condition holds: cost[NANO]<-20%"));
+}
+
+#[test]
+fn a_baseline_of_another_cpu_is_refused_where_asked() {
+    let refused = "the baseline is of another CPU: Intel Core 2 Duo T9600";
+    timermeter(&["compare", MBP53, MBP62]).success();
+    timermeter(&["compare", MBP53, MBP53, "--same-cpu"]).success();
+    let of_other: [&[&str]; 2] = [&[MBP53, MBP62, "--same-cpu"], &[MBP53, "--same-cpu", "--", MBP62]];
+    for args in of_other {
+        timermeter(&[&["compare"], args].concat())
+            .code(4)
+            .stdout(predicate::str::is_empty())
+            .stderr(contains(refused));
+    }
+    let folder = Folder::new();
+    changed(&folder, "a.json", &[]);
+    timermeter(&["compare", &folder.arg("."), MBP62, "--same-cpu"]).code(4).stderr(contains(refused));
+    timermeter(&["compare", &folder.arg("."), &folder.arg("."), "--same-cpu"]).code(2);
 }
 
 #[test]

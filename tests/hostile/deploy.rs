@@ -301,3 +301,65 @@ fn the_playbook_keeps_to_the_same() {
     assert!(kept.iter().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')), "{kept:?}");
     stage.is_sound();
 }
+
+const OLDER_CPU: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-zen-4-kvm-debian-12/2026-11-22/report.json");
+const BEFORE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json");
+const AFTER: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-2/report.json");
+
+/// A gate whose machine gives kept reports; what is compared, the program compares itself.
+#[track_caller]
+fn gate(stage: &Stage, report: &str, conditions: &[&str], code: i32) -> (String, String) {
+    stage.program(
+        "it's a \"meter\"",
+        &format!(
+            r#"{said}
+[ "$1" = probe ] || exec '{program}' "$@"
+mkdir -p "$4/p/d" && cp '{report}' "$4/p/d/report.json"; echo 'a table'"#,
+            said = said("meter"),
+            program = env!("CARGO_BIN_EXE_timermeter"),
+        ),
+    );
+    let args = [&["-kept $(touch PWNED)"][..], conditions].concat();
+    let Output { status, stdout, stderr } =
+        stage.script("gate.sh", &args).env("RUNS", "1").output().expect("it starts");
+    let [told, errors] = [stdout, stderr].map(|bytes| String::from_utf8(bytes).expect("it is text"));
+    assert_eq!(status.code(), Some(code), "{conditions:?}: {told}{errors}");
+    stage.is_sound();
+    (told, errors)
+}
+
+#[test]
+fn a_gate_keeps_a_baseline_a_machine_and_refuses_one_of_another_cpu() {
+    let stage = Stage::new();
+    let (told, _) = gate(&stage, BEFORE, &[], 0);
+    assert_eq!(told, "No baseline of p yet: it was made now.\n");
+    let kept = stage.0.file("-kept $(touch PWNED)/p/d/report.json");
+    assert_eq!(fs::read(&kept).unwrap(), fs::read(BEFORE).unwrap());
+    let (told, _) = gate(&stage, AFTER, &["quality<-50", "lost>0"], 0);
+    assert!(told.starts_with("**Clock reads: "), "{told}");
+    let (told, _) = gate(&stage, AFTER, &["lost>=0"], 3);
+    assert!(told.contains("condition holds: lost"), "{told}");
+    let (told, errors) = gate(&stage, OLDER_CPU, &["quality<-50"], 4);
+    assert_eq!(told, "");
+    assert!(
+        errors.contains("the baseline is of another CPU: AMD EPYC (Zen 5), here AMD EPYC (Zen 4)"),
+        "{errors}"
+    );
+    assert_eq!(fs::read(&kept).unwrap(), fs::read(BEFORE).unwrap(), "the baseline stays");
+    let (_, errors) = gate(&stage, AFTER, &["cost<-200%"], 2);
+    assert!(errors.contains("never holds"), "{errors}");
+}
+
+#[test]
+fn a_gate_that_cannot_probe_keeps_nothing() {
+    let stage = Stage::new();
+    stage.program("it's a \"meter\"", "echo 'no clock' >&2; exit 1");
+    let (code, told) = ended(stage.script("gate.sh", &["kept"]));
+    assert_eq!((code, told.as_str()), (Some(1), "no clock\n"));
+    assert!(!stage.0.file("kept").exists());
+    let (code, told) = ended(stage.script("gate.sh", &[]));
+    assert!(code == Some(2) && told.contains("usage: gate.sh FOLDER"), "{told}");
+}

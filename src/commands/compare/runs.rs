@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::super::{CommandError, tell_refused};
-use super::{tell_one, untold};
+use super::{refuse_other_cpu, tell_one, untold};
 use crate::cli::CompareArgs;
 use crate::comparison::{Change, Comparison, platform_changes};
 use crate::model::Report;
@@ -41,8 +41,12 @@ pub(super) fn run(
     }
     let [old_runs, new_runs, others]: [Vec<&Report>; 3] =
         [&old, &new, &history].map(|side| side.iter().map(|(_, run)| run).collect());
+    let sides_untold = |why| untold(format!("'{}' and '{}': {why}", shown(sides[0]), shown(sides[1])));
+    if let ([old, ..], [new, ..]) = (&old_runs[..], &new_runs[..]) {
+        refuse_other_cpu(args, old, new).map_err(sides_untold)?;
+    }
     let comparison = Comparison::of_runs(&old_runs, &new_runs, &others)
-        .map_err(|error| untold(format!("'{}' and '{}': {error}", shown(sides[0]), shown(sides[1]))))?;
+        .map_err(|error| sides_untold(error.to_string()))?;
     tell_one(args, &comparison, complete, output)
 }
 

@@ -94,6 +94,18 @@ pub(super) fn platforms(fleets: &Fleets) -> (Vec<FactChange>, BTreeMap<usize, Ve
     (changes, loud)
 }
 
+/// Whether a node answered a question of trust about the timer on both sides.
+pub(super) fn is_asked(fleets: &Fleets, timer: usize) -> bool {
+    fleets.both.iter().any(|(old, new)| {
+        let rows = [fleets.old[*old].row(timer), fleets.new[*new].row(timer)];
+        let [Some(before), Some(after)] = rows.map(|row| row.and_then(|row| row.answers.as_ref())) else {
+            return false;
+        };
+        let told = |outcome: &Outcome| *outcome != Outcome::NotTested;
+        before.iter().zip(after.iter()).any(|(before, after)| told(before) && told(after))
+    })
+}
+
 /// Answers about trust that changed, and what became of timers.
 pub(super) fn of_timer(fleets: &Fleets, timer: usize) -> (Vec<AnswerChange>, Vec<FateOfTimer>) {
     let mut answers = BTreeMap::<(Question, u8, u8), (Outcome, Outcome, Concerned)>::new();

@@ -68,6 +68,9 @@ pub struct FleetComparison {
     /// All timers of either.
     #[serde(skip)]
     timers: Vec<String>,
+    /// Those of which a node answered a question of trust on both sides.
+    #[serde(skip)]
+    asked: Vec<String>,
 }
 
 /// Two folders, and what could not be read of them.
@@ -129,6 +132,11 @@ impl FleetComparison {
             unlike: unlike_nodes(apart, &loud, |pair| fleets.new[at(pair).1].name.clone()),
             doubled: fleets.doubled.clone(),
             backwards: backwards.count(),
+            asked: timers
+                .into_iter()
+                .filter(|timer| facts::is_asked(fleets, *timer))
+                .map(|timer| fleets.timers[timer].clone())
+                .collect(),
             timers: fleets.timers.clone(),
         }
     }
@@ -163,6 +171,7 @@ impl FleetComparison {
             one_sided: self.one_sided.iter().map(one_sided).collect(),
             answers: self.answers.iter().map(answer).collect(),
             timers: self.timers.clone(),
+            asked: self.asked.clone(),
             ..Comparison::default()
         }
     }
