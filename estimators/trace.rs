@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use crate::model::Family;
+use crate::model::{Context, Family};
 
 pub use evidence::{Claims, Evidence, Meanwhile, Moved, Order, Pair, Threads};
 pub use stored::Stored;
@@ -43,6 +43,9 @@ pub struct Trace {
     pub shared: u32,
     /// Windows that were dropped and taken again, by what disturbed them.
     pub dropped: BTreeMap<String, u32>,
+    /// How long code around a read takes without one and with one: a list a process that was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adds: Vec<Vec<InContext>>,
     /// Long observations of a timer whose steps are too long for the other runs.
     pub slow: Vec<Intervals>,
     /// What tells whether it can be trusted.
@@ -117,6 +120,17 @@ pub struct Batches {
     /// Whether the core was shared or changed its frequency meanwhile, and no better window could be had.
     #[serde(rename = "restless")]
     pub unstable: bool,
+}
+
+/// Rows of pieces of work, without reads and with a read in the middle of each piece.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InContext {
+    /// What work.
+    pub context: Context,
+    /// Pieces in a row.
+    pub turns: u32,
+    /// How long a row takes without reads and with them, in ticks of the reference.
+    pub pairs: Vec<[i64; 2]>,
 }
 
 /// Successive readings of the timer.

@@ -235,6 +235,10 @@ pub struct ProbeArgs {
     /// Measure more: narrower intervals
     #[arg(long)]
     pub thorough: bool,
+    /// Tell all that a read adds to the code around it, as --thorough does: cold and while all other CPUs read the same timer as well, 12 ms more a
+    /// process and timer; with --quick at all
+    #[arg(long)]
+    pub context: bool,
     /// Probe the timers of another runtime too, started by this command; its ids are NAME:ID
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
     pub agents: Vec<AgentSpec>,

@@ -1,6 +1,6 @@
 //! What the timers of this program declare, in the words of the protocol and of reports.
 
-use crate::model::{Counted, Family, Means, Properties, ReadsBy};
+use crate::model::{Context, Counted, Family, Means, Properties, ReadsBy};
 
 /// What a timer counts.
 fn counted(counts: timers::Counts) -> Counted {
@@ -10,6 +10,19 @@ fn counted(counts: timers::Counts) -> Counted {
         timers::Counts::ThreadCpu => Counted::ThreadCpu,
         timers::Counts::ThreadCycles => Counted::ThreadCycles,
         timers::Counts::SomethingElse => Counted::SomethingElse,
+    }
+}
+
+/// The code around a read, as timers know it.
+#[must_use]
+pub fn context(context: Context) -> timers::Context {
+    match context {
+        Context::Latency => timers::Context::Latency,
+        Context::Throughput => timers::Context::Throughput,
+        Context::Memory => timers::Context::Memory,
+        Context::Ahead => timers::Context::Ahead,
+        Context::Cold => timers::Context::Cold,
+        Context::Contended => timers::Context::Contended,
     }
 }
 

@@ -6,6 +6,7 @@
 //!
 //! Those that do something to their process or to the machine, or need a feature, are programs of their own, named in Cargo.toml.
 
+mod adds;
 #[cfg(unix)]
 mod agents;
 mod allan;

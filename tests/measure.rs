@@ -34,6 +34,7 @@ impl Virtual {
             resolved: true,
             cost_ns: self.cost_ns,
             cost_error_ns: 0.02 * self.cost_ns,
+            adds_ns: None,
             cost_p99_ns: Some(1.1 * self.cost_ns),
             spread: Some(1.0),
             quality: None,

@@ -125,6 +125,7 @@ impl Record<'_> {
             single_median_ns: None,
             p99_ns: None,
             follows: None,
+            adds: None,
             // An asterisk in the tables says so; without one, the timer timed itself.
             reference: if matches!(self.text("timer"), "CTCT" | "CTM" | "CTUT" | "PCT")
                 || self.is_starred_hrc()

@@ -13,7 +13,7 @@ use crate::counters::Counter;
 use crate::deadline::Deadline;
 use crate::os::{Common, Undistorted};
 use crate::subject::{Advance, Answer, During, Fault, Subject};
-use crate::{Counts, Info, Ticks, Timer, Unavailable, Visitor, arch, work};
+use crate::{Context, Counts, Info, Ticks, Timer, Unavailable, Visitor, arch, context, work};
 
 /// The counter of the processor, held back by a fence and bare.
 type Fenced = Counter<arch::Fenced>;
@@ -127,6 +127,17 @@ impl<T: Timer> Subject for Native<T> {
         let span = Duration::from_millis(milliseconds.into());
         let now = || self.timer.ticks(self.timer.read());
         Ok(advance(&now, &*reference_now(reference)?, span, during))
+    }
+
+    fn adds(
+        &mut self,
+        reference: &str,
+        contexts: &[Context],
+        turns: u32,
+        repeat: u32,
+    ) -> Answer<Vec<Vec<[i64; 2]>>> {
+        let now = reference_now(reference)?;
+        contexts.iter().map(|&of| context::pairs(&self.timer, &*now, of, [turns, repeat])).collect()
     }
 }
 

@@ -6,6 +6,7 @@
 //! A [`World`] is one process on a simulated machine: one timer under examination, one reference, the cost of the loops, a core
 //! that may change its frequency, and what interrupts them all. [`World::share`] gives the subjects that live in it.
 
+mod context;
 mod model;
 mod waits;
 
@@ -15,8 +16,10 @@ use std::rc::Rc;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use crate::Context;
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 
+pub use context::piece;
 pub use model::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates};
 pub use waits::{Delays, Missed, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 
@@ -378,6 +381,32 @@ impl Subject for Simulated {
         let (timer, start) = (world.call(self.role), world.call(Role::Reference));
         world.pass(f64::from(milliseconds) * 1e6);
         Ok(Advance { timer: world.call(self.role) - timer, reference: world.call(Role::Reference) - start })
+    }
+
+    fn adds(
+        &mut self,
+        reference: &str,
+        contexts: &[Context],
+        turns: u32,
+        repeat: u32,
+    ) -> Answer<Vec<Vec<[i64; 2]>>> {
+        known(reference)?;
+        let world = &mut *self.world.borrow_mut();
+        let read_ns = world.factor * world.timer.model.base;
+        let mut rows = Vec::new();
+        for &context in contexts {
+            let piece = piece(context, read_ns);
+            let piece = piece.ok_or_else(|| Fault::Refused(format!("{context:?} is not simulated")))?;
+            let mut row = |ns: f64| {
+                let first = world.call(Role::Reference);
+                (0..turns).for_each(|_| world.compute(ns));
+                let second = world.call(Role::Reference);
+                world.store();
+                second - first
+            };
+            rows.push((0..repeat).map(|_| piece.map(&mut row)).collect());
+        }
+        Ok(rows)
     }
 }
 

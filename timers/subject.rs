@@ -1,5 +1,7 @@
 //! What can be asked of a timer, whatever hosts it: the five questions of the agent protocol.
 
+use crate::Context;
+
 /// The answer to one question.
 pub type Answer<T> = Result<T, Fault>;
 
@@ -169,6 +171,22 @@ pub trait Subject {
     fn advance(&mut self, reference: &str, during: During, milliseconds: u32) -> Answer<Advance> {
         let _ = (reference, during, milliseconds);
         Err(Fault::Refused("this host cannot watch a timer advance".into()))
+    }
+
+    /// What a read adds to the code around it: a row for each context, `repeat` times how long `turns` pieces of work take without a
+    /// read, and with one in the middle of each piece, in turn, in ticks of `reference`. A cold read is one piece, whatever `turns` is.
+    ///
+    /// # Errors
+    /// Refused by hosts that cannot do it, or do not know the reference.
+    fn adds(
+        &mut self,
+        reference: &str,
+        contexts: &[Context],
+        turns: u32,
+        repeat: u32,
+    ) -> Answer<Vec<Vec<[i64; 2]>>> {
+        let _ = (reference, contexts, turns, repeat);
+        Err(Fault::Refused("this host cannot tell what a read adds to the code around it".into()))
     }
 }
 

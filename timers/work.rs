@@ -4,7 +4,7 @@ use crate::arch::{self, opaque};
 
 /// Multiplier of a 64-bit linear congruential generator with good spectral properties (Steele and Vigna,
 /// "Computationally easy, spectrally good multipliers", 2022, table 5).
-const MULTIPLIER: usize = 0xd134_2543_de82_ef95_u64 as usize;
+pub(crate) const MULTIPLIER: usize = 0xd134_2543_de82_ef95_u64 as usize;
 
 /// Does `amount` units of work: a chain of multiply-and-add steps, each of which waits for the one before it, so
 /// that a unit takes a few CPU cycles whatever else the core does. The path is the same for an amount of zero.

@@ -1,6 +1,7 @@
 //! Pure functions from raw observations to figures, one question a file. Nothing here sees a subject, a clock, a
 //! file or the terminal.
 
+pub mod adds;
 pub mod allan;
 pub mod bounds;
 pub mod cells;

@@ -6,6 +6,7 @@ mod placed;
 
 use self::looks::Looks;
 use self::placed::placed;
+use crate::analysis::adds::adds;
 use crate::analysis::core_frequency::{CoreFrequency, Following};
 use crate::analysis::cost::never_moved;
 use crate::analysis::distribution::distribution;
@@ -16,7 +17,7 @@ use crate::analysis::resolution::{Resolution, resolve};
 use crate::analysis::shape::Kind;
 use crate::analysis::singles::{View, successive};
 use crate::analysis::statistics::midmean;
-use crate::model::{Distribution, Estimate};
+use crate::model::{Adds, Distribution, Estimate};
 use crate::trace::{Intervals, Run, Trace};
 
 /// What a trace says about its timer.
@@ -32,6 +33,8 @@ pub struct Profile {
     pub cost: Option<Estimate>,
     /// What a call costs in a row, in nanoseconds.
     pub amortised: Option<f64>,
+    /// What a read adds to the code around it.
+    pub adds: Option<Adds>,
     /// Why there is no cost although calls were timed.
     pub no_cost: Option<&'static str>,
     /// Median of single invocations as the reference shows them, in nanoseconds.
@@ -130,6 +133,7 @@ pub fn profile(trace: &Trace) -> Profile {
         rate_uncertainty: trace.ns_per_tick_uncertainty,
         cost: found.cost(),
         amortised: midmean(&found.column(|cost| cost.in_a_row)),
+        adds: adds(trace),
         no_cost: still.then_some("batches of many calls took no time by their reference"),
         single_median: midmean(&found.column(|cost| cost.single_median)),
         p99: midmean(&found.column(|cost| cost.p99)),

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Adds;
+
 /// Whether a cost follows the frequency of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -39,6 +41,9 @@ pub struct Cost {
     /// older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<Following>,
+    /// What a read adds to the code around it; absent where that was not asked, and in reports of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adds: Option<Adds>,
     /// The timer that timed the invocations.
     pub reference: String,
 }

@@ -2,6 +2,7 @@
 //! are written down. Nothing here measures, judges or prints, and nothing of this program is imported.
 
 mod accuracy;
+mod adds;
 mod bulk;
 mod common_time;
 mod cost;
@@ -24,6 +25,7 @@ mod wait;
 mod warning;
 
 pub use accuracy::{Accuracy, AccuracyKind};
+pub use adds::{Added, Adds, Context};
 pub use bulk::Bulk;
 pub use common_time::{CommonTime, ComparedClock};
 pub use cost::{Cost, Following};

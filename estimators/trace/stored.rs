@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Evidence, Intervals, Reference, Run, Trace};
+use super::{Evidence, InContext, Intervals, Reference, Run, Trace};
 
 /// A trace whose runs are packed. It is written and read as the trace that it holds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -96,6 +96,7 @@ impl<'de> Deserialize<'de> for Stored {
             set_aside: Vec::new(),
             shared: read.shared,
             dropped: read.dropped,
+            adds: read.adds,
             slow: read.slow,
             evidence: read.evidence,
         };
@@ -132,6 +133,8 @@ struct Read {
     #[serde(default)]
     shared: u32,
     dropped: BTreeMap<String, u32>,
+    #[serde(default)]
+    adds: Vec<Vec<InContext>>,
     slow: Vec<Intervals>,
     evidence: Evidence,
 }

@@ -120,6 +120,7 @@ fn probe_now(args: &InspectArgs) -> Result<Report, CommandError> {
     let probe = ProbeArgs {
         timers: args.timers.clone(),
         quick: true,
+        context: true,
         agents: args.agents.clone(),
         cpu: args.cpu,
         ..ProbeArgs::default()

@@ -9,7 +9,7 @@ use super::frame::{Frame, choose_cpu};
 use super::hosts::{self, HostName, Population};
 use super::progress::Progress;
 use crate::cli::ProbeArgs;
-use crate::model::{self, Estimate, Status, TimerRow};
+use crate::model::{self, Context, Estimate, Status, TimerRow};
 use crate::prober::campaign::{self, Host, Settings, Subject};
 use crate::prober::sampling::Plan;
 use crate::recording::{Observed, Recording};
@@ -70,6 +70,7 @@ fn plan(args: &ProbeArgs) -> Plan {
         precision: args.precision.map_or(plan.precision, |points| points / 100.0),
         insists: asked || plan.insists,
         budget_s: args.budget.unwrap_or(plan.budget_s),
+        contexts: if args.context { &Context::ALL } else { plan.contexts },
         most_processes: if asked { MOST_PROCESSES.max(plan.most_processes) } else { plan.most_processes },
         ..plan
     }

@@ -33,6 +33,7 @@ fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
         single_median_ns: None,
         p99_ns: None,
         follows: None,
+        adds: None,
         reference: "rdtsc".into(),
     });
     row.accuracy = Some(Accuracy {

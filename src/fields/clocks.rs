@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::{Check, Comparable, Field, Of, Range, Room, Source, Three};
 use crate::model::{
-    Accuracy, AccuracyKind, Cost, Distribution, Observations, Properties, Question, TimerRow, Verdicts,
-    Warning,
+    Accuracy, AccuracyKind, Adds, Context, Cost, Distribution, Observations, Properties, Question, TimerRow,
+    Verdicts, Warning,
 };
 use crate::table::{Notation, Type, Value};
-use crate::text::numbers::half_interval;
+use crate::text::numbers::{half_interval, range_ns};
 
 const PERCENT: Notation = Notation::Fixed(2);
 const SHARE: Notation = Notation::Fixed(3);
@@ -35,8 +35,34 @@ macro_rules! each {
     };
 }
 
+/// What a read adds to the code around it.
+macro_rules! added {
+    ($context:ident, $name:literal, $csv:literal, $help:literal) => {{
+        let about = concat!($help, ", in ns");
+        let [adds, low, high] = Field::clock_figure(concat!("adds_", $name, "_ns"), about, |row| {
+            let added = adds(row).and_then(|adds| adds.of(Context::$context));
+            added.map_or([None; 3], |added| [Some(added.ns), added.low_ns, added.high_ns])
+        })
+        .csv($csv, concat!("adds_", $name, "_ns"))
+        .with_ends(concat!("adds_", $name, "_low_ns"), concat!("adds_", $name, "_high_ns"));
+        let places = [
+            concat!("cost.adds.", $name, ".ns"),
+            concat!("cost.adds.", $name, ".low_ns"),
+            concat!("cost.adds.", $name, ".high_ns"),
+        ];
+        let (name, range) = (concat!("what it adds: ", $name), Range::EITHER);
+        [
+            Field { check: Some(Check { places, name, range, low: range }), ..adds }
+                .column(concat!("adds-", $name), concat!("adds, ", $name, " (ns)"))
+                .metric(concat!("timermeter_timer_adds_", $name), "seconds", $help),
+            low,
+            high,
+        ]
+    }};
+}
+
 pub(super) fn fields() -> Vec<Field> {
-    [names(), steps(), costs(), spreads(), trust()].into_iter().flatten().collect()
+    [names(), steps(), costs(), contexts(), spreads(), trust()].into_iter().flatten().collect()
 }
 
 fn names() -> Vec<Field> {
@@ -163,6 +189,29 @@ fn steps() -> Vec<Field> {
     fields
 }
 
+fn contexts() -> Vec<Field> {
+    [
+        added!(Latency, "latency", 410, "What a read adds to work bound by latency"),
+        added!(Throughput, "throughput", 420, "What a read adds to work bound by throughput"),
+        added!(Memory, "memory", 430, "What a read adds to work bound by memory"),
+        added!(Ahead, "ahead", 440, "What a read adds to code that the core runs far ahead in"),
+        added!(Cold, "cold", 450, "What the first read after a millisecond of other work takes"),
+        added!(
+            Contended,
+            "contended",
+            460,
+            "What a read adds to work bound by throughput while all other CPUs read the same timer"
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn adds(row: &TimerRow) -> Option<Adds> {
+    row.cost.as_ref()?.adds
+}
+
 fn costs() -> Vec<Field> {
     let [cost, low, high] = Field::clock_figure(
         "cost_ns",
@@ -208,6 +257,15 @@ fn costs() -> Vec<Field> {
                 "99th percentile of what single reads take, as the reference shows them",
             )
             .check("cost.p99_ns", range),
+        Field::of_clocks(
+            "adds",
+            Type::Text,
+            "What a read adds to the code around it, the least and the most over kinds of work, in ns",
+            |row| adds(row).and_then(|adds| adds.range()).map(range_ns).into(),
+        )
+        .not_in_files()
+        .screen(["adds", "adds", "adds"], Notation::Time, "medium")
+        .where_told(),
         Field::of_clocks("cost_reference", Type::Text, "The timer that timed the invocations", |row| {
             row.cost.as_ref().map(|cost| &cost.reference).into()
         })

@@ -74,6 +74,8 @@ pub struct Screen {
     pub notation: Notation,
     /// From which width on a page shows it: a class of its style sheet. What is `wide` is left out on narrow terminals.
     pub width: &'static str,
+    /// Whether it is left out where no row has it.
+    pub optional: bool,
 }
 
 /// A gauge.
@@ -190,8 +192,13 @@ pub fn in_csv(kind: Kind) -> Vec<(&'static str, &'static Field)> {
 }
 
 /// What the table of a single report shows of its clocks.
-pub fn on_screen() -> impl Iterator<Item = (&'static Field, Screen)> {
-    of_kind(Kind::Clocks).filter_map(|field| Some((field, field.screen?)))
+#[must_use]
+pub fn on_screen(report: &Report) -> Vec<(&'static Field, Screen)> {
+    let is_told = |field: &Field| {
+        report.timers.iter().any(|row| !matches!(field.of_row(&Row::Clock(row)), Value::Nothing))
+    };
+    let screens = of_kind(Kind::Clocks).filter_map(|field| Some((field, field.screen?)));
+    screens.filter(|(field, screen)| !screen.optional || is_told(field)).collect()
 }
 
 impl Field {
@@ -316,7 +323,12 @@ impl Field {
     }
 
     fn screen(self, headings: [&'static str; 3], notation: Notation, width: &'static str) -> Self {
-        Self { screen: Some(Screen { headings, notation, width }), ..self }
+        Self { screen: Some(Screen { headings, notation, width, optional: false }), ..self }
+    }
+
+    /// Its column is left out where no row has it.
+    fn where_told(self) -> Self {
+        Self { screen: self.screen.map(|screen| Screen { optional: true, ..screen }), ..self }
     }
 
     fn csv(self, place: u16, name: &'static str) -> Self {

@@ -91,6 +91,7 @@ impl<C: Clock> Stopwatch<C> {
             resolved: false,
             cost_ns: 0.0,
             cost_error_ns: cost_ns,
+            adds_ns: None,
             cost_p99_ns: Some(cost_ns),
             spread: None,
             quality: None,

@@ -5,7 +5,7 @@ use super::{ClockFigures, Counts, Requirement};
 use crate::model::{Hertz, Nanos, Report};
 use crate::quality::quality;
 use crate::text::clipped;
-use crate::text::numbers::time;
+use crate::text::numbers::{range_ns, time};
 
 const LONGEST_ID: usize = 60;
 
@@ -108,7 +108,9 @@ fn figures(report: &Report, id: &str) -> Option<String> {
     let row = report.timers.iter().find(|row| row.id == id)?;
     let step = time(row.accuracy.and_then(|step| step.ns));
     let cost = time(row.cost.as_ref().and_then(|cost| cost.median_ns));
-    Some(format!("{step} steps, {cost} a read"))
+    let adds = row.cost.as_ref().and_then(|cost| cost.adds?.range());
+    let adds = adds.map_or_else(String::new, |range| format!(", adds {} to code around it", range_ns(range)));
+    Some(format!("{step} steps, {cost} a read{adds}"))
 }
 
 /// Why the clock of the highest Quality is not the one to take.

@@ -167,7 +167,7 @@ impl<'a> Verdict<'a> {
                 let reading = plan.campaign_ns * plan.overhead;
                 Some((
                     plan.campaign_ns,
-                    reading * clock.cost_error_ns / clock.read_ns().max(f64::MIN_POSITIVE),
+                    reading * clock.cost_error_ns / clock.takes_ns().max(f64::MIN_POSITIVE),
                 ))
             }
             _ => None,

@@ -21,6 +21,9 @@ pub struct ClockFigures {
     pub cost_ns: f64,
     /// How far the true median may lie from it.
     pub cost_error_ns: f64,
+    /// The most that a read adds to the code around it, where that is known; nothing in what older versions wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adds_ns: Option<f64>,
     /// Upper bound of the 99th percentile of the cost, where known.
     pub cost_p99_ns: Option<f64>,
     /// Share of reads whose cost is within one step of the median, where known.
@@ -80,6 +83,7 @@ impl ClockFigures {
             resolved,
             cost_ns,
             cost_error_ns,
+            adds_ns: cost.and_then(|cost| cost.adds?.most_ns()).filter(not_negative),
             cost_p99_ns: p99,
             spread: row.spread.filter(|spread| spread.is_finite()),
             quality: row.quality,
@@ -104,6 +108,13 @@ impl ClockFigures {
     #[must_use]
     pub fn read_ns(&self) -> f64 {
         self.cost_ns + self.fence_ns()
+    }
+
+    /// What a read takes of a program, at most, together with the fence that it needs: what it adds to the code around it where that is
+    /// known, else what it costs.
+    #[must_use]
+    pub fn takes_ns(&self) -> f64 {
+        self.adds_ns.unwrap_or(self.cost_ns) + self.fence_ns()
     }
 
     /// How far the cost of a read lies from its median with this confidence, at most. `None` where that is not known.
@@ -162,6 +173,7 @@ pub(super) mod tests {
             resolved: true,
             cost_ns,
             cost_error_ns: 0.02 * cost_ns,
+            adds_ns: None,
             cost_p99_ns: Some(1.5 * cost_ns),
             spread: Some(1.0),
             quality: Some(0.4),

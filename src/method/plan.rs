@@ -62,7 +62,7 @@ pub struct Plan {
     pub error: f64,
     /// What it is made of.
     pub budget: Budget,
-    /// The share of the running time that goes into reading the clock.
+    /// The share of the running time that goes into reading the clock: by what a read adds to the code around it where that is known.
     pub overhead: f64,
     /// How long the campaign takes, in nanoseconds.
     pub campaign_ns: f64,
@@ -150,7 +150,7 @@ pub fn batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Sh
     let duration_ns = requirement.shortest_ns();
     let cost_ns = variation + clock.cost_error_ns + clock.fence_ns();
     let by_error = (clock.step_ns + cost_ns + clock.pipeline_ns(false)) / (duration_ns * room);
-    let reads = 2.0 * clock.read_ns();
+    let reads = 2.0 * clock.takes_ns();
     let by_overhead = requirement.overhead.map_or(0.0, |most| reads * (1.0 - most) / (most * duration_ns));
     bracket(clock, requirement, by_error.max(by_overhead).ceil().clamp(1.0, 9e15) as u64)
 }
@@ -190,10 +190,10 @@ fn bracket(clock: &ClockFigures, requirement: &Requirement, calls: u64) -> Resul
         drift: DRIFT,
         pipeline: clock.pipeline_ns(calls == 1) / window_ns,
     };
-    let reads = 2.0 * clock.read_ns();
-    let overhead = requirement.rate_hz.map_or(reads / (reads + window_ns), |rate| reads * rate * 1e-9);
+    let taken = 2.0 * clock.takes_ns();
+    let overhead = requirement.rate_hz.map_or(taken / (taken + window_ns), |rate| taken * rate * 1e-9);
     let method = if calls == 1 { Method::Single } else { Method::Batch { calls } };
-    let campaign_ns = requirement.duration_ns * calls as f64 + reads;
+    let campaign_ns = requirement.duration_ns * calls as f64 + 2.0 * clock.read_ns();
     let plan = Plan { method, error: budget.total(), budget, overhead, campaign_ns };
     // Rounding must not turn a batch down that was made to measure.
     if plan.error > requirement.error * (1.0 + 1e-9) {

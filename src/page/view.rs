@@ -76,8 +76,12 @@ pub(super) struct ColumnView {
     pub about: &'static str,
 }
 
-fn on_page() -> impl Iterator<Item = (&'static Field, Screen)> {
-    on_screen().filter(|(_, screen)| !screen.headings[1].is_empty())
+type Shown = [(&'static Field, Screen)];
+
+fn on_page(report: &Report) -> Vec<(&'static Field, Screen)> {
+    let mut shown = on_screen(report);
+    shown.retain(|(_, screen)| !screen.headings[1].is_empty());
+    shown
 }
 
 impl ColumnView {
@@ -150,13 +154,14 @@ impl ReportView {
     pub fn of(report: &Report, key: &str, figures: Figures) -> Result<Self, DrawError> {
         let provenance = &report.provenance;
         let mut taken = HashSet::new();
+        let shown = on_page(report);
         let ranks = ranks(&report.timers.iter().collect::<Vec<_>>());
         let timers: Result<Vec<TimerView>, DrawError> = report
             .timers
             .iter()
             .zip(ranks)
             .map(|(row, rank)| {
-                TimerView::of(row, anchor(key, &row.id, &mut taken), written_rank(rank), figures)
+                TimerView::of(row, anchor(key, &row.id, &mut taken), written_rank(rank), &shown, figures)
             })
             .collect();
         Ok(Self {
@@ -169,7 +174,7 @@ impl ReportView {
             }),
             facts: facts_of(report),
             warnings: report.warnings.iter().map(plain_warning).collect(),
-            columns: on_page().map(ColumnView::of).collect(),
+            columns: shown.iter().copied().map(ColumnView::of).collect(),
             ranking: RankingView::of(report)?,
             timers: timers?,
             sections: waits::for_page(report).into_iter().map(SectionView::of).collect(),
@@ -179,11 +184,17 @@ impl ReportView {
 }
 
 impl TimerView {
-    fn of(row: &TimerRow, anchor: String, rank: String, figures: Figures) -> Result<Self, DrawError> {
+    fn of(
+        row: &TimerRow,
+        anchor: String,
+        rank: String,
+        shown: &Shown,
+        figures: Figures,
+    ) -> Result<Self, DrawError> {
         let plots = if figures == Figures::Drawn { Plot::all_of(row) } else { Vec::new() };
         let drawn: Result<Vec<FigureView>, DrawError> = plots.into_iter().map(FigureView::of).collect();
         let cell = |text, sort: Option<f64>, width| Cell { text, sort: sorted_by(sort), width };
-        let shown = |(field, screen): (&Field, Screen)| {
+        let figure = |(field, screen): &(&Field, Screen)| {
             let value = field.of_row(&Row::Clock(row));
             cell(Column::right("", screen.notation).shown(&value), value.number(), screen.width)
         };
@@ -198,7 +209,7 @@ impl TimerView {
             quality_colour: quality_colour::of(row.quality),
             quality: cell(percent(row.quality), row.quality, ""),
             half: plus_minus(row.quality, row.quality_low, row.quality_high),
-            cells: on_page().map(shown).collect(),
+            cells: shown.iter().map(figure).collect(),
             facts: facts_of_timer(row),
             warnings: row.warnings.iter().map(plain_warning).collect(),
             figures: drawn?,

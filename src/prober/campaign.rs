@@ -4,6 +4,7 @@
 //! did to the machine does not fall on one timer. Between them come [brief](brief) processes. Timers whose steps are too long
 //! for that are watched meanwhile by processes that sleep, or wait together at the end.
 
+mod adds;
 mod brief;
 mod examiner;
 mod narrowing;
@@ -33,6 +34,7 @@ use crate::prober::slow_clocks::{BackgroundWatcher, Slow, together};
 use crate::prober::watch::Watch;
 use crate::trace::{Stored, Trace};
 
+pub use adds::{PAIRS, turns};
 use brief::visit;
 use examiner::{Examiner, Look};
 use narrowing::Narrowing;

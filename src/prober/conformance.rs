@@ -13,7 +13,8 @@ use super::connection::objection;
 use super::lines::printable;
 use super::process::Command;
 use super::protocol::{
-    Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Ordered, Readings, Refusal,
+    Adds, Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Ordered, Readings,
+    Refusal,
 };
 use crate::text::from_bytes;
 
@@ -207,6 +208,17 @@ impl Examination<'_> {
             self.note("comparisons", answer, remedy);
         } else {
             self.not_offered("comparisons");
+        }
+        if offers("adds") {
+            let request =
+                json!({"op":"adds","timer":id,"reference":id,"contexts":["latency"],"turns":4,"repeat":3});
+            let answer = self.ask_or_refused::<Adds>(&request, |answer| {
+                counted(answer.adds.len(), 1)?;
+                answer.adds.iter().try_for_each(|row| counted(row.len(), 3))
+            });
+            self.note("adds", answer, remedy);
+        } else {
+            self.not_offered("adds");
         }
         for during in ["spin", "sleep", "other-spin"] {
             let question = format!("advance during {during}");

@@ -8,10 +8,11 @@ use timers::{Advance, Answer, During, Fault, Subject};
 
 use super::connection::Connection;
 use super::protocol::{
-    Advanced, Advances, Batches, Called, Comparisons, Handoffs, HandoffsBetween, Intervals, Ordered,
+    Adds, Advanced, Advances, Batches, Called, Comparisons, Handoffs, HandoffsBetween, Intervals, Ordered,
     Readings, Request, Together,
 };
-use crate::trace::{Reference, Run};
+use crate::model::Context;
+use crate::trace::{InContext, Reference, Run};
 
 /// How often a window is taken again that something disturbed. The last one is kept, whatever disturbed it.
 const REPETITIONS: u32 = 6;
@@ -142,6 +143,36 @@ pub(super) fn advances(
     let expected = format!(r#"{{"advances":[…]}} with {} pairs of integers"#, timers.len());
     let objection = |answer: &Advances| off(answer.advances.len(), timers.len(), "timers");
     Ok(connection.borrow_mut().ask(&request, &expected, objection)?.advances)
+}
+
+/// What a read adds to the code around it, of a host that offers that.
+///
+/// # Errors
+/// As the host.
+pub(super) fn adds(
+    connection: &Rc<RefCell<Connection>>,
+    timer: &str,
+    reference: &str,
+    contexts: &[Context],
+    [turns, repeat]: [u32; 2],
+) -> Answer<Vec<InContext>> {
+    let (id, known) = (timer.into(), reference.into());
+    let request = Request::Adds { timer: id, reference: known, contexts: contexts.into(), turns, repeat };
+    let expected =
+        format!(r#"{{"adds":[…]}} with {} rows of {repeat} pairs of integers each"#, contexts.len());
+    let objection = |answer: &Adds| {
+        let rows = &answer.adds;
+        off(rows.len(), contexts.len(), "rows")
+            .or_else(|| rows.iter().find_map(|row| off(row.len(), repeat as usize, "pairs in a row")))
+    };
+    let Adds { adds, around } = connection.borrow_mut().ask(&request, &expected, objection)?;
+    connection.borrow_mut().saw(around);
+    let of = |(&context, pairs)| InContext {
+        context,
+        turns: if context == Context::Cold { 1 } else { turns },
+        pairs,
+    };
+    Ok(contexts.iter().zip(adds).map(of).collect())
 }
 
 impl Subject for Hosted {

@@ -9,17 +9,18 @@ use serde::{Deserialize, Serialize};
 use timers::During;
 
 pub use self::answers::{
-    Advanced, Advances, Arms, Around, Batches, Called, Comparisons, Handoffs, HandoffsBetween, Intervals,
-    Ordered, Periods, Readings, Refusal, Together, Waits,
+    Adds, Advanced, Advances, Arms, Around, Batches, Called, Comparisons, Handoffs, HandoffsBetween,
+    Intervals, Ordered, Periods, Readings, Refusal, Together, Waits,
 };
 pub use self::hello::{Hello, HostedTimer, HostedWaiter, Missing, Runtime};
 use crate::limits::MOST_TIMERS;
+use crate::model::Context;
 
 /// The version that is spoken here.
 pub const VERSION: u32 = 1;
 
 /// What the prober may ask besides `hello`, by its name on the wire.
-pub const OPS: [&str; 14] = [
+pub const OPS: [&str; 15] = [
     "intervals",
     "batches",
     "readings",
@@ -31,6 +32,7 @@ pub const OPS: [&str; 14] = [
     "calls",
     "together",
     "advances",
+    "adds",
     "waits",
     "arms",
     "periods",
@@ -163,6 +165,19 @@ pub enum Request {
         /// For how many milliseconds.
         ms: u32,
     },
+    /// For each kind of code, `repeat` times: how long a row of it takes without reads, and with them.
+    Adds {
+        /// The id of the timer.
+        timer: String,
+        /// The id of the reference.
+        reference: String,
+        /// What code, a row of the answer for each.
+        contexts: Vec<Context>,
+        /// Pieces of it in a row, with one read each.
+        turns: u32,
+        /// Pairs of rows.
+        repeat: u32,
+    },
     /// For each length, `repeat` waits.
     Waits {
         /// The id of the timer that waits.
@@ -221,6 +236,7 @@ impl Request {
             Self::Together { .. } => "together",
             Self::Advance { .. } => "advance",
             Self::Advances { .. } => "advances",
+            Self::Adds { .. } => "adds",
             Self::Waits { .. } => "waits",
             Self::Arms { .. } => "arms",
             Self::Periods { .. } => "periods",
@@ -261,6 +277,9 @@ impl Request {
             }
             Self::Advance { .. } => 2,
             Self::Advances { timers, .. } => 2 * timers.len() as u64,
+            Self::Adds { contexts, repeat, .. } => {
+                2 * u64::from((*repeat).max(1)).saturating_mul(contexts.len() as u64)
+            }
             Self::Waits { request_ns, repeat, .. } => {
                 4 * u64::from((*repeat).max(1)).saturating_mul(request_ns.len() as u64)
             }
@@ -304,6 +323,7 @@ pub enum Reply {
     Together(Together),
     Advance(Advanced),
     Advances(Advances),
+    Adds(Adds),
     Waits(Waits),
     Arms(Arms),
     Periods(Periods),

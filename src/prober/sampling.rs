@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::model::Context;
+
 /// How thoroughly to probe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
@@ -43,6 +45,8 @@ pub struct Plan {
     pub comparisons: u32,
     /// Milliseconds of spinning, sleeping, and sleeping beside a busy thread, each.
     pub nature_ms: u32,
+    /// The code around a read that is asked about.
+    pub contexts: &'static [Context],
     /// How long slow timers are waited for, all together, in nanoseconds.
     pub slow_ns: f64,
 }
@@ -104,6 +108,7 @@ impl Plan {
         handoffs: 500,
         comparisons: 7,
         nature_ms: 2,
+        contexts: &[],
         slow_ns: 2.15e9,
     };
     /// What figures are quoted from.
@@ -127,6 +132,7 @@ impl Plan {
         handoffs: 4_000,
         comparisons: 9,
         nature_ms: 4,
+        contexts: &Context::USUAL,
         slow_ns: 3.2e9,
     };
     /// For publication.
@@ -150,6 +156,7 @@ impl Plan {
         handoffs: 20_000,
         comparisons: 129,
         nature_ms: 20,
+        contexts: &Context::ALL,
         slow_ns: 1.2e10,
     };
 }

@@ -11,10 +11,11 @@ use timers::{Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
 use super::lines::{self, Line};
 use super::protocol::{
-    Advanced, Advances, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, HostedTimer,
+    Adds, Advanced, Advances, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, HostedTimer,
     HostedWaiter, Intervals, Missing, OPS, Ordered, Periods, Readings, Refusal, Reply, Request, Runtime,
     Together, VERSION, Waits,
 };
+use crate::native;
 use crate::text::from_bytes;
 use crate::text::json::{Layout, write};
 use crate::trace::Reference;
@@ -148,6 +149,13 @@ impl Host {
                 let moved = self.subject(&timer)?.advance(&reference, during, ms)?;
                 Reply::Advance(Advanced { timer: moved.timer, reference: moved.reference })
             }
+            Request::Adds { timer, reference, contexts, turns, repeat } => {
+                let contexts: Vec<_> = contexts.into_iter().map(native::context).collect();
+                let mirror = self.mirror(true);
+                let subject = self.subject(&timer)?;
+                let (adds, around) = mirror.around(|| subject.adds(&reference, &contexts, turns, repeat))?;
+                Reply::Adds(Adds { adds, around })
+            }
             Request::Waits { timer, reference, request_ns, repeat, pause_ns, break_ns } => {
                 let request = WaitRequest { lengths_ns: &request_ns, repeat, pause_ns, break_ns };
                 let waits = self.waiter(&timer)?.waits(&reference, request)?;
@@ -260,6 +268,13 @@ fn affordable(request: &Request) -> Answer<()> {
         }
         Request::Advance { ms, .. } | Request::Advances { ms, .. } if *ms > LONGEST_MS => {
             return Err(Fault::Refused(format!("{ms} ms are too many: at most {LONGEST_MS}")));
+        }
+        Request::Adds { contexts, turns, repeat, .. } => {
+            /// Instructions of a piece of work, and of other work before a cold read, roughly.
+            const PIECE: u64 = 1_000;
+            const OTHER_WORK: u64 = 10_000_000;
+            let row = u64::from(*turns).saturating_mul(PIECE).max(OTHER_WORK);
+            row.saturating_mul(2 * u64::from(*repeat)).saturating_mul(contexts.len() as u64)
         }
         Request::Waits { request_ns, repeat, pause_ns, .. } => {
             let once = request_ns

@@ -144,6 +144,7 @@ fn cost(trace: &Trace, profile: &Profile, frequency: Option<Hertz>) -> Option<Co
         single_median_ns: profile.single_median.map(floored),
         p99_ns: profile.p99.map(floored),
         follows: trace.core_hz.map(|_| profile.following),
+        adds: profile.adds,
         reference: trace.reference.id.clone(),
     })
 }

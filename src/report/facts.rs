@@ -2,7 +2,7 @@
 
 use super::costs::in_words;
 use super::fact::Fact;
-use crate::model::{Accuracy, AccuracyKind, Cost, Observations, Stable, TimerRow, Verdicts};
+use crate::model::{Accuracy, AccuracyKind, Added, Context, Cost, Observations, Stable, TimerRow, Verdicts};
 use crate::text::numbers::{accuracy, count, percent, plus_minus, rate, share, significant, time};
 use crate::text::{clipped, plain};
 
@@ -18,6 +18,10 @@ pub fn facts_of_timer(row: &TimerRow) -> Vec<Fact> {
     fact("accuracy", row.accuracy.map(|accuracy| accuracy_in_full(&accuracy, row.observations.as_ref())));
     fact("cost", row.cost.as_ref().map(cost));
     fact("in a row", row.cost.as_ref().and_then(in_a_row));
+    for context in Context::ALL {
+        let added = row.cost.as_ref().and_then(|cost| cost.adds?.of(context));
+        fact(adds_to(context), added.map(|added| in_context(context, added)));
+    }
     let median = row.cost.as_ref().and_then(|cost| cost.median_ns);
     fact("single costs", row.distribution.as_ref().map(|costs| in_words(costs, median)));
     fact("as seen", row.cost.as_ref().and_then(singles));
@@ -127,6 +131,37 @@ fn cost(cost: &Cost) -> String {
 fn in_a_row(cost: &Cost) -> Option<String> {
     cost.amortised_ns
         .map(|ns| format!("{} a call in a row of many, in which calls may overlap", time(Some(ns))))
+}
+
+fn adds_to(context: Context) -> &'static str {
+    match context {
+        Context::Latency => "adds to latency",
+        Context::Throughput => "to throughput",
+        Context::Memory => "to a miss",
+        Context::Ahead => "far ahead",
+        Context::Cold => "cold",
+        Context::Contended => "contended",
+    }
+}
+
+/// What a read adds there, and what that code is.
+fn in_context(context: Context, added: Added) -> String {
+    let code = match context {
+        Context::Latency => "16 multiplications, each of which waits for the one before",
+        Context::Throughput => "four such chains side by side",
+        Context::Memory => "a load that misses the caches of the core",
+        Context::Ahead => "calls, loads and branches that are predicted well",
+        Context::Cold => "after a millisecond of other work",
+        Context::Contended => "four chains, while all other CPUs read it too",
+    };
+    let interval = match (added.low_ns, added.high_ns) {
+        (Some(low), Some(high)) => {
+            format!(" (95 % interval {} to {} ns)", significant(low, 3), significant(high, 3))
+        }
+        _ => String::new(),
+    };
+    let takes = if context == Context::Cold { "the bracket around it" } else { "which take" };
+    format!("{} ns{interval}: {code}, {takes} {}", significant(added.ns, 3), time(Some(added.work_ns)))
 }
 
 fn spread(row: &TimerRow) -> String {

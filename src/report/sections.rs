@@ -27,6 +27,8 @@ pub enum Page {
     TerminalWithLegends,
     /// On a narrow terminal, without the figures in cycles.
     NarrowTerminal,
+    /// On one of 80 columns, also without what not all reports have.
+    NarrowestTerminal,
 }
 
 /// Columns that say of whom a row of [`timers`] is: the rank and the id.
@@ -36,9 +38,13 @@ pub const NAMES: usize = 2;
 pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
     let wide = page == Page::Markdown;
     let heading = |screen: &Screen| screen.headings[if wide { 2 } else { 0 }];
-    let fits = |screen: &Screen| page != Page::NarrowTerminal || screen.width != "wide";
+    let fits = |screen: &Screen| match page {
+        Page::NarrowTerminal => screen.width != "wide",
+        Page::NarrowestTerminal => screen.width != "wide" && !screen.optional,
+        Page::Markdown | Page::Terminal | Page::TerminalWithLegends => true,
+    };
     let is_shown = |(_, screen): &(&Field, Screen)| !heading(screen).is_empty() && fits(screen);
-    let shown: Vec<_> = on_screen().filter(is_shown).collect();
+    let shown: Vec<_> = on_screen(report).into_iter().filter(is_shown).collect();
     // An id that is to be folded is plain already.
     let id = Column { folds: true, longest: None, ..Column::left("timer") };
     let mut columns = vec![Column::written(""), id];

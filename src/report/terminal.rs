@@ -140,9 +140,9 @@ fn grid(report: &Report, notes: &Notes, style: Style, same: &mut Option<Vec<Stri
         }
         table
     };
-    let wide = [Page::TerminalWithLegends, Page::Terminal].into_iter().map(&mut made);
+    let wide = [Page::TerminalWithLegends, Page::Terminal, Page::NarrowTerminal].into_iter().map(&mut made);
     let fitting = wide.into_iter().find(|table| table.fits(style));
-    let table = fitting.unwrap_or_else(|| made(Page::NarrowTerminal));
+    let table = fitting.unwrap_or_else(|| made(Page::NarrowestTerminal));
     if table.rows.is_empty() {
         return "No timer could be characterised.\n".to_owned();
     }

@@ -67,6 +67,15 @@ pub fn trimmed(figure: &str) -> String {
     digits.to_owned() + unit
 }
 
+/// From one time to another, in nanoseconds, as in `0.1–4.0 ns`: a tenth is what runs repeat to.
+#[must_use]
+pub fn range_ns(range: [f64; 2]) -> String {
+    let decimals = usize::from(range.iter().all(|ns| ns.abs() < 99.95));
+    // No minus before a zero.
+    let [low, high] = range.map(|ns| if ns.abs() < 0.05 { 0.0 } else { ns });
+    format!("{low:.decimals$}–{high:.decimals$} ns")
+}
+
 /// A time given in nanoseconds without zeros that say nothing: `1 ms`.
 #[must_use]
 pub fn short_time(ns: f64) -> String {
@@ -138,7 +147,9 @@ pub fn plus_minus(quality: Option<f64>, low: Option<f64>, high: Option<f64>) -> 
 
 #[cfg(test)]
 mod tests {
-    use crate::text::numbers::{count, half_interval, percent, plus_minus, rate, significant, time, trimmed};
+    use crate::text::numbers::{
+        count, half_interval, percent, plus_minus, range_ns, rate, significant, time, trimmed,
+    };
     use proptest::prelude::*;
 
     #[test]
@@ -153,6 +164,18 @@ mod tests {
             (1.0, "1.000"),
         ] {
             assert_eq!(significant(value, 4), text);
+        }
+    }
+
+    #[test]
+    fn ranges_have_one_precision() {
+        for (range, text) in [
+            ([0.13, 4.0], "0.1–4.0 ns"),
+            ([-0.04, 0.2], "0.0–0.2 ns"),
+            ([-1.2, 0.2], "-1.2–0.2 ns"),
+            ([98.7, 144.6], "99–145 ns"),
+        ] {
+            assert_eq!(range_ns(range), text);
         }
     }
 

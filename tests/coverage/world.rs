@@ -39,6 +39,7 @@ impl Truth {
             resolved: true,
             cost_ns: cost * random.random_range(0.99..1.01),
             cost_error_ns: 0.02 * cost,
+            adds_ns: None,
             cost_p99_ns: Some(self.base_ns + self.jitter_ns * 100.0_f64.ln()),
             spread: Some(within_a_step),
             quality: None,

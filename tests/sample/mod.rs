@@ -241,6 +241,7 @@ fn ok(
         single_median_ns: Some(20.0),
         p99_ns: None,
         follows: None,
+        adds: None,
         reference: "rdtsc".to_owned(),
     });
     (row.spread, row.quality) = (Some(spread), Some(quality));

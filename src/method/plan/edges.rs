@@ -97,7 +97,7 @@ pub(super) fn sampled(
         drift: DRIFT,
         pipeline: clock.pipeline_ns(true) / requirement.shortest_ns(),
     };
-    let reads = 2.0 * clock.read_ns();
+    let reads = 2.0 * clock.takes_ns();
     let (overhead, every) = match (requirement.rate_hz, requirement.overhead) {
         (Some(rate), most) => {
             let all = reads * rate * 1e-9;

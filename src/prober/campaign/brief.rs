@@ -11,6 +11,7 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use timers::Fault;
 
+use super::adds::{adds, rough_ns};
 use super::own_rate::{OwnRate, may_differ};
 use super::subject::Subject;
 use crate::model::Family;
@@ -52,12 +53,26 @@ pub(super) fn visit(
         let mut window = ProcessWatch::of_one_of_many(watch, &connection);
         match times_calls(&connection, &mut window, timer, &stored.trace.reference, &mut floor) {
             Ok(run) => {
+                let trace = &stored.trace;
+                let in_context = if trace.adds.len() < settings.plan.brief as usize {
+                    let (ids, cost_ns) =
+                        ([&*timer.id, &trace.reference.id], rough_ns(&run, &trace.reference));
+                    adds(&connection, Some(&mut window), ids, cost_ns, &settings.plan)
+                } else {
+                    Ok(Vec::new())
+                };
                 let (dropped, valid) = window.end();
                 stored.count_dropped(dropped);
                 if valid {
                     stored.add(run)
                 } else {
                     stored.set_aside(run)
+                }
+                match in_context {
+                    Ok(rows) if valid && !rows.is_empty() => stored.trace.adds.push(rows),
+                    Ok(_) => {}
+                    Err(Fault::Interrupted) => return Err(Fault::Interrupted),
+                    Err(_) => break,
                 }
                 asked.push(index);
             }

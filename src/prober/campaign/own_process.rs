@@ -8,6 +8,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use timers::Fault;
 
+use super::adds::{adds, rough_ns};
 use super::own_rate::{OwnRate, may_differ};
 use super::subject::Subject;
 use crate::prober::bench::Bench;
@@ -39,6 +40,13 @@ pub(super) fn ask(
         };
         let found =
             explore_undisturbed(&connection, &mut bench, &trace.reference, &settings.plan, &mut random)?;
+        // Brief processes ask the others.
+        if !host.takes_ids {
+            let (ids, cost_ns) =
+                ([&*subject.timer.id, &trace.reference.id], rough_ns(&found.run, &trace.reference));
+            let rows = adds(&connection, None, ids, cost_ns, &settings.plan)?;
+            trace.adds.extend((!rows.is_empty()).then_some(rows));
+        }
         let own_rate = own_rate.map(OwnRate::end).transpose()?.flatten();
         trace.evidence.process_comparisons.extend(own_rate);
         Ok((found, bench.watch.take().map(Watcher::end)))

@@ -68,6 +68,16 @@ pub struct Advances {
     pub advances: Vec<Option<[i64; 2]>>,
 }
 
+/// The answer to `adds`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Adds {
+    /// A list for each kind of code: how long a row takes without reads and with them, in ticks of the reference.
+    pub adds: Vec<Vec<[i64; 2]>>,
+    /// What the host saw of itself before and after, where it looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<[Around; 2]>,
+}
+
 /// The answer to `order`: of successive readings nothing but their order, in ticks of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ordered {

@@ -180,6 +180,7 @@ impl Interpreter {
             | Request::Calls { .. }
             | Request::Together { .. }
             | Request::Advances { .. }
+            | Request::Adds { .. }
             | Request::Handoffs { .. }
             | Request::HandoffsBetween { .. }
             | Request::Arms { .. } => {

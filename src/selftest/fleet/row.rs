@@ -138,6 +138,7 @@ impl Run<'_> {
             single_median_ns: Some(cost[0]),
             p99_ns: Some(cost[0] * 1.5),
             follows: self.of_run.and_then(|of_run| of_run.follows),
+            adds: None,
             reference: "rdtsc-lfence".into(),
         });
         row.observations = Some(observations());

@@ -1,0 +1,74 @@
+//! What a read adds to the code around it, asked in processes that time its calls as well.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use timers::{Answer, Fault};
+
+use crate::analysis::cost;
+use crate::model::Context;
+use crate::prober::connection::Connection;
+use crate::prober::hosted;
+use crate::prober::sampling::Plan;
+use crate::prober::watch::ProcessWatch;
+use crate::trace::{InContext, Reference, Run};
+
+/// How long a row of pieces of work should take with its reads, in nanoseconds: long against the step of any reference, short against
+/// interruptions.
+/// *Judgement*.
+const ROW_NS: f64 = 20_000.0;
+/// What a piece of work takes, roughly, in nanoseconds.
+/// *Seen*: 16 to 25 ns; a miss takes longer, and its rows with it.
+const PIECE_NS: f64 = 20.0;
+/// Pieces in a row.
+/// *Judgement*.
+const TURNS: [f64; 2] = [16.0, 512.0];
+/// Pairs of rows a process.
+/// *Judgement*: the middle half of nine is without the interruptions that a row may have.
+pub const PAIRS: u32 = 9;
+
+/// Asks one process about one timer, whose calls it has timed. What a host refuses is left out.
+///
+/// # Errors
+/// When the process is lost.
+pub(super) fn adds(
+    connection: &Rc<RefCell<Connection>>,
+    mut window: Option<&mut ProcessWatch>,
+    [timer, reference]: [&str; 2],
+    cost_ns: f64,
+    plan: &Plan,
+) -> Answer<Vec<InContext>> {
+    if !connection.borrow().offers("adds") {
+        return Ok(Vec::new());
+    }
+    let turns = turns(cost_ns);
+    let mut found = Vec::new();
+    // What one machine cannot do is a question of its own.
+    let together = [&Context::USUAL[..], &[Context::Cold], &[Context::Contended]];
+    for contexts in together.into_iter().filter(|of| of.iter().all(|one| plan.contexts.contains(one))) {
+        let question = || hosted::adds(connection, timer, reference, contexts, [turns, PAIRS]);
+        let answer = match &mut window {
+            Some(window) => {
+                window.gather(1, |_| question().map(|rows| vec![rows])).map(|(rows, _)| rows.concat())
+            }
+            None => question(),
+        };
+        match answer {
+            Ok(rows) => found.extend(rows),
+            Err(Fault::Refused(_)) => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(found)
+}
+
+/// How many pieces of work are in a row with reads that cost so many nanoseconds.
+#[must_use]
+pub fn turns(cost_ns: f64) -> u32 {
+    (ROW_NS / (cost_ns.max(0.0) + PIECE_NS)).clamp(TURNS[0], TURNS[1]) as u32
+}
+
+/// What a call costs, roughly, in nanoseconds.
+pub(super) fn rough_ns(run: &Run, reference: &Reference) -> f64 {
+    cost::rough(&run.batches, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick
+}
