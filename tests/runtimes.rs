@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use tempfile::TempDir;
+use timermeter::prober::children::this_program;
 use timermeter::prober::conformance::{Verdict, check};
 use timermeter::prober::connection::Connection;
 use timermeter::prober::hosted::subject;
@@ -16,6 +17,7 @@ use timers::During;
 use timers::agents::{RUNTIMES, runtime};
 use timers::waits::{Wait, WaitRequest};
 
+use crate::program::program;
 use crate::skipping::{not_installed, skipped};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -28,7 +30,7 @@ fn prepare(name: &str) -> Option<(TempDir, Vec<Ready>)> {
     let folder = tempfile::tempdir().expect("a folder");
     let runtime = runtime(name).expect("it is in the list");
     match runtimes::prepare(runtime, folder.path()) {
-        Ok(ready) => Some((folder, ready)),
+        Ok(ready) => Some((folder, ready.into_iter().map(by_the_program).collect())),
         Err(why) => {
             let lacking = format!("{name}: {}", why.reason);
             if NEEDED.contains(&name) {
@@ -39,6 +41,15 @@ fn prepare(name: &str) -> Option<(TempDir, Vec<Ready>)> {
             None
         }
     }
+}
+
+/// What this program hosts itself, as browsers are, the program that is tested does, and not the one that tests it.
+fn by_the_program(mut ready: Ready) -> Ready {
+    let (own, _) = this_program().expect("it is known");
+    if ready.command.program == own {
+        ready.command.program = program().into();
+    }
+    ready
 }
 
 fn start(ready: &Ready, timer: Option<&str>) -> Rc<RefCell<Connection>> {
