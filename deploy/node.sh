@@ -53,8 +53,15 @@ end() {
 stop() {
     trap '' TERM INT HUP
     # timeout hands the signal on to the probe, which ends all that it started; a probe that it has just begun it may not know yet, so its whole
-    # group is told, where it has made one. Asked of the shell itself, as the signal may come before the next line is reached.
-    [ -n "$over" ] || [ -z "${!:-}" ] || { kill -- "-$!" 2>/dev/null || kill "$!" 2>/dev/null; wait "$!"; }
+    # group is told, where it has made one. Told until it is heard: what comes between the fork of the shell and timeout itself is lost. Asked of
+    # the shell itself, as the signal may come before the next line is reached.
+    if [ -z "$over" ] && [ -n "${!:-}" ]; then
+        probe=$!
+        while kill -- "-$probe" 2>/dev/null || kill "$probe" 2>/dev/null; do sleep 0.2; done >/dev/null &
+        wait "$probe"
+        # It ignores the signals that this shell ignores.
+        kill -9 "$!" 2>/dev/null
+    fi
     rm -f "$folder/.report"
     [ "$errors" = /dev/null ] || rm -f "$errors"
     state=cancelled
@@ -71,8 +78,9 @@ while ! message=$(mkdir "$run/$name" 2>&1); do
     number=$((number + 1)) name=$node.$number
 done
 node=$name folder=$run/$name message=- errors=/dev/null
-tell
+# Before it says that it runs, which would stay.
 trap stop TERM INT HUP
+tell
 errors=$(mktemp) || errors=/dev/null
 
 # In the background, so that a signal is seen at once; and no shell between, which would keep it to itself.

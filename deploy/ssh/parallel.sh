@@ -40,10 +40,12 @@ xargs -0 -r -n 1 -P "${JOBS:-50}" sh -c '
     exec "$node" "$run" "$host" "$@"' node "$deploy/node.sh" "$run" "$@" < <(grep . "$nodes" | tr '\n' '\0') &
 pool=$!
 # It may have come before there was anything to stop.
-[ -z "$stopped" ] || stop "$stopped"
-wait "$pool"
-# A signal ends the wait, and xargs, but nodes take a moment to stop.
-while kill -0 -- "-$pool" 2>/dev/null; do sleep 0.2; done
+[ -n "$stopped" ] || wait "$pool"
+# A signal ends the wait, and xargs, but nodes take a moment to stop; and what comes while one is being forked is lost.
+while kill -0 -- "-$pool" 2>/dev/null; do
+    [ -z "$stopped" ] || stop "$stopped"
+    sleep 0.2
+done
 trap - TERM INT HUP
 "$deploy/status.sh" "$run"
 exit "${stopped:-$?}"

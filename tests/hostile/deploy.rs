@@ -190,6 +190,19 @@ fn a_node_that_is_told_to_stop_stops_its_probe() {
     }
 }
 
+/// As between the fork of a shell and what it starts, where a signal is lost.
+#[test]
+fn a_probe_that_does_not_hear_it_at_first_is_told_again() {
+    let stage = Stage::new();
+    stage.program("timeout", "trap '' TERM\nsleep 1.25\ntrap - TERM\nexec sleep 3021");
+    let run = Run::of(stage.script("node.sh", &["run", "n1"]));
+    run.until_it_runs("sleep 1.25");
+    run.signal(Signal::TERM);
+    let (status, output) = run.end();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(status.success() && told.starts_with("cancelled\tn1\t"), "{told}");
+}
+
 #[test]
 fn so_do_all_nodes_of_a_list() {
     let stage = Stage::new();
