@@ -12,6 +12,7 @@ use crate::analysis::cost::never_moved;
 use crate::analysis::distribution::distribution;
 use crate::analysis::interval::Regimes;
 use crate::analysis::order::Backward;
+use crate::analysis::rate;
 use crate::analysis::resolution::agreement::{Process, agreed};
 use crate::analysis::resolution::{Resolution, resolve};
 use crate::analysis::shape::Kind;
@@ -113,14 +114,15 @@ pub fn profile(trace: &Trace) -> Profile {
         Resolution::Resolved { step, .. } => Some(step.value),
         _ => None,
     };
-    let accuracy_ns = step.zip(trace.ns_per_tick).map(|(step, ns)| step * ns);
+    let (ns_per_tick, rate_uncertainty) = rate::tick(trace).unzip();
+    let accuracy_ns = step.zip(ns_per_tick).map(|(step, ns)| step * ns);
     let measured: Vec<&Run> = all.iter().copied().filter(|run| !never_moved(run)).collect();
     let still = measured.is_empty() && all.iter().any(|run| never_moved(run));
     let calm = calm(measured);
     let looks = Looks::of(trace, &calm, View::of(trace, step));
     let mut found = looks.found(accuracy_ns);
     let contradicted = midmean(&found.costs)
-        .zip(trace.ns_per_tick)
+        .zip(ns_per_tick)
         .and_then(|(cost, ns)| contradicted::by_intervals(&calm, step, ns, cost));
     // Either may be true: what holds of both is all that is known.
     let spread = midmean(&found.spreads).unwrap_or(f64::NAN);
@@ -129,8 +131,8 @@ pub fn profile(trace: &Trace) -> Profile {
     let shared = trace.shared > 0 && calm.iter().filter(|run| run.is_calm()).count() < FEWEST;
     let profile = Profile {
         resolution,
-        ns_per_tick: trace.ns_per_tick,
-        rate_uncertainty: trace.ns_per_tick_uncertainty,
+        ns_per_tick,
+        rate_uncertainty: rate_uncertainty.unwrap_or(0.0),
         cost: found.cost(),
         amortised: midmean(&found.column(|cost| cost.in_a_row)),
         adds: adds(trace),

@@ -3,7 +3,7 @@
 use crate::analysis::interval::over_processes;
 use crate::analysis::statistics::{median, quantile, sorted};
 use crate::model::Estimate;
-use crate::trace::Intervals;
+use crate::trace::{Intervals, Trace};
 
 /// The rate of a counter, from how it and a clock moved between looks at both.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,6 +51,25 @@ pub fn by_looks(looks: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
     Some(Rate { ns_per_tick, uncertainty, strayed_ns: strayed.fold(0.0, f64::max) })
 }
 
+/// Nanoseconds in a tick of a timer, and what that is known to, as a share. One that declares no unit is held against the reference over the
+/// whole campaign: what a process finds within some milliseconds is off by a late look.
+#[must_use]
+pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
+    /// Farther from what processes find the timer stood still between looks, or leapt.
+    /// *Judgement*: a late look is off by some thousand ppm, a counter that stops with its thread by half.
+    const SAME: f64 = 0.02;
+    let of_processes = trace.ns_per_tick?;
+    let known = || {
+        // As ticks of the timer in a tick of the reference.
+        let rate = by_looks(&trace.evidence.sparse_comparisons, 1.0)?;
+        let ns = trace.reference.ns_per_tick / rate.ns_per_tick;
+        let steady = rate.strayed_ns == 0.0 && (ns / of_processes - 1.0).abs() < SAME;
+        steady.then_some((ns, rate.uncertainty + trace.reference.rate_uncertainty))
+    };
+    let known = if trace.declared { None } else { known() };
+    Some(known.unwrap_or((of_processes, trace.ns_per_tick_uncertainty)))
+}
+
 /// Ticks in a unit of work: the slope between the group with the least and the one with the most work. `None` unless the
 /// intervals grow with the work.
 #[must_use]
@@ -93,6 +112,7 @@ pub fn agreed(rates: &[f64]) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::{Evidence, Reference};
 
     /// Looks at a counter of 0.5 ns a tick, 0.7 s apart, the clock read somewhere between its two reads.
     fn looks() -> Vec<[i64; 3]> {
@@ -136,5 +156,39 @@ mod tests {
         assert_eq!(by_looks(&[], 1.0), None);
         assert_eq!(by_looks(&looks()[..1], 1.0), None);
         assert!(by_looks(&looks()[..2], 1.0).is_some());
+    }
+
+    /// A counter of 0.5 ns a tick by a reference of 2 ns, whose processes found 0.5005 ns.
+    fn trace(sparse_comparisons: Vec<[i64; 3]>) -> Trace {
+        let evidence = Evidence { sparse_comparisons, ..Evidence::default() };
+        let reference = Reference { ns_per_tick: 2.0, rate_uncertainty: 1e-9, ..Reference::default() };
+        let (ns_per_tick, ns_per_tick_uncertainty) = (Some(0.5005), 1e-4);
+        Trace { ns_per_tick, ns_per_tick_uncertainty, reference, evidence, ..Trace::default() }
+    }
+
+    fn compared() -> Vec<[i64; 3]> {
+        (0..9_i64)
+            .map(|turn| [350_000_000 * turn, 4 * (350_000_000 * turn + 20), 350_000_000 * turn + 40])
+            .collect()
+    }
+
+    #[test]
+    fn a_tick_is_what_it_is_over_the_whole_campaign() {
+        let (ns, uncertainty) = tick(&trace(compared())).expect("it is known");
+        assert!((ns / 0.5 - 1.0).abs() <= uncertainty && uncertainty < 1e-6, "{ns} {uncertainty}");
+        // Nothing else than what it declares.
+        let declared = Trace { declared: true, ..trace(compared()) };
+        assert_eq!(tick(&declared), Some((0.5005, 1e-4)));
+    }
+
+    #[test]
+    fn a_counter_that_leaps_or_rests_is_known_to_what_its_processes_tell() {
+        let mut leapt = compared();
+        leapt[5..].iter_mut().for_each(|look| look[1] += 10_000_000);
+        let mut rested = compared();
+        rested.iter_mut().for_each(|look| look[1] /= 2);
+        for odd in [leapt, rested, Vec::new()] {
+            assert_eq!(tick(&trace(odd)), Some((0.5005, 1e-4)));
+        }
     }
 }

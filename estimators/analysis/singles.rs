@@ -1,6 +1,7 @@
 //! Single invocations: who shows them, and what their distribution looks like in one process.
 
 use crate::analysis::moments::{self, Moments};
+use crate::analysis::rate;
 use crate::analysis::shape::Fits;
 use crate::trace::{Run, Trace};
 
@@ -38,7 +39,7 @@ impl View {
     }
 
     fn by_readings(trace: &Trace, step: Option<f64>) -> Option<Self> {
-        let (step, ns_per_tick) = (step?, trace.ns_per_tick?);
+        let (step, (ns_per_tick, _)) = (step?, rate::tick(trace)?);
         let finer = step * ns_per_tick < FINER * trace.reference.step * trace.reference.ns_per_tick;
         let read = trace.runs.iter().all(|run| run.readings.values.len() > FEWEST);
         (finer && read).then_some(Self { of_intervals: true, ns_per_tick, step })
