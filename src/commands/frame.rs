@@ -2,6 +2,8 @@
 
 use std::time::SystemTime;
 
+use timers::KernelEntry;
+
 use super::CommandError;
 use crate::common_time;
 use crate::model::{Estimate, Hertz, Platform, Settings, TimerRow, Tool};
@@ -16,6 +18,7 @@ pub struct Frame {
     cpu: Option<u32>,
     cycles: CyclesFrom,
     parts: Parts,
+    kernel_entry: Option<KernelEntry>,
 }
 
 impl Frame {
@@ -33,6 +36,7 @@ impl Frame {
             cpu,
             cycles,
             parts: Parts { before: frequency::effective(cpu), tsc: tsc(), ..known },
+            kernel_entry: timers::kernel_entry(cpu),
         })
     }
 
@@ -46,12 +50,15 @@ impl Frame {
         unasked: Vec<TimerRow>,
     ) -> Recording {
         let platform = common_time::identify(self.cpu);
+        // One look may fall into a moment in which the core is slow.
+        let entry =
+            self.kernel_entry.into_iter().chain(timers::kernel_entry(self.cpu)).reduce(KernelEntry::least);
         Recording {
             schema: recording::SCHEMA.into(),
             tool: Tool::this(),
             created: humantime::format_rfc3339_seconds(self.created).to_string(),
             frequency: Parts { after: frequency::effective(self.cpu), during, ..self.parts },
-            yardsticks: yardsticks(&platform, self.cpu),
+            yardsticks: yardsticks(&platform, entry),
             platform,
             cycles_from: self.cycles,
             settings,
@@ -80,8 +87,7 @@ fn tsc() -> Option<Hertz> {
 }
 
 /// What the read paths of this machine are held against.
-fn yardsticks(platform: &Platform, cpu: Option<u32>) -> Yardsticks {
-    let entry = timers::kernel_entry(cpu);
+fn yardsticks(platform: &Platform, entry: Option<KernelEntry>) -> Yardsticks {
     Yardsticks {
         system_call_ns: entry.map(|entry| entry.system_call_ns),
         clock_call_ns: entry.and_then(|entry| entry.clock_call_ns),

@@ -41,6 +41,9 @@ const LESS: f64 = 0.7;
 /// A read that costs at least this share of its system call is one.
 /// *Judgement*.
 const AS_MUCH: f64 = 0.8;
+/// A read that costs less than this share of its system call is none.
+/// *Judgement*: the two are not timed at one moment, and the core may be slower at one of them.
+const CLEARLY_LESS: f64 = 0.5;
 /// An instruction that costs at least this share of one that is known to trap does so too: leaving the guest and coming back is
 /// most of it.
 /// *Judgement*.
@@ -68,9 +71,8 @@ pub(super) fn judge(case: &Case) -> ReadPath {
     if let Some(finding) = trapped(case, cost, &costs).filter(|_| !by_kernel) {
         return told(Outcome::Fail, Some(Path::Trapped), finding);
     }
-    if let Some(syscall_variant) = syscall_variant(case)
-        && cost >= AS_MUCH * syscall_variant.cost_ns
-    {
+    let syscall_variant = syscall_variant(case);
+    if let Some(syscall_variant) = syscall_variant.filter(|variant| cost >= AS_MUCH * variant.cost_ns) {
         let finding = as_dear_as_its_call(case.id, &costs, &syscall_variant, yard);
         return told(Outcome::Fail, Some(Path::SystemCall), finding);
     }
@@ -78,6 +80,17 @@ pub(super) fn judge(case: &Case) -> ReadPath {
     if cost < LESS * call {
         let finding = format!("answered in user mode: {costs}, where an empty system call takes {empty}");
         return told(Outcome::Pass, Some(Path::UserMode), finding);
+    }
+    if let Some(SyscallVariant { id, cost_ns }) = syscall_variant {
+        let takes = time(Some(cost_ns));
+        if cost < CLEARLY_LESS * cost_ns {
+            let finding = format!("answered in user mode: {costs}, where {id} takes {takes}");
+            return told(Outcome::Pass, Some(Path::UserMode), finding);
+        }
+        let finding = format!(
+            "it cannot be told from its cost: {costs}, where {id} takes {takes} and an empty system call {empty}"
+        );
+        return told(Outcome::NotTested, None, finding);
     }
     told(Outcome::Pass, Some(Path::SystemCall), format!("a system call: {costs}, an empty one takes {empty}"))
 }
