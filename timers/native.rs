@@ -161,16 +161,19 @@ pub(crate) fn reference_now(id: &str) -> Answer<Box<dyn Fn() -> Ticks>> {
     Ok(now)
 }
 
-/// How far both move in a span. The same order at both ends, so that the two windows have the same length.
+/// How far both move in a span. The same order at both ends, so that the two windows have the same length; and read once beforehand, as the
+/// first read takes longer: by a page fault, or by the time that an emulator translates it in.
 fn advance(
     timer: &dyn Fn() -> Ticks,
     reference: &dyn Fn() -> Ticks,
     span: Duration,
     during: During,
 ) -> Advance {
-    let first = [timer(), reference()];
+    let both = || [timer(), reference()];
+    both();
+    let first = both();
     pass(span, during);
-    let last = [timer(), reference()];
+    let last = both();
     Advance { timer: last[0].since(first[0]), reference: last[1].since(first[1]) }
 }
 
