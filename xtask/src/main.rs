@@ -5,6 +5,7 @@ mod compiled;
 mod count;
 mod debian;
 mod documents;
+mod machines;
 
 use std::error::Error;
 use std::fs;
@@ -34,12 +35,15 @@ enum Task {
     },
     /// Count the lines and files of production code: without blanks, comments and tests
     Count,
+    /// Boot machines whose truth is known in an emulator, and hold the reports of the program against it
+    Machines(machines::Machines),
 }
 
 fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::Dist { targets } => dist(&targets),
         Task::Count => root().and_then(count::tell),
+        Task::Machines(asked) => machines::run(&asked),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,52 @@
+//! What runs on such a machine: a file system in memory with the program, a busybox, and a script.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::Outcome;
+
+/// What the kernel starts. The report goes to the serial line on the PCI bus, everything else to the console.
+fn script(before: &str, counter: &str) -> String {
+    format!(
+        "#!/bin/busybox sh
+export PATH=/bin HOME=/tmp
+for name in mount dmesg adjtimex poweroff true stty cat; do busybox ln -s busybox /bin/$name; done
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
+dmesg
+for line in /sys/bus/pci/devices/*/tty/*; do line=/dev/${{line##*/}}; done
+stty -F $line raw
+{before}
+timermeter probe --quick --quiet --format json monotonic monotonic-raw realtime {counter} >/tmp/report
+cat /tmp/report >$line
+poweroff -f
+"
+    )
+}
+
+/// Writes the file system.
+///
+/// # Errors
+/// When something it is made of is not there, or there is no `cpio`.
+pub fn write(to: &Path, parts: &Path, before: &str, counter: &str) -> Outcome<()> {
+    let root = to.with_extension("root");
+    let _ = fs::remove_dir_all(&root);
+    for folder in ["bin", "proc", "sys", "dev", "tmp"] {
+        fs::create_dir_all(root.join(folder))?;
+    }
+    for name in ["timermeter", "busybox"] {
+        let from = parts.join(name);
+        fs::copy(&from, root.join("bin").join(name))
+            .map_err(|error| format!("{}: {error}", from.display()))?;
+    }
+    let init = root.join("init");
+    fs::write(&init, script(before, counter))?;
+    fs::set_permissions(&init, fs::Permissions::from_mode(0o755))?;
+    let archive = fs::File::create(to)?;
+    let mut packed = Command::new("sh");
+    packed.args(["-c", "find . | cpio -o -H newc --quiet"]).current_dir(&root);
+    let ended = packed.stdin(Stdio::null()).stdout(archive).status()?;
+    fs::remove_dir_all(&root)?;
+    if ended.success() { Ok(()) } else { Err("the initramfs cannot be packed: apt install cpio".into()) }
+}
