@@ -9,34 +9,24 @@
 pub mod cli;
 pub mod commands;
 pub mod common_time;
-pub mod comparison;
-#[cfg(feature = "dataset")]
-pub mod dataset;
-pub mod fields;
-pub mod fleet;
-pub mod glob;
-pub mod input;
-pub mod limits;
 pub mod measure;
 pub mod method;
 pub mod native;
-pub mod page;
-pub mod parallel;
 pub mod platform;
 pub mod prober;
 pub mod quantity;
 pub mod recording;
-pub mod report;
-pub mod scratch;
 pub mod selection;
 pub mod selftest;
 pub mod suitability;
-pub mod table;
-pub mod tabulation;
-pub mod text;
 pub mod trust;
 
 pub use estimators::{analysis, model, quality, scoring, trace};
+#[cfg(feature = "dataset")]
+pub use reporting::dataset;
+pub use reporting::{
+    comparison, fields, fleet, glob, input, limits, page, parallel, report, scratch, table, tabulation, text,
+};
 
 /// The examples of docs/library.md, which are compiled with the tests.
 #[cfg(doctest)]

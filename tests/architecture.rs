@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// A file of `src/` or `estimators/` by its module path, or a room as a path of one part.
+/// A file of `src/`, `reporting/` or `estimators/` by its module path, or a room as a path of one part.
 type Module = Vec<String>;
 type Arrows = BTreeMap<Module, BTreeSet<Module>>;
 
@@ -51,12 +51,17 @@ fn code(folder: &str) -> BTreeMap<Module, String> {
     found
 }
 
-/// The code of both crates that are not the timers: the library passes on what the estimators are, so that paths are the same in both.
+/// The code of the crates that are not the timers: the program passes on what the others hold, so that paths are the same in all.
 fn program() -> BTreeMap<Module, String> {
     let mut all = code("src");
-    all.extend(code("estimators").into_iter().filter(|(module, _)| *module != ["lib"]));
+    for passed_on in PASSED_ON {
+        all.extend(code(passed_on).into_iter().filter(|(module, _)| *module != ["lib"]));
+    }
     all
 }
+
+/// The crates whose rooms the program passes on under the same paths.
+const PASSED_ON: [&str; 2] = ["estimators", "reporting"];
 
 /// All paths of the tree that `text` begins with, as in `a::{b, c::d}`.
 fn paths(text: &str) -> Vec<Module> {
@@ -106,10 +111,10 @@ fn imports() -> Arrows {
             let up = path.iter().take_while(|part| *part == "super").count();
             [&module[..module.len() - up.min(module.len())], &path[up..]].concat()
         });
-        let estimators = beginning_with(text, "estimators::").into_iter().map(|path| path[1..].to_vec());
+        let passed_on = PASSED_ON.iter().flat_map(|name| beginning_with(text, &format!("{name}::")));
         whole
             .chain(above)
-            .chain(estimators)
+            .chain(passed_on.map(|path| path[1..].to_vec()))
             .filter_map(|path| target(&path, &code))
             .filter(|to| to != module)
             .collect()
@@ -188,6 +193,19 @@ fn nothing_else_knows_for_which_system_it_is_compiled() {
         let said: Vec<&str> = BOUND.into_iter().filter(|word| code.contains(word)).collect();
         assert!(said.is_empty(), "{module:?} says {said:?}: that belongs into timers/arch or timers/os");
     }
+}
+
+/// It knows nothing of measuring: what files and limits are on this system is all that it asks the timers for.
+#[test]
+fn reporting_asks_the_timers_for_files_and_limits_only() {
+    let reporting = code("reporting");
+    let asked = reporting.values().flat_map(|code| beginning_with(code, "timers::"));
+    let asked: BTreeSet<String> = asked.map(|path| path.join("::")).collect();
+    let allowed = ["timers::os::Shortage", "timers::os::files", "timers::os::limits"];
+    let other: Vec<_> =
+        asked.iter().filter(|path| !allowed.iter().any(|allowed| path.starts_with(allowed))).collect();
+    assert!(other.is_empty(), "{other:?}");
+    assert!(asked.contains("timers::os::files"), "{asked:?}");
 }
 
 #[test]

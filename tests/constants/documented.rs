@@ -22,7 +22,7 @@ pub struct Constant {
     pub name: String,
     /// The function that it stands in.
     within: Option<String>,
-    /// Below `src/` or `estimators/`, or from `timers/` on.
+    /// Below `src/`, `reporting/` or `estimators/`, or from `timers/` on.
     pub file: String,
     pub value: String,
     /// The doc comment before what it rests on.
@@ -36,9 +36,9 @@ pub fn constants() -> Vec<Constant> {
     all().into_iter().filter(|constant| constant.rests_on.is_some()).collect()
 }
 
-/// All numbers of the three packages that have a name.
+/// All numbers of the four packages that have a name.
 pub fn all() -> Vec<Constant> {
-    let folders = ["estimators", "src", "timers"];
+    let folders = ["estimators", "reporting", "src", "timers"];
     let mut files: Vec<_> = folders.iter().flat_map(|folder| files_below(&root().join(folder))).collect();
     files.sort();
     let shown =
@@ -47,7 +47,10 @@ pub fn all() -> Vec<Constant> {
     pairs
         .flat_map(|(path, file)| {
             let code = fs::read_to_string(path).unwrap().replace("\r\n", "\n");
-            let file = ["src/", "estimators/"].iter().find_map(|of| file.strip_prefix(of)).unwrap_or(&file);
+            let file = ["src/", "reporting/", "estimators/"]
+                .iter()
+                .find_map(|of| file.strip_prefix(of))
+                .unwrap_or(&file);
             of_file(&code, file)
         })
         .collect()

@@ -57,7 +57,7 @@ fn cargo(folder: &Path, copy: &Path, arguments: &[&str]) {
 fn written(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
     let copy = folder.join("tree");
     let _ = fs::remove_dir_all(&copy);
-    for folder in ["src", "estimators", "timers", "templates", "benches", "tests", "xtask", "docs"] {
+    for folder in ["src", "estimators", "reporting", "timers", "benches", "tests", "xtask", "docs"] {
         copy_folder(&root.join(folder), &copy.join(folder));
     }
     for file in ["Cargo.toml", "Cargo.lock"] {
@@ -71,7 +71,9 @@ fn written(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
         }
         fs::write(&path, code).unwrap();
     }
-    for path in ["src", "estimators"].into_iter().flat_map(|folder| files_below(&copy.join(folder))) {
+    for path in
+        ["src", "reporting", "estimators"].into_iter().flat_map(|folder| files_below(&copy.join(folder)))
+    {
         let code = fs::read_to_string(&path).unwrap();
         let siblings = path.starts_with(copy.join("estimators/analysis"));
         fs::write(&path, imported(&code, listed, siblings)).unwrap();

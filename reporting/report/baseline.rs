@@ -154,12 +154,15 @@ mod tests {
             unknown.contains("baselines: after, before") && unknown.contains("--baseline befor"),
             "{unknown}"
         );
-        // Tests run in the folder of the package, which has a folder of sources.
-        assert_eq!(resolve("src"), Ok("src".into()));
-        kept.prepare("src").unwrap().commit(b"3").unwrap();
-        let both = resolve("src").unwrap_err().to_string();
-        assert!(both.contains("./src for the file") && both.contains("baselines/src.json"), "{both}");
-        assert_eq!(resolve("./src"), Ok("./src".into()));
+        // Tests run in the folder of the package, which has a folder of templates.
+        assert_eq!(resolve("templates"), Ok("templates".into()));
+        kept.prepare("templates").unwrap().commit(b"3").unwrap();
+        let both = resolve("templates").unwrap_err().to_string();
+        assert!(
+            both.contains("./templates for the file") && both.contains("baselines/templates.json"),
+            "{both}"
+        );
+        assert_eq!(resolve("./templates"), Ok("./templates".into()));
         assert_eq!(resolve("before.json"), Ok("before.json".into()));
         assert_eq!(Baselines::resolve(None, Path::new("-")), Ok("-".into()));
         kept.prepare("after").unwrap().commit(b"newer").unwrap();

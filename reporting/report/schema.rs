@@ -20,7 +20,7 @@ mod tests {
 
     #[test]
     fn the_copy_in_docs_is_current() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/report.v1.schema.json");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/report.v1.schema.json");
         let now = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
         if std::env::var_os("UPDATE_SCHEMA").is_some() {
             std::fs::write(path, &now).unwrap();

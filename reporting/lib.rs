@@ -1,0 +1,25 @@
+//! Everything that is done with a report that is there.
+//!
+//! What is listed of it ([`fields`]), as tables ([`tabulation`], [`table`]), as a document in many formats ([`report`]), as pages
+//! ([`page`]) and as datasets; what changed from one to another ([`comparison`]) and who stands out of many ([`fleet`]). Nothing here
+//! measures, or knows how it is done: of the crate `timers` only the calls of [`timers::os`] on files and limits are used.
+
+#![forbid(unsafe_code)]
+
+pub mod comparison;
+#[cfg(feature = "dataset")]
+pub mod dataset;
+pub mod fields;
+pub mod fleet;
+pub mod glob;
+pub mod input;
+pub mod limits;
+pub mod page;
+pub mod parallel;
+pub mod report;
+pub mod scratch;
+pub mod table;
+pub mod tabulation;
+pub mod text;
+
+use estimators::{analysis, model, quality};
