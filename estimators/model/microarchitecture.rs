@@ -10,7 +10,10 @@ impl Cpu {
         let numbers = (self.family?, self.model_number?);
         match self.vendor.as_deref()? {
             "AuthenticAMD" => amd(numbers),
-            "GenuineIntel" => intel(numbers, self.stepping),
+            // What a hypervisor shows in place of the core that runs is no name of that.
+            "GenuineIntel" => {
+                intel(numbers, self.stepping).filter(|core| self.amx != Some(true) || WITH_AMX.contains(core))
+            }
             // Licensed from AMD (Linux, arch/x86/kernel/cpu/hygon.c).
             "HygonGenuine" if numbers.0 == 0x18 => Some("Dhyana"),
             _ => None,
@@ -101,6 +104,10 @@ fn intel((family, model): (u32, u32), stepping: Option<u32>) -> Option<&'static 
     })
 }
 
+/// Cores of Intel that multiply matrices (Intel, *Architecture Instruction Set Extensions Programming Reference*, table of recent
+/// instruction set extensions).
+const WITH_AMX: [&str; 3] = ["Sapphire Rapids", "Emerald Rapids", "Granite Rapids"];
+
 /// The small cores of Intel, and those of many, by the same table.
 fn atom(model: u32) -> Option<&'static str> {
     Some(match model {
@@ -155,6 +162,14 @@ mod tests {
         ] {
             assert_eq!(of(vendor, family, model, stepping).core(), core, "{vendor} {family} {model}");
         }
+    }
+
+    #[test]
+    fn a_core_that_can_do_what_its_numbers_cannot_has_no_name() {
+        let with_amx = |model| Cpu { amx: Some(true), ..of("GenuineIntel", 6, model, 1) };
+        assert_eq!(with_amx(0xa7).core(), None);
+        assert_eq!(with_amx(0xa7).generation().as_deref(), Some("family 6 model 167"));
+        assert_eq!(with_amx(0xad).core(), Some("Granite Rapids"));
     }
 
     #[test]

@@ -79,6 +79,9 @@ pub struct Cpu {
     pub model_number: Option<u32>,
     /// Stepping, on x86.
     pub stepping: Option<u32>,
+    /// Whether it multiplies matrices (Intel AMX): such a core is a Sapphire Rapids or later, whatever its numbers; absent where untold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amx: Option<bool>,
     /// Microcode revision, as in `0xa101148`.
     pub microcode: Option<String>,
     /// CPUs that are online.

@@ -95,6 +95,7 @@ fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &Told) -> Cpu {
         family: asked.family.or(shown_family),
         model_number: asked.model_number.or_else(|| shown("model")),
         stepping: asked.stepping.or_else(|| shown("stepping")),
+        amx: asked.amx,
         invariant_tsc: asked.invariant_tsc,
         ..Cpu::default()
     }

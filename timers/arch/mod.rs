@@ -99,6 +99,8 @@ pub struct Identity {
     pub model_number: Option<u32>,
     /// Stepping.
     pub stepping: Option<u32>,
+    /// Whether it multiplies matrices (Intel AMX).
+    pub amx: Option<bool>,
     /// Base frequency in hertz.
     pub base_hz: Option<f64>,
     /// Whether the time-stamp counter has one rate whatever the core does, and never stops.

@@ -20,6 +20,7 @@ pub fn identity() -> Identity {
         family: signature.map(|((family, _), _)| family),
         model_number: signature.map(|((_, model), _)| model),
         stepping: signature.map(|(_, stepping)| stepping),
+        amx: cpuid.get_extended_feature_info().map(|features| features.has_amx_tile()),
         base_hz: megahertz.filter(|&megahertz| megahertz > 0).map(|megahertz| f64::from(megahertz) * 1e6),
         invariant_tsc: cpuid.get_advanced_power_mgmt_info().map(|power| power.has_invariant_tsc()),
         tsc_adjust: cpuid.get_extended_feature_info().map(|features| features.has_tsc_adjust_msr()),
