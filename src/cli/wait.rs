@@ -7,6 +7,7 @@ use timers::os::Policy;
 
 use super::{AgentSpec, RunArgs, RuntimeArgs, values};
 use crate::model::{BackgroundLoad, Nanos};
+use crate::prober::waits::plan::WaitPlan;
 use crate::quantity;
 
 /// What the help of `wait` ends with.
@@ -46,9 +47,9 @@ pub struct WaitArgs {
     /// (trace_marker) where that is permitted
     #[arg(long = "break", value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
     pub break_at: Option<Nanos>,
-    /// Waits of each length at least, whatever the plan says, unless that takes too long.
+    /// The plan, whatever the flags say.
     #[arg(skip)]
-    pub at_least: Option<u32>,
+    pub plan: Option<WaitPlan>,
     /// What both have.
     #[command(flatten)]
     pub common: WaitingArgs,
@@ -150,7 +151,7 @@ impl WaitArgs {
             span: None,
             histogram: None,
             break_at: None,
-            at_least: None,
+            plan: None,
             common: WaitingArgs { quick: true, ..common },
         }
     }

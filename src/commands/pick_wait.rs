@@ -6,7 +6,9 @@ use super::{CommandError, failed, terminal_style, wait};
 
 use crate::cli::{Lengths, PickArgs, RuntimeArgs, RuntimeName, ShortFormat, WaitArgs, WaitingArgs};
 use crate::method::runtime::host;
-use crate::method::waiting::{Punctuality, WaitChoice, Waiter, choose, waits_to_prove};
+use crate::method::waiting::{Punctuality, WaitChoice, Waiter, choose, promising, waits_to_prove};
+use crate::model::{Report, WaitRow};
+use crate::prober::waits::plan::WaitPlan;
 use crate::report::read;
 use crate::report::terminal::listed;
 use crate::table::Style;
@@ -24,10 +26,7 @@ pub fn run(args: &PickArgs, every_ns: f64, output: &mut dyn Write) -> Result<boo
         .map_err(|error| CommandError::Usage(error.to_string()))?;
     let report = match &args.from {
         Some(path) => read(path).map_err(failed)?,
-        None => {
-            let measured = to_be_measured(args, every_ns as u64, asked.share)?;
-            wait::record(&measured)?.0.report().map_err(failed)?
-        }
+        None => measured(args, &asked)?,
     };
     let choice = choose(&report, &asked).map_err(failed)?;
     match args.format {
@@ -41,8 +40,47 @@ pub fn run(args: &PickArgs, every_ns: f64, output: &mut dyn Write) -> Result<boo
 /// A method is not measured for longer than this, in seconds.
 const MOST_SECONDS: f64 = 15.0;
 
-/// One length, often enough to tell of such a share.
-fn to_be_measured(pick: &PickArgs, every_ns: u64, share: f64) -> Result<WaitArgs, CommandError> {
+/// All methods at a glance, and then those that may suffice, the cheapest first, often enough to tell, until one is shown to.
+fn measured(pick: &PickArgs, asked: &Punctuality) -> Result<Report, CommandError> {
+    provable(asked)?;
+    let length = vec![Lengths(vec![asked.every_ns as u64])];
+    let record = |common: WaitingArgs, plan: WaitPlan| {
+        let args = WaitArgs { durations: length.clone(), plan: Some(plan), ..WaitArgs::first_look(common) };
+        wait::record(&args)?.0.report().map_err(failed)
+    };
+    let all = whom(pick)?;
+    let mut report = record(all.clone(), WaitPlan::GLANCE)?;
+    let often = WaitPlan::QUICK.at_least(waits_to_prove(asked.share).clamp(200.0, 1e6) as u32);
+    for id in promising(&report, asked) {
+        let further = record(WaitingArgs { timers: vec![id.clone()], ..all.clone() }, often)?;
+        let told: Vec<WaitRow> = further.waits.into_iter().filter(|row| row.id == id).collect();
+        report.waits.retain(|row| row.id != id);
+        report.waits.extend(told);
+        if choose(&report, asked).map_err(failed)?.picked.is_some() {
+            break;
+        }
+    }
+    Ok(report)
+}
+
+/// Refuses what takes too long to prove.
+fn provable(asked: &Punctuality) -> Result<(), CommandError> {
+    let Punctuality { every_ns, share, .. } = *asked;
+    let seconds = waits_to_prove(share) * every_ns / 1e9;
+    if seconds <= MOST_SECONDS {
+        return Ok(());
+    }
+    Err(CommandError::Usage(format!(
+        "to prove a share of {} % of waits of {} takes {seconds:.0} s for each method, which is not done for all: measure those that \
+         matter with `timermeter wait TIMER… --durations {} --for {seconds:.0}s -o report.json`, and give --from report.json",
+        100.0 * share,
+        short_time(every_ns),
+        short_time(every_ns).replace(' ', "").replace('µ', "u"),
+    )))
+}
+
+/// All native methods, or those of the agents and the runtime that were named.
+fn whom(pick: &PickArgs) -> Result<WaitingArgs, CommandError> {
     let runtime = pick.runtime.as_deref().filter(|name| *name != "native" && pick.agents.is_empty());
     let unknown = || {
         let why = "--runtime: this program brings no host for it along; give a report of `timermeter wait --agent …` with --from";
@@ -50,25 +88,11 @@ fn to_be_measured(pick: &PickArgs, every_ns: u64, share: f64) -> Result<WaitArgs
     };
     let named = runtime.map(|name| host(name).map(RuntimeName::One).ok_or_else(unknown)).transpose()?;
     let hosted = !pick.agents.is_empty() || named.is_some();
-    let seconds = waits_to_prove(share) * every_ns as f64 / 1e9;
-    if seconds > MOST_SECONDS {
-        return Err(CommandError::Usage(format!(
-            "to prove a share of {} % of waits of {} takes {seconds:.0} s for each method, which is not done for all: measure those that \
-             matter with `timermeter wait TIMER… --durations {} --for {seconds:.0}s -o report.json`, and give --from report.json",
-            100.0 * share,
-            short_time(every_ns as f64),
-            short_time(every_ns as f64).replace(' ', "").replace('µ', "u"),
-        )));
-    }
-    Ok(WaitArgs {
-        durations: vec![Lengths(vec![every_ns])],
-        at_least: Some(waits_to_prove(share).clamp(200.0, 1e6) as u32),
-        ..WaitArgs::first_look(WaitingArgs {
-            timers: if hosted { vec!["*:*".into()] } else { Vec::new() },
-            agents: pick.agents.clone(),
-            runtimes: RuntimeArgs { names: named.into_iter().collect() },
-            ..WaitingArgs::default()
-        })
+    Ok(WaitingArgs {
+        timers: if hosted { vec!["*:*".into()] } else { Vec::new() },
+        agents: pick.agents.clone(),
+        runtimes: RuntimeArgs { names: named.into_iter().collect() },
+        ..WaitingArgs::default()
     })
 }
 

@@ -9,7 +9,6 @@ use super::{CommandError, tell};
 use crate::cli::WaitArgs;
 use crate::model::Status;
 use crate::prober::waits::campaign::{self, Broken};
-use crate::prober::waits::plan::WaitPlan;
 use crate::recording::{ObservedWaits, Recording};
 use crate::text::numbers::time;
 use crate::trace::WaitTrace;
@@ -41,17 +40,7 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         settings.lengths_ns.sort_unstable();
         settings.lengths_ns.dedup();
     }
-    if let Some(waits) = args.at_least {
-        /// Nanoseconds a timer: more than is needed to choose.
-        const MOST_NS: f64 = 3e10;
-        let plan = &mut settings.plan;
-        let each = waits.div_ceil(plan.processes);
-        *plan = WaitPlan {
-            waits: each.max(plan.waits),
-            length_ns: MOST_NS / f64::from(plan.processes),
-            ..plan.whole()
-        };
-    }
+    settings.plan = args.plan.unwrap_or(settings.plan);
     settings.span = args.span.map(Duration::from_secs_f64);
     settings.break_ns = args.break_at.map(|at| at.0 as u64);
     // What was named is measured, and no longer waits beside it.

@@ -48,7 +48,7 @@ fn compact(time: &str) -> String {
 }
 
 /// How well a method keeps what is asked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Waiter {
     /// Its id.
     pub id: String,
@@ -72,6 +72,9 @@ pub struct Waiter {
     pub max_ns: f64,
     /// The share of a CPU that it takes; null where it is unknown.
     pub overhead: Option<f64>,
+    /// Whether its steps are longer than the bound.
+    #[serde(skip)]
+    pub too_coarse: bool,
     /// What to mind.
     pub notes: Vec<String>,
     /// Why it does not suffice; null where it does.
@@ -159,7 +162,30 @@ pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, Punctu
     Ok(WaitChoice { asked: *asked, length_ns, picked, nearest, others: all })
 }
 
+/// Methods of which the waits that a report has do not exclude that they suffice, the cheapest first.
+#[must_use]
+pub fn promising(report: &Report, asked: &Punctuality) -> Vec<String> {
+    let Ok(choice) = choose(report, asked) else { return Vec::new() };
+    let mut all: Vec<Waiter> = choice
+        .picked
+        .into_iter()
+        .chain(choice.nearest)
+        .chain(choice.others)
+        .filter(|waiter| waiter.may_suffice(asked))
+        .collect();
+    let cost = |waiter: &Waiter| waiter.overhead.unwrap_or(f64::INFINITY);
+    all.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+    all.into_iter().map(|waiter| waiter.id).collect()
+}
+
 impl Waiter {
+    /// Whether more waits may show that it suffices.
+    fn may_suffice(&self, asked: &Punctuality) -> bool {
+        let affordable = |most: f64| self.overhead.is_none_or(|overhead| overhead <= most);
+        let at_most = 1.0 - at_least(1.0 - self.share, self.waits);
+        !self.too_coarse && at_most >= asked.share && asked.overhead.is_none_or(affordable)
+    }
+
     fn judged(row: &WaitRow, figures: &WaitFigures, late: &Lateness, asked: &Punctuality) -> Self {
         let share = within(late, asked.within_ns);
         let share_at_least = at_least(share, late.waits);
@@ -176,10 +202,12 @@ impl Waiter {
             p99_ns: late.p99_ns.map(|known| known.value),
             max_ns: late.max_ns,
             overhead,
+            too_coarse: false,
             notes: Vec::new(),
             reason: None,
         };
         let step = coarsest(figures).filter(|step| *step > asked.within_ns);
+        waiter.too_coarse = step.is_some();
         waiter.reason = match step {
             Some(step) => Some(format!(
                 "it waits in steps of {}, and what is left of a period is no multiple of that",

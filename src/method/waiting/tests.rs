@@ -39,6 +39,23 @@ fn few_waits_prove_little() {
 }
 
 #[test]
+fn what_few_waits_do_not_exclude_is_worth_more_of_them() {
+    let asked = Punctuality::new(1e6, 5e4, 0.99, Some(0.02)).expect("it makes sense");
+    let waiter = |share: f64, waits, overhead| Waiter { share, waits, overhead, ..Waiter::default() };
+    for (waiter, may) in [
+        (waiter(1.0, 24, Some(0.01)), true),
+        (waiter(23.0 / 24.0, 24, Some(0.01)), true),
+        (waiter(20.0 / 24.0, 24, Some(0.01)), false),
+        (waiter(0.98, 10_000, Some(0.01)), false),
+        (waiter(1.0, 24, Some(0.03)), false),
+        (waiter(1.0, 24, None), true),
+        (Waiter { too_coarse: true, ..waiter(1.0, 24, Some(0.01)) }, false),
+    ] {
+        assert_eq!(waiter.may_suffice(&asked), may, "{waiter:?}");
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     assert!(Punctuality::new(1e6, 5e4, 0.99, Some(0.02)).is_ok());
     for (every, within, share, overhead) in

@@ -74,6 +74,27 @@ impl WaitPlan {
         Self { further: 0, first: 1.0, long_rounds: 0, ..*self }
     }
 
+    /// So many waits of each length at least, unless that takes too long.
+    #[must_use]
+    pub fn at_least(&self, waits: u32) -> Self {
+        /// Nanoseconds a timer: more than is needed to choose.
+        const MOST_NS: f64 = 3e10;
+        let each = waits.div_ceil(self.processes);
+        Self { waits: each.max(self.waits), length_ns: MOST_NS / f64::from(self.processes), ..self.whole() }
+    }
+
+    /// A look at which methods are worth further waits: no figure is quoted from it.
+    pub const GLANCE: Self = Self {
+        name: "glance",
+        processes: 1,
+        waits: 24,
+        length_ns: 5e7,
+        scan: 16,
+        scan_ns: 0.0,
+        long_rounds: 0,
+        arms: 4,
+        ..Self::QUICK
+    };
     /// A first look.
     pub const QUICK: Self = Self {
         name: "quick",
