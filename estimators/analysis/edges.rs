@@ -3,7 +3,7 @@
 
 /// Stretches of which it is told.
 /// *Judgement*: of so many even ones without any order, neighbours correlate by less than −0.2 in one of six clocks, and then they are not odd.
-const FEWEST: usize = 24;
+pub const FEWEST: usize = 24;
 
 /// A stretch between two edges is odd when it is this share of the median longer or shorter.
 /// *Computed*: where both edges are moved evenly within a step, the stretch is triangular over two steps, and 56 % are odd.

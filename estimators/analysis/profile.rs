@@ -4,7 +4,7 @@ mod contradicted;
 mod looks;
 mod placed;
 
-use self::looks::Looks;
+use self::looks::{Looks, Shown};
 use self::placed::placed;
 use crate::analysis::adds::adds;
 use crate::analysis::core_frequency::{CoreFrequency, Following};
@@ -79,12 +79,7 @@ impl Profile {
     /// The step in nanoseconds, or what it can be at most.
     #[must_use]
     pub fn step_at_most_ns(&self) -> Option<f64> {
-        let ticks = match &self.resolution {
-            Resolution::Resolved { step, .. } => step.value,
-            Resolution::AtMost { bound, .. } => *bound,
-            Resolution::Unmoved => return None,
-        };
-        Some(ticks * self.ns_per_tick?)
+        Some(self.resolution.at_most()? * self.ns_per_tick?)
     }
 
     /// The resolved step in nanoseconds.
@@ -104,22 +99,19 @@ impl Profile {
 /// Computes the profile.
 #[must_use]
 pub fn profile(trace: &Trace) -> Profile {
-    let tight: Vec<Vec<i64>> = trace.runs.iter().map(|run| successive(&run.readings.values)).collect();
-    let all: Vec<&Run> = trace.runs.iter().collect();
-    let by_reference = Looks::of(trace, &all, View::by_reference(trace));
-    let context = by_reference.context();
-    let processes: Vec<Process> = Process::all(trace).collect();
-    let resolution = agreed(resolve(&groups(trace), &tight, &context), &processes, context.work_unit);
+    let shown = Shown::all(trace);
+    let resolution = resolution_of(trace, &shown);
     let step = match &resolution {
         Resolution::Resolved { step, .. } => Some(step.value),
         _ => None,
     };
     let (ns_per_tick, rate_uncertainty) = rate::tick(trace).unzip();
     let accuracy_ns = step.zip(ns_per_tick).map(|(step, ns)| step * ns);
-    let measured: Vec<&Run> = all.iter().copied().filter(|run| !never_moved(run)).collect();
-    let still = measured.is_empty() && all.iter().any(|run| never_moved(run));
-    let calm = calm(measured);
-    let looks = Looks::of(trace, &calm, View::of(trace, step));
+    let measured: Vec<Shown> = shown.into_iter().filter(|shown| !never_moved(shown.run)).collect();
+    let still = measured.is_empty() && !trace.runs.is_empty();
+    let shown = calm(measured);
+    let looks = Looks::of(trace, &shown, View::of(trace, step));
+    let calm: Vec<&Run> = shown.iter().map(|shown| shown.run).collect();
     let mut found = looks.found(accuracy_ns);
     let contradicted = midmean(&found.costs)
         .zip(ns_per_tick)
@@ -154,6 +146,19 @@ pub fn profile(trace: &Trace) -> Profile {
     if shared { on_a_shared_core(profile) } else { profile }
 }
 
+/// In which steps the timer moves: what is known of it without its other figures.
+#[must_use]
+pub fn resolution(trace: &Trace) -> Resolution {
+    resolution_of(trace, &Shown::all(trace))
+}
+
+fn resolution_of(trace: &Trace, shown: &[Shown]) -> Resolution {
+    let tight: Vec<Vec<i64>> = trace.runs.iter().map(|run| successive(&run.readings.values)).collect();
+    let context = Looks::of(trace, shown, View::by_reference(trace)).context();
+    let processes: Vec<Process> = Process::all(trace).collect();
+    agreed(resolve(&groups(trace), &tight, &context), &processes, context.work_unit)
+}
+
 /// What the cost may be off by beyond what processes differ by, where all of them were disturbed throughout, as a share of it.
 /// *Seen*: `rdtsc` at 40 cycles instead of 45.8; both sides.
 const SHARED: f64 = 0.1;
@@ -175,8 +180,9 @@ fn on_a_shared_core(mut profile: Profile) -> Profile {
 /// taken for and what the timer's accuracy is: `step` in its ticks where the step is known. `None` where it was disturbed.
 #[must_use]
 pub fn one_more(trace: &Trace, kind: Kind, step: Option<f64>, accuracy_ns: f64) -> Option<(f64, f64)> {
-    let runs: Vec<&Run> = trace.runs.iter().filter(|run| run.is_calm() && !never_moved(run)).collect();
-    let looks = Looks::of(trace, &runs, View::of(trace, step));
+    let calm = trace.runs.iter().filter(|run| run.is_calm() && !never_moved(run));
+    let shown: Vec<Shown> = calm.map(|run| Shown::of(trace, run)).collect();
+    let looks = Looks::of(trace, &shown, View::of(trace, step));
     let figures = looks.figures(kind, CoreFrequency(trace.core_hz), Some(accuracy_ns));
     let placed = placed(figures, trace.reference.step * trace.reference.ns_per_tick);
     Some((*placed.costs.first()?, *placed.spreads.first()?))
@@ -187,9 +193,9 @@ pub fn one_more(trace: &Trace, kind: Kind, step: Option<f64>, accuracy_ns: f64) 
 pub const FEWEST: usize = 3;
 
 /// The processes that had a core of their own while they measured; all of them where those are too few.
-fn calm(runs: Vec<&Run>) -> Vec<&Run> {
-    let count = runs.iter().filter(|run| run.is_calm()).count();
-    runs.into_iter().filter(|run| count < FEWEST || run.is_calm()).collect()
+fn calm(all: Vec<Shown>) -> Vec<Shown> {
+    let count = all.iter().filter(|shown| shown.run.is_calm()).count();
+    all.into_iter().filter(|shown| count < FEWEST || shown.run.is_calm()).collect()
 }
 
 /// All intervals, those of long observations included.

@@ -55,6 +55,18 @@ pub enum Resolution {
     Unmoved,
 }
 
+impl Resolution {
+    /// The step, or what it is no longer than, in ticks; `None` where the timer never moved.
+    #[must_use]
+    pub fn at_most(&self) -> Option<f64> {
+        match self {
+            Self::Resolved { step, .. } => Some(step.value),
+            Self::AtMost { bound, .. } => Some(*bound),
+            Self::Unmoved => None,
+        }
+    }
+}
+
 /// Which rule found the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {

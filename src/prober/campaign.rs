@@ -22,7 +22,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timers::{Deadline, Fault, KeptOff};
 
-use crate::analysis::profile::profile;
+use crate::analysis::profile::resolution;
 use crate::analysis::resolution::Resolution;
 use crate::analysis::statistics::nine_tenths;
 use crate::model::Estimate;
@@ -321,5 +321,5 @@ impl<'a> Campaign<'a> {
 }
 
 fn is_resolved(stored: &Stored) -> bool {
-    matches!(profile(&stored.open()).resolution, Resolution::Resolved { .. })
+    matches!(resolution(&stored.open()), Resolution::Resolved { .. })
 }

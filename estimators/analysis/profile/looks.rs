@@ -11,6 +11,22 @@ use crate::analysis::singles::View;
 use crate::analysis::statistics::{median, midmean};
 use crate::trace::{Run, Trace};
 
+/// A process, and what its single invocations may be taken for as the reference shows them.
+pub(super) struct Shown<'a> {
+    pub(super) run: &'a Run,
+    fits: Option<Fits>,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn of(trace: &Trace, run: &'a Run) -> Self {
+        Self { run, fits: View::by_reference(trace).fits(run, trace) }
+    }
+
+    pub(super) fn all(trace: &'a Trace) -> Vec<Self> {
+        trace.runs.iter().map(|run| Self::of(trace, run)).collect()
+    }
+}
+
 /// What processes saw of single invocations.
 pub(super) struct Looks<'a> {
     pub(super) trace: &'a Trace,
@@ -26,15 +42,13 @@ pub(super) struct Looks<'a> {
 }
 
 impl<'a> Looks<'a> {
-    pub(super) fn of(trace: &'a Trace, runs: &[&'a Run], view: View) -> Self {
-        let reference_view = View::by_reference(trace);
-        let fitted =
-            |view: &View| -> Vec<Option<Fits>> { runs.iter().map(|run| view.fits(run, trace)).collect() };
-        let by_reference = fitted(&reference_view);
-        let fits = if view.of_intervals { fitted(&view) } else { by_reference.clone() };
-        let whole = runs.iter().zip(fits).zip(by_reference);
-        let whole: Vec<(&Run, Fits, Fits)> =
-            whole.filter_map(|((run, fits), by_reference)| Some((*run, fits?, by_reference?))).collect();
+    pub(super) fn of(trace: &'a Trace, shown: &[Shown<'a>], view: View) -> Self {
+        let whole = shown.iter().filter_map(|Shown { run, fits }| {
+            let by_reference = fits.clone()?;
+            let fits = if view.of_intervals { view.fits(run, trace)? } else { by_reference.clone() };
+            Some((*run, fits, by_reference))
+        });
+        let whole: Vec<(&Run, Fits, Fits)> = whole.collect();
         let fits: Vec<Fits> = whole.iter().map(|(_, fits, _)| fits.clone()).collect();
         let by_reference: Vec<Fits> = whole.iter().map(|(_, _, fits)| fits.clone()).collect();
         let agreed = Fits::agreed(&fits);

@@ -7,7 +7,7 @@ use timers::Fault;
 
 use super::subject::Subject;
 use crate::analysis::cost;
-use crate::analysis::profile::profile;
+use crate::analysis::profile::resolution;
 use crate::prober::examination::{Examined, Known, Session};
 use crate::prober::host::{Host, Settings, connect};
 use crate::prober::outside::Moment;
@@ -218,7 +218,8 @@ fn rough(subject: &Subject) -> [f64; 2] {
     let Ok(stored) = &subject.outcome else { return [1_000.0, 0.0] };
     let trace = stored.open();
     // Only for slow ones does it matter how long they have to be watched.
-    let step_ns = subject.is_slow().then(|| profile(&trace).step_at_most_ns()).flatten();
+    let step = || Some(resolution(&trace).at_most()? * trace.ns_per_tick?);
+    let step_ns = subject.is_slow().then(step).flatten();
     [rough_cost(&trace), step_ns.filter(|step| step.is_finite()).unwrap_or(0.0)]
 }
 

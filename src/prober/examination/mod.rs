@@ -252,8 +252,12 @@ impl Session {
         Ok(found)
     }
 
-    /// Where the edges are of a clock that is read often in each step, as far as that takes no longer than to find its order.
+    /// Where the edges are of a clock that is read often in each step, as far as that takes no longer than to find its order. Of one that
+    /// does not step often enough in that time nothing would follow.
     fn edges(&mut self, known: &Known, one: &mut Examined) -> Answer<()> {
+        if edges::FEWEST as f64 * one.step_ns > known.plan.order_ns {
+            return Ok(());
+        }
         let affordable = (known.plan.order_ns / (one.cost_ns + 5.0)) as u32;
         let (mut left, mut count) = (affordable, FIRST_EDGES);
         let evidence = &mut one.trace.evidence;
