@@ -260,19 +260,6 @@ pub(super) fn in_words(status: ExitStatus) -> String {
     let Some(signal) = timers::os::process::signal(status) else {
         return status.code().map_or_else(|| "ended".into(), |code| format!("exited with status {code}"));
     };
-    let name = match signal {
-        1 => " (SIGHUP)",
-        2 => " (SIGINT)",
-        3 => " (SIGQUIT)",
-        4 => " (SIGILL)",
-        5 => " (SIGTRAP)",
-        6 => " (SIGABRT)",
-        8 => " (SIGFPE)",
-        9 => " (SIGKILL)",
-        11 => " (SIGSEGV)",
-        13 => " (SIGPIPE)",
-        15 => " (SIGTERM)",
-        _ => "",
-    };
+    let name = timers::os::process::signal_name(signal).map_or_else(String::new, |name| format!(" ({name})"));
     format!("was killed by signal {signal}{name}")
 }

@@ -70,16 +70,6 @@ impl<R: Read> Read for Gauge<R> {
     }
 }
 
-/// Refuses what says at its head that it unpacks to too much; 0 where it does not say.
-pub(super) fn refuse_declared(bytes: u64, packed: usize) -> io::Result<()> {
-    if bytes > most_from(packed) {
-        return Err(too_much(format!(
-            "it says that it unpacks to {bytes} bytes, more than {MOST_TIMES} times its size, or more than {MOST_BYTES}"
-        )));
-    }
-    Ok(())
-}
-
 fn most_from(packed: usize) -> u64 {
     (packed as u64).saturating_mul(MOST_TIMES).clamp(FEW_BYTES, MOST_BYTES)
 }

@@ -14,7 +14,6 @@ use flate2::write::GzEncoder;
 use mutation::{Change, change, changed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use timermeter::comparison::{self, Comparison};
 use timermeter::method::waiting::{Punctuality, WaitChoice, choose};
 use timermeter::model::{Cycles, Hertz, Nanos, Report};
@@ -143,16 +142,14 @@ fn traces() {
     });
 }
 
-/// What stands before the JSON, of today's traces and of older ones: the header, the tables and the check.
+/// What stands before the JSON: the header and the tables.
 #[test]
 fn frames() {
     fuzz("trace", 3_000, |json| {
-        for mut bytes in [gzip(json), compress_to_vec(json, CompressionLevel::Fastest)] {
-            let places = bytes.len().min(20);
-            for at in 0..places {
-                bytes[at] ^= json.get(at).copied().unwrap_or(0) & 0x11;
-                let _ = Recording::unpack(&bytes, "a.trace");
-            }
+        let mut bytes = gzip(json);
+        for at in 0..bytes.len().min(20) {
+            bytes[at] ^= json.get(at).copied().unwrap_or(0) & 0x11;
+            let _ = Recording::unpack(&bytes, "a.trace");
         }
         true
     });

@@ -36,9 +36,7 @@ pub(crate) fn attempt(label: &str, instruction: fn() -> u64) -> Result<(), Unava
             )));
         }
         Some(0) => return Ok(()),
-        Some(libc::SIGILL) => "SIGILL".to_owned(),
-        Some(libc::SIGSEGV) => "SIGSEGV".to_owned(),
-        Some(other) => format!("status {other}"),
+        Some(met) => super::process::signal_name(met).map_or_else(|| format!("status {met}"), str::to_owned),
     };
     Err(Unavailable::because(format!(
         "{label} faults ({signal}): this processor does not have it, or the kernel does not permit it"

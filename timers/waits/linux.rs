@@ -8,7 +8,7 @@
 //! `epoll_wait` are asked in milliseconds, rounded up.
 //! Sources: the manual pages of the calls, `time(7)`, `PR_SET_TIMERSLACK(2const)`.
 
-use super::catalogue::known;
+use super::method::known;
 
 const SLACK: bool = true;
 const EXACT: bool = false;

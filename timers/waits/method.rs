@@ -71,3 +71,18 @@ impl Periodic for Relative<'_> {
         self.countdown.wait(self.period_ns);
     }
 }
+
+/// What one system has to wait with, as it is known on all of them: name, id, label, unit in nanoseconds, timer slack, answers.
+macro_rules! known {
+    ($($name:ident, $id:literal, $label:literal, $unit_ns:expr, $slack:ident, $answers:ident;)*) => {
+        $(#[allow(dead_code, reason = "other systems than its own know it by the list")]
+        pub(crate) const $name: $crate::waits::WaitInfo = $crate::waits::WaitInfo {
+            id: $id, label: $label, means: $crate::waits::Means::Blocks, unit_ns: $unit_ns, slack: $slack,
+        };)*
+
+        /// All of them, with what they answer.
+        pub(crate) const ALL: &[($crate::waits::WaitInfo, $crate::waits::Answers)] =
+            &[$(($name, $crate::waits::Answers::$answers)),*];
+    };
+}
+pub(crate) use known;

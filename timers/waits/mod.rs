@@ -13,11 +13,10 @@ mod standard;
 mod tokio_time;
 pub(crate) mod windows;
 
-pub use catalogue::{Answers, WaitEntry, catalogue, find, floor};
-
-use crate::Timer;
 use crate::os::Common;
 use crate::subject::{Answer, Fault};
+use crate::{Timer, Unavailable};
+pub use catalogue::{catalogue, find, floor};
 
 /// The id of the timer that waits for nothing: what is around a wait.
 pub const FLOOR_ID: &str = "nothing";
@@ -49,6 +48,38 @@ pub enum Means {
     Spins,
     /// It blocks first and computes at the end.
     Hybrid,
+}
+
+/// A timer that waits as the catalogue knows it.
+#[derive(Clone, Copy)]
+pub struct WaitEntry {
+    /// Name, label, and what it is.
+    pub info: WaitInfo,
+    /// Which questions it answers.
+    pub answers: Answers,
+    /// Whether it can be used on this machine, and if not, why.
+    pub availability: fn() -> Result<(), Unavailable>,
+    /// Opens it for the calling thread.
+    pub open: fn() -> Result<Box<dyn WaitSubject>, Unavailable>,
+}
+
+/// Which questions a timer answers that waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// [`WaitSubject::waits`].
+    pub waits: bool,
+    /// [`WaitSubject::arms`].
+    pub arms: bool,
+    /// [`WaitSubject::periods`].
+    pub periods: bool,
+}
+
+impl Answers {
+    pub(crate) const NONE: Self = Self { waits: false, arms: false, periods: false };
+    pub(crate) const WAITS: Self = Self { waits: true, ..Self::NONE };
+    pub(crate) const LOOP: Self = Self { periods: true, ..Self::WAITS };
+    pub(crate) const ARMED: Self = Self { arms: true, ..Self::WAITS };
+    pub(crate) const ALL: Self = Self { arms: true, ..Self::LOOP };
 }
 
 /// What is asked of a method to wait.

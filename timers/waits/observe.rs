@@ -17,6 +17,28 @@ use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
 use crate::{Ticks, Timer, Visitor};
 
+/// A list of methods, each with how it answers: `waits`, `arms` and `periods` by the trait of that question, `relative` for
+/// periods by a loop of its waits.
+macro_rules! methods {
+    ($($method:ty: $($how:ident)+;)*) => {
+        &[$($crate::waits::WaitEntry {
+            info: <$method as $crate::waits::method::Method>::INFO,
+            answers: $crate::waits::observe::Ways::<$method> {
+                $($how: Some(|method| method),)+ ..$crate::waits::observe::Ways::NONE
+            }.answers(),
+            availability: || <$method as $crate::waits::method::Method>::open().map(drop),
+            open: || Ok(Box::new($crate::waits::observe::Observed {
+                method: <$method as $crate::waits::method::Method>::open()?,
+                ways: $crate::waits::observe::Ways {
+                    $($how: Some(|method| method),)+ ..$crate::waits::observe::Ways::NONE
+                },
+            })),
+        }),*]
+    };
+}
+#[allow(unused_imports, reason = "some systems have no list of their own")]
+pub(crate) use methods;
+
 /// A method that is watched.
 pub(crate) struct Observed<T: 'static> {
     pub method: T,

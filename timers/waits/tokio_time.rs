@@ -48,8 +48,8 @@ mod this_build {
     use super::{INTERVAL, SLEEP, WaitEntry, WaitInfo};
     use crate::Unavailable;
     use crate::subject::Answer;
-    use crate::waits::catalogue::methods;
     use crate::waits::method::{Armed, Countdown, Method, Periodic};
+    use crate::waits::observe::methods;
 
     pub(crate) const ALL: &[WaitEntry] = methods![Sleep: waits arms; Ticks: periods;];
 

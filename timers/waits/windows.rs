@@ -13,7 +13,7 @@
 //! [timer queues]: https://learn.microsoft.com/windows/win32/sync/timer-queues
 //! [thread pool]: https://learn.microsoft.com/windows/win32/api/threadpoolapiset/nf-threadpoolapiset-setthreadpooltimer
 
-use super::catalogue::known;
+use super::method::known;
 
 /// Windows has no timer slack; a thread-pool timer may be given a window of its own, and gets none here.
 const EXACT: bool = false;

@@ -42,6 +42,10 @@ pub fn signal(_status: ExitStatus) -> Option<i32> {
     None
 }
 
+pub fn signal_name(_signal: i32) -> Option<&'static str> {
+    None
+}
+
 pub fn all() -> Vec<(Pid, Pid)> {
     Vec::new()
 }

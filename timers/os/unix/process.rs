@@ -87,6 +87,12 @@ pub fn signal(status: ExitStatus) -> Option<i32> {
     status.signal()
 }
 
+/// As `signal.h` calls it: `SIGKILL`.
+#[must_use]
+pub fn signal_name(signal: i32) -> Option<&'static str> {
+    signal_hook::low_level::signal_name(signal)
+}
+
 fn waits(child: Pid, options: WaitIdOptions) -> bool {
     raw(child).is_some_and(|child| matches!(waitid(WaitId::Pid(child), options), Ok(Some(_))))
 }

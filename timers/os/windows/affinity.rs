@@ -14,7 +14,7 @@ use windows_sys::Win32::System::Threading::{
     SetProcessAffinityMask, SetThreadGroupAffinity,
 };
 
-use super::process::Handle;
+use super::handle::{Handle, checked};
 use crate::os::AffinityError;
 
 const GROUP: u32 = usize::BITS;
@@ -102,10 +102,6 @@ fn mask(cpus: &[u32]) -> Option<(u16, usize)> {
     let same = cpus.iter().all(|cpu| cpu / GROUP == group);
     let mask = cpus.iter().fold(0, |mask, cpu| mask | 1 << (cpu % GROUP));
     same.then_some((u16::try_from(group).ok()?, mask))
-}
-
-pub(super) fn checked(succeeded: i32) -> io::Result<()> {
-    if succeeded == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 #[cfg(test)]

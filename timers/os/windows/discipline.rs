@@ -5,7 +5,7 @@ use std::io;
 
 use windows_sys::Win32::System::SystemInformation::GetSystemTimeAdjustment;
 
-use super::affinity::checked;
+use super::handle::checked;
 pub use crate::os::other::discipline::discipline;
 
 /// Where the tick is declared.

@@ -13,7 +13,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::OVERLAPPED;
 
-use super::affinity::checked;
+use super::handle::checked;
 
 /// Opens a file to be read.
 ///

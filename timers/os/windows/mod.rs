@@ -5,6 +5,7 @@ pub mod clocks;
 pub mod discipline;
 pub mod files;
 mod functions;
+mod handle;
 pub mod limits;
 pub mod machine;
 pub mod process;

@@ -4,7 +4,7 @@
 //! [job objects]: https://learn.microsoft.com/windows/win32/procthread/job-objects
 
 use std::collections::BTreeMap;
-use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::io::{AsRawHandle, OwnedHandle};
 use std::os::windows::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,14 +18,16 @@ use windows_sys::Win32::System::JobObjects::{
     TerminateJobObject,
 };
 use windows_sys::Win32::System::Threading::{
-    CREATE_NEW_PROCESS_GROUP, CREATE_SUSPENDED, GetProcessTimes, INFINITE, OpenProcess, PROCESS_SYNCHRONIZE,
+    CREATE_NEW_PROCESS_GROUP, CREATE_SUSPENDED, GetProcessTimes, INFINITE, PROCESS_SYNCHRONIZE,
     WaitForSingleObject,
 };
 
-use super::affinity::{checked, inherit};
+use super::affinity::inherit;
 use super::functions;
+use super::handle::{Handle, checked, owned};
 pub use crate::os::other::process::{
-    adopt_descendants, all, end_all_with, end_child, ends_with, ends_with_its_starter, hidden, listed, signal,
+    adopt_descendants, all, end_all_with, end_child, ends_with, ends_with_its_starter, hidden, listed,
+    signal, signal_name,
 };
 use crate::os::{CpuTime, Pid};
 
@@ -36,28 +38,6 @@ pub const NEEDS_GUARD: bool = false;
 const ENDED: u32 = 1;
 
 static JOBS: Mutex<BTreeMap<u32, OwnedHandle>> = Mutex::new(BTreeMap::new());
-
-/// A process by its number.
-pub(super) struct Handle(OwnedHandle);
-
-impl Handle {
-    pub(super) fn of(process: u32, access: u32) -> io::Result<Self> {
-        // SAFETY: plain numbers.
-        owned(unsafe { OpenProcess(access, 0, process) }).map(Self)
-    }
-
-    pub(super) fn raw(&self) -> HANDLE {
-        self.0.as_raw_handle()
-    }
-}
-
-fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
-    if handle.is_null() {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: it was just made for the caller, and has no other owner.
-    Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
-}
 
 /// Has the process of `command` be one that [`spawn`] can put into a job of its own, which can be ended as a whole.
 ///

@@ -11,7 +11,7 @@ use std::{io, process, thread};
 use windows_sys::Win32::Foundation::STATUS_CONTROL_C_EXIT;
 use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler};
 
-use super::affinity::checked;
+use super::handle::checked;
 
 /// An event that asks this program to end.
 #[derive(Clone, Copy, Debug)]

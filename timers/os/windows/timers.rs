@@ -15,7 +15,7 @@ use windows_sys::Win32::System::WindowsProgramming::{
     QueryProcessCycleTime, QueryThreadCycleTime, QueryUnbiasedInterruptTime,
 };
 
-use super::{clocks, discipline, functions};
+use super::{discipline, functions};
 use crate::{Info, Ticks, Timer, Unavailable, windows as infos, work};
 
 /// What a call wrote that returns nothing, or cannot fail.
@@ -34,6 +34,30 @@ fn hundreds(time: FILETIME) -> u64 {
 /// How often the timer interrupt moves the coarse clocks, as the system declares it.
 fn tick() -> Option<f64> {
     discipline::declared_tick_ns().ok().map(|ns| ns as f64)
+}
+
+unsafe extern "C" {
+    fn _ftime64(time: *mut Timeb);
+    // No arguments, no preconditions.
+    /// Milliseconds of real time since the process began: what POSIX calls so is another one.
+    #[link_name = "clock"]
+    safe fn crt_clock() -> i32;
+}
+
+#[repr(C)]
+struct Timeb {
+    time: i64,
+    millitm: u16,
+    timezone: i16,
+    dstflag: i16,
+}
+
+/// Seconds and milliseconds of the time of the day.
+#[inline(always)]
+fn ftime64() -> (i64, u16) {
+    // SAFETY: the pointer is valid.
+    let time: Timeb = written(|to| unsafe { _ftime64(to) });
+    (time.time, time.millitm)
 }
 
 /// Timers of functions that every Windows has. Each reading is made by the block, which calls that function and nothing else.
@@ -78,8 +102,8 @@ imported! {
     UnbiasedTime, UNBIASED_TIME, u64, written(|to| { QueryUnbiasedInterruptTime(to); }), |time| time, Self::INFO.ns_per_tick, tick();
     TickCount, TICK_COUNT, u32, GetTickCount(), u64::from, Self::INFO.ns_per_tick, tick();
     TickCount64, TICK_COUNT_64, u64, GetTickCount64(), |count| count, Self::INFO.ns_per_tick, tick();
-    CrtClock, CRT_CLOCK, i32, clocks::crt_clock(), |clock: i32| clock as u64, Self::INFO.ns_per_tick, None;
-    Ftime64, FTIME64, (i64, u16), clocks::ftime64(), |(seconds, milliseconds): (i64, u16)| seconds.wrapping_mul(1000).wrapping_add(milliseconds.into()) as u64, Self::INFO.ns_per_tick, tick();
+    CrtClock, CRT_CLOCK, i32, crt_clock(), |clock: i32| clock as u64, Self::INFO.ns_per_tick, None;
+    Ftime64, FTIME64, (i64, u16), ftime64(), |(seconds, milliseconds): (i64, u16)| seconds.wrapping_mul(1000).wrapping_add(milliseconds.into()) as u64, Self::INFO.ns_per_tick, tick();
 }
 
 /// Nanoseconds in a tick of the performance counter.

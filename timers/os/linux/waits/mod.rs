@@ -18,7 +18,7 @@ use libc::{c_int, c_long, timespec, timeval};
 use crate::Unavailable;
 use crate::subject::{Answer, Fault};
 use crate::waits::WaitEntry;
-use crate::waits::catalogue::methods;
+use crate::waits::observe::methods;
 
 pub(crate) const OWN: &[WaitEntry] = methods![
     sleeps::Nanosleep: waits relative;

@@ -9,7 +9,7 @@ use std::io;
 
 use crate::Unavailable;
 use crate::waits::WaitEntry;
-use crate::waits::catalogue::methods;
+use crate::waits::observe::methods;
 
 pub(crate) const OWN: &[WaitEntry] = methods![
     sleeps::Sleep: waits relative;
