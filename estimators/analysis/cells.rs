@@ -66,7 +66,7 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// From samples in ticks of whoever moves in steps of `step` ticks. `None` without samples.
+    /// From samples in ticks of a timer that moves in steps of `step` ticks. `None` without samples.
     pub(crate) fn of(samples: &[i64], step: f64) -> Option<Self> {
         let in_order: Vec<f64> = samples.iter().map(|&ticks| (ticks as f64 / step).round()).collect();
         let levels = sorted(&in_order);

@@ -1,4 +1,4 @@
-//! Whether the edges of a clock are where its time is. Browsers move each edge at random within its step, so that nobody can time by
+//! Whether the edges of a clock are where its time is. Browsers move each edge at random within its step, so that no program can time by
 //! looking for edges; the values then still lie on a grid, and steps tell nothing of it. What lies between two edges does: reads, counted.
 
 /// Stretches of which it is told.

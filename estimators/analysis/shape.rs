@@ -92,7 +92,7 @@ pub struct Agreed {
 }
 
 impl Fits {
-    /// From samples in ticks of whoever moves in steps of `step` ticks; `moments` are those of an invocation, in steps, `fitted`
+    /// From samples in ticks of a timer that moves in steps of `step` ticks; `moments` are those of an invocation, in steps, `fitted`
     /// what of them laws have to have. `None` without samples.
     #[must_use]
     pub fn of(samples: &[i64], step: f64, moments: Moments, fitted: Moments) -> Option<Self> {
@@ -170,7 +170,7 @@ impl Fits {
     }
 }
 
-/// The distribution of single invocations, in ticks of whoever shows them.
+/// The distribution of single invocations, in ticks of the timer that shows them.
 #[derive(Clone, Debug)]
 pub struct Shape {
     step: f64,

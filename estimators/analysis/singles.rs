@@ -17,7 +17,7 @@ pub const FINER: f64 = 0.75;
 pub struct View {
     /// Whether it is the timer itself, by its successive readings.
     pub of_intervals: bool,
-    /// Nanoseconds in a tick of whoever shows them.
+    /// Nanoseconds in a tick of the timer that shows them.
     pub ns_per_tick: f64,
     /// Its step, in its ticks.
     pub step: f64,
@@ -45,7 +45,7 @@ impl View {
         (finer && read).then_some(Self { of_intervals: true, ns_per_tick, step })
     }
 
-    /// Single invocations of a process, in ticks of whoever shows them; with the bracket where that is the reference.
+    /// Single invocations of a process, in ticks of the timer that shows them; with the bracket where that is the reference.
     #[must_use]
     pub fn samples(&self, run: &Run) -> Vec<i64> {
         if self.of_intervals { successive(&run.readings.values) } else { run.singles.deltas.clone() }

@@ -19,8 +19,8 @@ pub struct Evidence {
     /// Comparisons with the reference, made once a round during the whole campaign.
     #[serde(rename = "glances")]
     pub sparse_comparisons: Vec<[i64; 3]>,
-    /// What passed between the first and the last of those by the clock of who asked, in nanoseconds: at least, and at most. None where nobody
-    /// looked, or where the reference is not known to move as time passes.
+    /// What passed between the first and the last of those by the clock of the runner, in nanoseconds: at least, and at most. None where it
+    /// did not look, or where the reference is not known to move as time passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_ns: Option<[u64; 2]>,
     /// Those made after each process of two rounds.

@@ -88,7 +88,7 @@ pub(super) fn candidates(sides: [&[Seen]; 3], common: Common) -> impl Iterator<I
 }
 
 /// In which units a figure may be the same: a cost that follows the core in cycles, one that does not in nanoseconds, in either where
-/// nobody can tell. A Quality goes by its cost. Several runs tell it best, else the processes of each.
+/// that is unknown. A Quality goes by its cost. Several runs tell it best, else the processes of each.
 fn units(quantity: Quantity, sides: [&[Seen]; 3], common: Common) -> &'static [Option<Unit>] {
     if ![Quantity::COST, Quantity::QUALITY].contains(&quantity) {
         return &[None];

@@ -54,7 +54,7 @@ enum Operator {
 const GRAMMAR: &str = "write FIELD OPERATOR NUMBER, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', \
                        'accuracy>0ns', 'spread<-0.05', 'lost>0' or 'trust<0' (a question of trust newly failed); operators are <, <=, > and >=";
 
-/// A condition that nobody understands.
+/// A condition that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; {GRAMMAR}")]
 pub struct BadCondition {

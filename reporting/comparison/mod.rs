@@ -44,10 +44,10 @@ use family::Candidate;
 pub enum Unit {
     /// In cycles of the core, as it follows that.
     Cycles,
-    /// In nanoseconds, as it does not, or nobody knows what the core ran at.
+    /// In nanoseconds, as it does not, or the core's frequency is unknown.
     #[serde(rename = "ns")]
     Time,
-    /// In both, as nobody can tell: what changed had to do so in either.
+    /// In both, as neither can be excluded: a change has to show in each.
     Both,
 }
 
@@ -61,7 +61,7 @@ pub enum Verdict {
     Worse,
     /// No more than noise, or too small to matter.
     Noise,
-    /// The figures have no intervals, so nobody can tell.
+    /// It cannot be told: the figures have no intervals.
     Unjudged,
 }
 

@@ -16,7 +16,7 @@ pub(super) enum Read {
     BySystemCall,
     /// Of what the scheduler charged, or of an event counter: the kernel adds it up.
     OfCpuTime,
-    /// In another runtime, or nobody says how.
+    /// In another runtime, or it is not known how.
     Elsewhere,
     /// It waits.
     Waiting,

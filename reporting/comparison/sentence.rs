@@ -168,7 +168,7 @@ fn one(compared: &Compared) -> String {
     format!("{timer} by {}{}", percent(by.abs()), interval.unwrap_or_default())
 }
 
-/// Of what is more than doubled nobody thinks in percent.
+/// What is more than doubled is not told in percent.
 fn percent(percent: f64) -> String {
     if percent > 200.0 {
         return format!("a factor of {}", significant(1.0 + percent / 100.0, 2));

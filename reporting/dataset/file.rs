@@ -1,4 +1,4 @@
-//! Rows as a file of columns: Parquet or Arrow. It is made in memory piece by piece, and whoever makes it takes what is ready.
+//! Rows as a file of columns: Parquet or Arrow. It is made in memory piece by piece, and its caller takes what is ready.
 
 use std::mem;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl TableFile {
                     .set_created_by(format!("timermeter {}", Tool::this().version))
                     .set_key_value_metadata(Some(told))
                     .build();
-                // Parquet has names for all types that there are, so that nobody needs Arrow's.
+                // Parquet has names for all types that there are, so that Arrow's are not needed.
                 let options =
                     ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
                 let writer = ArrowWriter::try_new_with_options(Vec::new(), schema.clone(), options)?;

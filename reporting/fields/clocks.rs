@@ -388,11 +388,21 @@ fn trust() -> Vec<Field> {
             "Whether it is monotonic: `pass`, `fail`, `not applicable`, `not tested`",
             Monotonic
         ),
-        outcome!(281, "thread_safe", "Whether it is monotonic from thread to thread: likewise", ThreadSafe),
-        outcome!(282, "stable", "Whether it keeps its rate, without jumps: likewise", Stable),
-        outcome!(283, "counts", "Whether it counts what it claims to: likewise", Counts),
-        outcome!(284, "declared", "Whether it does what its platform declares: likewise", Declared),
-        outcome!(285, "read_path", "Whether its reads go the way that they should: likewise", ReadPath),
+        outcome!(
+            281,
+            "thread_safe",
+            "Whether it is monotonic from thread to thread, in the same words",
+            ThreadSafe
+        ),
+        outcome!(282, "stable", "Whether it keeps its rate, without jumps, in the same words", Stable),
+        outcome!(283, "counts", "Whether it counts what it claims to, in the same words", Counts),
+        outcome!(284, "declared", "Whether it does what its platform declares, in the same words", Declared),
+        outcome!(
+            285,
+            "read_path",
+            "Whether its reads go the way that they should, in the same words",
+            ReadPath
+        ),
         verdict(
             "answered_by",
             Type::Text,

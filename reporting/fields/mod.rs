@@ -1,5 +1,6 @@
 //! What is listed of a report: each field once, with all that tables, files of columns, CSV, metrics, comparisons and checks have to know
-//! of it. To list another figure is an entry in `clocks.rs`, `waits.rs` or `report.rs`; what is a sentence is written by hand elsewhere.
+//! of it. To list another figure is an entry in `clocks.rs`, `waits.rs` or `report.rs`; what is a sentence is written by hand elsewhere. Functions
+//! there are as long as their lists.
 
 mod clocks;
 mod comparable;

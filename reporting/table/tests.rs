@@ -63,6 +63,28 @@ a                     – –
 }
 
 #[test]
+fn wide_characters_take_two_columns() {
+    let mut table = Table::new(vec![Column::left("name"), Column::right("cost", Notation::Fixed(1))]);
+    table.push(vec!["時計".into(), 1.0.into()]);
+    table.push(vec!["clock".into(), 20.0.into()]);
+    let drawn = "name   cost\n時計    1.0\nclock  20.0\n";
+    assert_eq!(table.on_terminal(Style::default(), &|_| ""), drawn);
+    assert_eq!(table.render(Format::Table), drawn);
+}
+
+#[test]
+fn more_than_is_read_is_written_as_it_comes() {
+    let mut table = Table::new(vec![Column::left("name"), Column::right("cost", Notation::Fixed(1))]);
+    for _ in 0..6_000 {
+        table.push(vec!["a".into(), 1.0.into()]);
+    }
+    let text = table.render(Format::Table);
+    assert_eq!(text.lines().count(), 6_001);
+    assert!(text.starts_with("name  cost\na  1.0\na  1.0\n"));
+    assert_eq!(table.on_terminal(Style { width: Some(80), colour: true }, &|_| "31"), text);
+}
+
+#[test]
 fn every_format_has_every_cell() {
     assert_eq!(
         small().render(Format::Markdown),

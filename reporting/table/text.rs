@@ -1,19 +1,21 @@
-//! For people: columns set by blanks, folded where a terminal is narrow. Groups of columns are numbered, as their names are longer
-//! than figures. A hundred thousand lines are set in parallel, and never kept as cells.
+//! For people: drawn by comfy-table, folded where a terminal is narrow. Groups of columns are numbered, as their names are longer than
+//! figures. More rows than anybody reads are written one after the other, as they come, and kept nowhere.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
+
+use comfy_table::presets::NOTHING as NO_BORDERS;
+use comfy_table::{CellAlignment, Table as Drawing};
 
 use super::{Column, Table, Value};
 use crate::parallel;
-use crate::text::{clipped, fold_name, wrap};
+use crate::text::{clipped, fold_name, width, wrap};
 
-/// Lines that are kept together.
+/// More rows than this are written without layout.
+const BULK: usize = 5_000;
+/// Rows that are written together without layout.
 const CHUNK: usize = 1 << 10;
-/// Of these, how many are set at once.
+/// Of these, how many are made at once.
 const AT_ONCE: usize = 64;
-/// Parts the cells of a line that is not set yet; no cell holds it, as text loses its control characters.
-const PART: char = '\u{1f}';
 /// Blanks between columns, where there is room for them.
 const GAP: usize = 2;
 /// A column that is folded is no narrower, as nothing could be read in it: the table then exceeds the terminal.
@@ -46,6 +48,9 @@ impl Style {
     }
 }
 
+/// The cells of a row for people; the headings are one.
+type Cells = Vec<String>;
+
 /// As wide as it is, with a narrow gap.
 pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     for (at, name) in table.groups.iter().enumerate() {
@@ -54,14 +59,24 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
     if !table.groups.is_empty() {
         writeln!(output)?;
     }
-    let chunks = chunks(table);
-    let setting = Setting { widths: widths(table, &chunks), gap: GAP, columns: &table.columns };
-    output.write_all(setting.lines(&head(table)).concat().as_bytes())?;
+    match table.laid_out() {
+        Some(rows) => {
+            let drawing = drawn(&rows, &table.columns, GAP);
+            drawing.lines().try_for_each(|line| writeln!(output, "{}", line.trim_end()))
+        }
+        None => write_in_bulk(table, output),
+    }
+}
+
+/// A row a line, two blanks between its cells.
+fn write_in_bulk(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
+    let line = |cells: Cells| cells.join("  ") + "\n";
+    output.write_all(line(head(table)).as_bytes())?;
+    let chunks: Vec<_> = table.rows.chunks(CHUNK).collect();
     for some in chunks.chunks(AT_ONCE) {
-        let set = parallel::mapped(some, |chunk| {
-            chunk.lines().flat_map(|line| setting.lines(line)).collect::<String>()
-        });
-        set.iter().try_for_each(|lines| output.write_all(lines.as_bytes()))?;
+        let made =
+            parallel::mapped(some, |rows| rows.iter().map(|row| line(cells(table, row))).collect::<String>());
+        made.iter().try_for_each(|lines| output.write_all(lines.as_bytes()))?;
     }
     Ok(())
 }
@@ -70,22 +85,22 @@ impl Table<'_> {
     /// The table for a terminal: as wide as that, its headings bold. `codes` says how each row is painted.
     #[must_use]
     pub fn on_terminal(&self, style: Style, codes: &dyn Fn(usize) -> &'static str) -> String {
+        let Some(mut rows) = self.laid_out() else { return self.render(super::Format::Table) };
         let room = style.width.map_or(usize::MAX, |_| style.columns());
-        let chunks = chunks(self);
-        let mut widths = widths(self, &chunks);
+        let mut widths = widths(&rows, self.columns.len());
         let gap = (GAP..=self.widest_gap).rev().find(|gap| total(&widths, *gap) <= room).unwrap_or(1);
         if gap == 1 {
             narrow(&mut widths, &self.columns, room);
-            let head = head(self);
-            let rows = chunks.iter().flat_map(|chunk| chunk.lines()).chain([head.as_str()]);
-            widths = tight(rows, &widths);
+            for (cell, &width) in rows.iter_mut().flat_map(|row| row.iter_mut().zip(&widths)) {
+                *cell = folded(cell, width);
+            }
         }
-        let setting = Setting { widths, gap, columns: &self.columns };
-        let head = head(self);
-        let rows = chunks.iter().flat_map(|chunk| chunk.lines()).enumerate();
-        let mut out = String::new();
-        for (codes, row) in [("1", head.as_str())].into_iter().chain(rows.map(|(at, row)| (codes(at), row))) {
-            for line in setting.lines(row) {
+        let drawing = drawn(&rows, &self.columns, gap);
+        let (mut lines, mut out) = (drawing.lines(), String::new());
+        for (at, row) in rows.iter().enumerate() {
+            let codes = at.checked_sub(1).map_or("1", codes);
+            let height = row.iter().map(|cell| cell.split('\n').count()).max().unwrap_or(1);
+            for line in lines.by_ref().take(height) {
                 out += &style.paint(codes, line.trim_end());
                 out.push('\n');
             }
@@ -96,60 +111,51 @@ impl Table<'_> {
     /// Whether all columns fit the terminal side by side.
     #[must_use]
     pub fn fits(&self, style: Style) -> bool {
-        total(&widths(self, &chunks(self)), GAP) <= style.columns()
+        self.laid_out().is_some_and(|rows| total(&widths(&rows, self.columns.len()), GAP) <= style.columns())
+    }
+
+    /// Headings and cells, where there are no more than are laid out.
+    fn laid_out(&self) -> Option<Vec<Cells>> {
+        if self.rows.len() > BULK {
+            return None;
+        }
+        let rows: Vec<Cells> =
+            std::iter::once(head(self)).chain(self.rows.iter().map(|row| cells(self, row))).collect();
+        // Nothing that is wider can be drawn.
+        (total(&widths(&rows, self.columns.len()), GAP) <= usize::from(u16::MAX)).then_some(rows)
     }
 }
 
-fn head(table: &Table<'_>) -> String {
+fn head(table: &Table<'_>) -> Cells {
     let heads = table.columns.iter().map(|column| match column.group {
-        Some(group) => Cow::Owned(format!("[{}] {}", group + 1, column.heading)),
-        None => Cow::Borrowed(column.heading),
+        Some(group) => format!("[{}] {}", group + 1, column.heading),
+        None => column.heading.to_owned(),
     });
-    heads.collect::<Vec<_>>().join(&PART.to_string())
-}
-
-/// Lines that are not set yet. A string for many: a hundred thousand of their own would take more memory than what is in them.
-fn chunks(table: &Table<'_>) -> Vec<String> {
-    let some: Vec<_> = table.rows.chunks(CHUNK).collect();
-    parallel::mapped(&some, |rows| chunk(table, rows))
+    heads.collect()
 }
 
 /// No cell breaks a line, as text loses its control characters.
-fn chunk(table: &Table<'_>, rows: &[Cow<'_, [Value]>]) -> String {
-    let mut lines = String::new();
-    for row in rows {
-        for (at, (column, cell)) in table.cells(row).enumerate() {
-            if at > 0 {
-                lines.push(PART);
-            }
-            match (cell, column.longest) {
-                (Value::Text(text), Some(longest)) => lines += &clipped(text, longest),
-                _ => lines += &column.shown(cell),
-            }
-        }
-        lines.push('\n');
+fn cells(table: &Table<'_>, row: &[Value]) -> Cells {
+    let shown = table.cells(row).map(|(column, cell)| match (cell, column.longest) {
+        (Value::Text(text), Some(longest)) => clipped(text, longest),
+        _ => column.shown(cell),
+    });
+    shown.collect()
+}
+
+fn drawn(rows: &[Cells], columns: &[Column], gap: usize) -> Drawing {
+    let mut drawing = Drawing::new();
+    drawing.load_style(NO_BORDERS).add_rows(rows);
+    for (drawn, column) in drawing.column_iter_mut().zip(columns) {
+        drawn.set_padding((0, gap as u16));
+        drawn.set_cell_alignment(if column.right { CellAlignment::Right } else { CellAlignment::Left });
     }
-    lines.shrink_to_fit();
-    lines
+    drawing
 }
 
 /// What the widest cell of each column takes.
-fn widths(table: &Table<'_>, chunks: &[String]) -> Vec<usize> {
-    let wider = |widths: &mut [usize], cells: &mut dyn Iterator<Item = usize>| {
-        widths.iter_mut().zip(cells).for_each(|(width, cell)| *width = (*width).max(cell));
-    };
-    let of = |text: &str| {
-        let mut widths = vec![0; table.columns.len()];
-        for line in text.lines() {
-            wider(&mut widths, &mut line.split(PART).map(|cell| cell.chars().count()));
-        }
-        widths
-    };
-    let mut widest = of(&head(table));
-    parallel::mapped(chunks, |chunk| of(chunk))
-        .into_iter()
-        .for_each(|widths| wider(&mut widest, &mut widths.into_iter()));
-    widest
+fn widths(rows: &[Cells], columns: usize) -> Vec<usize> {
+    (0..columns).map(|at| rows.iter().map(|row| width(&row[at])).max().unwrap_or(0)).collect()
 }
 
 fn total(widths: &[usize], gap: usize) -> usize {
@@ -169,64 +175,10 @@ fn narrow(widths: &mut [usize], columns: &[Column], room: usize) {
     }
 }
 
-/// What columns of these widths take once their cells are folded.
-fn tight<'a>(rows: impl Iterator<Item = &'a str>, widths: &[usize]) -> Vec<usize> {
-    let mut taken = vec![0; widths.len()];
-    for (at, cell) in rows.flat_map(|row| row.split(PART).enumerate()) {
-        for part in folded(cell, widths[at]) {
-            taken[at] = taken[at].max(part.chars().count());
-        }
+/// A cell in lines of `most` columns, broken at blanks, and within a name where there is none.
+fn folded(cell: &str, most: usize) -> String {
+    if width(cell) <= most {
+        return cell.to_owned();
     }
-    taken
-}
-
-/// How lines are set.
-struct Setting<'a> {
-    widths: Vec<usize>,
-    gap: usize,
-    columns: &'a [Column],
-}
-
-impl Setting<'_> {
-    /// The lines of a row, each with its end: one, unless a cell is folded.
-    fn lines(&self, row: &str) -> Vec<String> {
-        let cells = row.split(PART).zip(&self.widths);
-        if cells.clone().all(|(cell, &width)| cell.len() <= width || cell.chars().count() <= width) {
-            return vec![self.line(row.split(PART))];
-        }
-        let folded: Vec<Vec<String>> = cells.map(|(cell, &width)| folded(cell, width)).collect();
-        let most = folded.iter().map(Vec::len).max().unwrap_or(0);
-        let at = |number: usize| folded.iter().map(move |cell| cell.get(number).map_or("", String::as_str));
-        (0..most).map(|number| self.line(at(number))).collect()
-    }
-
-    fn line<'b>(&self, cells: impl Iterator<Item = &'b str>) -> String {
-        let mut out = String::with_capacity(total(&self.widths, self.gap) + 1);
-        for ((cell, &width), column) in cells.zip(&self.widths).zip(self.columns) {
-            let blanks = std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count()));
-            if column.right {
-                out.extend(blanks);
-                out += cell;
-            } else {
-                out += cell;
-                out.extend(blanks);
-            }
-            out.extend(std::iter::repeat_n(' ', self.gap));
-        }
-        out.truncate(out.trim_end().len());
-        out.push('\n');
-        out
-    }
-}
-
-/// A cell in lines of `width`, broken at blanks, and within a name where there is none.
-fn folded(cell: &str, width: usize) -> Vec<String> {
-    if cell.chars().count() <= width {
-        return vec![cell.to_owned()];
-    }
-    let lines = wrap(cell, width);
-    lines
-        .iter()
-        .flat_map(|line| fold_name(line, width).lines().map(str::to_owned).collect::<Vec<_>>())
-        .collect()
+    wrap(cell, most).iter().map(|line| fold_name(line, most)).collect::<Vec<_>>().join("\n")
 }

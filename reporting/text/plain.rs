@@ -1,6 +1,8 @@
 //! Text from elsewhere (labels, reasons of agents, names the firmware gives itself) made safe for a terminal,
 //! and text folded to a width.
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// One line of printable text: escape sequences are dropped whole, control characters become spaces, and characters
 /// that reorder or hide text (bidirectional controls, zero-width characters) are dropped. Runs of blanks become one.
 #[must_use]
@@ -107,9 +109,15 @@ fn reorders_or_hides(c: char) -> bool {
 /// What stays in the line of its figure.
 const UNITS: [&str; 8] = ["%", "ns", "µs", "ms", "s", "min", "GHz", "ppm"];
 
-/// Folds `text` at blanks to lines of at most `width` characters; a longer word keeps its line, and a unit that of its figure.
+/// Columns that a line takes at a terminal: characters of East Asia take two, those that modify others none.
 #[must_use]
-pub fn wrap(text: &str, width: usize) -> Vec<String> {
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Folds `text` at blanks to lines of at most `most` columns; a longer word keeps its line, and a unit that of its figure.
+#[must_use]
+pub fn wrap(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
     while let Some(word) = words.next() {
@@ -117,7 +125,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
         let unit = words.next_if(|next| word.ends_with(|c: char| c.is_ascii_digit()) && is_unit(next));
         let word = unit.map_or(word.to_owned(), |unit| format!("{word} {unit}"));
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+            Some(line) if width(line) + 1 + width(&word) <= most => {
                 line.push(' ');
                 line.push_str(&word);
             }
@@ -131,9 +139,9 @@ fn is_mark(c: char) -> bool {
     ",.;:)".contains(c)
 }
 
-/// Appends `text` to `out`, folded to `width`: the first line after `first`, the others after `next`.
-pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
-    let room = width.saturating_sub(next.chars().count().max(first.chars().count())).max(20);
+/// Appends `text` to `out`, folded to `most` columns: the first line after `first`, the others after `next`.
+pub fn hang(out: &mut String, first: &str, next: &str, text: &str, most: usize) {
+    let room = most.saturating_sub(width(next).max(width(first))).max(20);
     for (number, line) in wrap(text, room).iter().enumerate() {
         out.push_str(if number == 0 { first } else { next });
         out.push_str(line);
@@ -141,17 +149,20 @@ pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize)
     }
 }
 
-/// Breaks a name that has no blanks after `-` `:` `.` `_` `/` so that no part is longer than `width`.
+/// Breaks a name that has no blanks after `-` `:` `.` `_` `/` so that no part takes more than `most` columns.
 #[must_use]
-pub fn fold_name(name: &str, width: usize) -> String {
-    let width = width.max(1);
-    let (mut out, mut line): (String, Vec<char>) = (String::new(), Vec::new());
+pub fn fold_name(name: &str, most: usize) -> String {
+    let columns = |line: &[char]| line.iter().map(|c| c.width().unwrap_or(0)).sum::<usize>();
+    let (mut out, mut line, mut taken) = (String::new(), Vec::<char>::new(), 0);
     for c in name.chars() {
         line.push(c);
-        if line.len() > width {
-            let at = line[..width].iter().rposition(|c| "-:._/ ".contains(*c)).map_or(width, |at| at + 1);
+        taken += columns(&[c]);
+        let last = line.len() - 1;
+        if taken > most && last > 0 {
+            let at = line[..last].iter().rposition(|c| "-:._/ ".contains(*c)).map_or(last, |at| at + 1);
             out.extend(line.drain(..at));
             out.push('\n');
+            taken = columns(&line);
         }
     }
     out.extend(line);
@@ -196,6 +207,7 @@ mod tests {
         assert_eq!(fold_name("monotonic-coarse-syscall", 20), "monotonic-coarse-\nsyscall");
         assert_eq!(fold_name("abcdefgh", 3), "abc\ndef\ngh");
         assert_eq!(fold_name("short", 10), "short");
+        assert_eq!(fold_name("時時時", 4), "時時\n時", "each takes two columns");
         assert_eq!(clipped("abcdef", 4), "abc…");
     }
 
@@ -215,9 +227,9 @@ mod tests {
         }
 
         #[test]
-        fn folding_keeps_the_name(name in "[a-z:._-]{0,40}", width in 1usize..30) {
-            let folded = fold_name(&name, width);
-            prop_assert!(folded.split('\n').all(|line| line.chars().count() <= width));
+        fn folding_keeps_the_name(name in "[a-z:._-]{0,40}|[a-z時-]{0,40}", most in 2usize..30) {
+            let folded = fold_name(&name, most);
+            prop_assert!(folded.split('\n').all(|line| super::width(line) <= most));
             prop_assert_eq!(folded.replace('\n', ""), name);
         }
     }

@@ -80,12 +80,12 @@ pub fn rehearse(
     let duration_ns = truth.ns_per_call(kind, calls).max(1e-3);
     let plan = plan(clock, goal, kind, duration_ns)?;
     let floor = floor_of(timed, clock);
-    let (mut ratios, mut truths, mut short) = (Vec::new(), Vec::new(), Vec::new());
+    let mut pairs = Pairs::default();
     let deadline = Deadline::after(4 * goal.limit);
-    while ratios.len() < goal.samples.max(3) as usize {
+    while pairs.ratios.len() < goal.samples.max(3) as usize {
         if deadline.remaining().is_none() {
             return Err(TrialError::Limit {
-                valid: ratios.len(),
+                valid: pairs.ratios.len(),
                 wanted: goal.samples,
                 limit: 4 * goal.limit,
                 why: "; the others were disturbed".into(),
@@ -93,43 +93,61 @@ pub fn rehearse(
         }
         let watch = Watch::begin();
         let before = truth.ns_per_call(kind, calls);
-        let found = sample(timed, clock, &plan, goal, floor, ratios.len() as u64);
+        let found = sample(timed, clock, &plan, goal, floor, pairs.ratios.len() as u64);
         let after = truth.ns_per_call(kind, calls);
         let alike = truth.alike(&plan);
         // What takes long is disturbed now and then, and its mean bears it.
         if watch.end().is_none() || plan.campaign_ns > 5e6 {
             let beside = f64::midpoint(before, after);
-            truths.push(beside);
-            ratios.push(found / beside);
-            short.push(alike / beside);
+            pairs.truths.push(beside);
+            pairs.ratios.push(found / beside);
+            pairs.short.push(alike / beside);
         }
     }
-    let count = ratios.len() as f64;
-    let quantile = student_quantile(goal.confidence, ratios.len() - 1);
-    // Of single calls one is looked at, the first; of the others the middle one, whose error is a quarter more than that of a mean.
-    let (ratio, by) = match kind {
-        Kind::Single => (ratios[0], (1.0 + 1.0 / count).sqrt()),
-        _ => (median(&ratios).unwrap_or(f64::NAN), 1.25 / count.sqrt()),
-    };
-    let variation = quantile * by * scatter(&short);
     let classic_ns = duration_ns * calls as f64;
     let true_error = (truth.clock.step_ns + 2.0 * truth.clock.cost_error_ns) / classic_ns.max(1.0);
-    let clock_error = plan.error + true_error;
-    let truth_ns = median(&truths).unwrap_or(f64::NAN);
-    Ok(Rehearsed {
-        method: plan.method.name().into(),
-        calls: match plan.method {
-            Method::Single => 1,
-            Method::Batch { calls } => calls,
-            Method::EdgeCrossing { samples, .. } => samples,
-        },
-        truth_ns,
-        found_ns: ratio * truth_ns,
-        error: (ratio - 1.0).abs(),
-        clock_error,
-        variation,
-        promised: clock_error + variation,
-    })
+    Ok(pairs.judged(kind, goal.confidence, &plan, plan.error + true_error))
+}
+
+/// What was found by the clock under rehearsal, each beside the truth.
+#[derive(Default)]
+struct Pairs {
+    /// Found over true.
+    ratios: Vec<f64>,
+    /// Nanoseconds a call.
+    truths: Vec<f64>,
+    /// As the good clock sees windows as short as the plan's, over true.
+    short: Vec<f64>,
+}
+
+impl Pairs {
+    /// What became of the promise.
+    fn judged(&self, kind: Kind, confidence: f64, plan: &Plan, clock_error: f64) -> Rehearsed {
+        let Self { ratios, truths, short } = self;
+        let count = ratios.len() as f64;
+        let quantile = student_quantile(confidence, ratios.len() - 1);
+        // Of single calls one is looked at, the first; of the others the middle one, whose error is a quarter more than that of a mean.
+        let (ratio, by) = match kind {
+            Kind::Single => (ratios[0], (1.0 + 1.0 / count).sqrt()),
+            _ => (median(ratios).unwrap_or(f64::NAN), 1.25 / count.sqrt()),
+        };
+        let variation = quantile * by * scatter(short);
+        let truth_ns = median(truths).unwrap_or(f64::NAN);
+        Rehearsed {
+            method: plan.method.name().into(),
+            calls: match plan.method {
+                Method::Single => 1,
+                Method::Batch { calls } => calls,
+                Method::EdgeCrossing { samples, .. } => samples,
+            },
+            truth_ns,
+            found_ns: ratio * truth_ns,
+            error: (ratio - 1.0).abs(),
+            clock_error,
+            variation,
+            promised: clock_error + variation,
+        }
+    }
 }
 
 /// The standard deviation of figures that are normal but for a few: from what the middle half lies between.

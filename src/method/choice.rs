@@ -71,7 +71,7 @@ struct Verdict<'a> {
     plan: Result<Plan, Shortfall>,
 }
 
-/// A campaign that takes at most so many times as long as the shortest is as good: nobody waits for the difference.
+/// A campaign that takes at most so many times as long as the shortest is as good: the difference is not worth another clock.
 /// *Judgement*: 33 and 34 calls of 250 ns differ less than two runs do.
 const AS_SHORT: f64 = 1.5;
 

@@ -45,7 +45,7 @@ pub enum StartError {
     /// The user asked to stop: nothing is started any more.
     #[error("interrupted")]
     Interrupted,
-    /// Nobody could end it in time.
+    /// It could not be ended in time.
     #[error(
         "the kernel lets this process read no clock (clock_gettime), so that nothing could be ended that hangs: allow the call \
          in the sandbox"
@@ -231,7 +231,7 @@ impl Running {
         self.status.is_some() || process::has_exited(self.group)
     }
 
-    /// Returns once it is over, likewise.
+    /// Returns once it is over.
     pub fn until_it_exits(&self) {
         if self.status.is_none() {
             process::until_it_exits(self.group);
@@ -325,10 +325,10 @@ pub fn interrupted() -> bool {
 }
 
 /// What starts this program once more: a program, and the words before its own arguments. The system tells where it is through `/proc`;
-/// without that, whoever started it has said so. An emulator that the system does not know is started in its place.
+/// without that, its starter has said so. An emulator that the system does not know is started in its place.
 ///
 /// # Errors
-/// When nobody did.
+/// When its starter did not.
 pub fn this_program() -> io::Result<(OsString, Vec<OsString>)> {
     let program = std::env::current_exe().map(Into::into).or_else(|error| {
         std::env::args_os().next().filter(|name| !name.is_empty()).ok_or_else(|| {

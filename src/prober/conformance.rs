@@ -165,38 +165,25 @@ impl Examination<'_> {
 
     fn optional(&mut self, hello: &Hello, id: &str) {
         let offers = |op: &str| hello.ops.iter().any(|offered| offered == op);
-        let remedy = "answer as the protocol says, or take the question out of `ops`";
-        if offers("order") {
-            let request = json!({"op":"order","timer":id,"count":4});
-            let answer =
-                self.ask::<Ordered>(&request).and_then(|answer| answer.contradiction(4).map_or(Ok(()), Err));
-            self.note("order", answer, remedy);
-        } else {
-            self.not_offered("order");
-        }
-        if offers("handoffs") {
-            let request = json!({"op":"handoffs","timer":id,"count":4});
-            let answer = self.ask::<Handoffs>(&request).and_then(|answer| counted(answer.handoffs.len(), 4));
-            self.note("handoffs", answer, remedy);
-        } else {
-            self.not_offered("handoffs");
-        }
+        self.offered("order", offers("order"), |this| {
+            let answer = this.ask::<Ordered>(&json!({"op":"order","timer":id,"count":4}))?;
+            answer.contradiction(4).map_or(Ok(()), Err)
+        });
+        self.offered("handoffs", offers("handoffs"), |this| {
+            let answer = this.ask::<Handoffs>(&json!({"op":"handoffs","timer":id,"count":4}))?;
+            counted(answer.handoffs.len(), 4)
+        });
         let cpus = timers::allowed_cpus().unwrap_or_default();
-        match cpus[..] {
-            [first, second, ..] if offers("handoffs-between") => {
-                let pairs = [[first, second]];
-                let request = json!({"op":"handoffs-between","timer":id,"cpus":pairs,"count":4});
-                let answer = self.ask_or_refused::<HandoffsBetween>(&request, |answer| {
-                    counted(answer.handoffs.len(), 1)?;
-                    answer.handoffs.iter().try_for_each(|pair| counted(pair.len(), 4))
-                });
-                self.note("handoffs-between", answer, remedy);
-            }
-            _ => self.not_offered("handoffs-between"),
-        }
-        if offers("comparisons") {
+        self.offered("handoffs-between", offers("handoffs-between") && cpus.len() > 1, |this| {
+            let request = json!({"op":"handoffs-between","timer":id,"cpus":[&cpus[..2]],"count":4});
+            this.ask_or_refused::<HandoffsBetween>(&request, |answer| {
+                counted(answer.handoffs.len(), 1)?;
+                answer.handoffs.iter().try_for_each(|pair| counted(pair.len(), 4))
+            })
+        });
+        self.offered("comparisons", offers("comparisons"), |this| {
             let request = json!({"op":"comparisons","timer":id,"reference":id,"work":3,"count":4});
-            let answer = self.ask_or_refused::<Comparisons>(&request, |answer| {
+            this.ask_or_refused::<Comparisons>(&request, |answer| {
                 counted(answer.comparisons.len(), 4)?;
                 let before = |[first, _, last]: &[i64; 3]| first <= last;
                 if answer.comparisons.iter().all(before) {
@@ -204,32 +191,31 @@ impl Examination<'_> {
                 } else {
                     Err("the second reading of the reference is below the first".into())
                 }
-            });
-            self.note("comparisons", answer, remedy);
-        } else {
-            self.not_offered("comparisons");
-        }
-        if offers("adds") {
+            })
+        });
+        self.offered("adds", offers("adds"), |this| {
             let request =
                 json!({"op":"adds","timer":id,"reference":id,"contexts":["latency"],"turns":4,"repeat":3});
-            let answer = self.ask_or_refused::<Adds>(&request, |answer| {
+            this.ask_or_refused::<Adds>(&request, |answer| {
                 counted(answer.adds.len(), 1)?;
                 answer.adds.iter().try_for_each(|row| counted(row.len(), 3))
-            });
-            self.note("adds", answer, remedy);
-        } else {
-            self.not_offered("adds");
-        }
+            })
+        });
         for during in ["spin", "sleep", "other-spin"] {
-            let question = format!("advance during {during}");
-            if offers("advance") {
+            self.offered(&format!("advance during {during}"), offers("advance"), |this| {
                 let request = json!({"op":"advance","timer":id,"reference":id,"during":during,"ms":2});
-                let answer = self.ask_or_refused::<Advanced>(&request, |_| Ok(()));
-                self.note(&question, answer, remedy);
-            } else {
-                self.not_offered(&question);
-            }
+                this.ask_or_refused::<Advanced>(&request, |_| Ok(()))
+            });
         }
+    }
+
+    /// Asks an optional question, where the agent offers it.
+    fn offered(&mut self, question: &str, offers: bool, ask: impl FnOnce(&mut Self) -> Result<(), String>) {
+        if !offers {
+            return self.not_offered(question);
+        }
+        let answer = ask(self);
+        self.note(question, answer, "answer as the protocol says, or take the question out of `ops`");
     }
 
     fn not_offered(&mut self, question: &str) {

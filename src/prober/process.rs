@@ -1,6 +1,6 @@
 //! An agent as a process: started, fed, listened to, ended.
 //!
-//! Whatever it does, nobody waits for it longer than he wants to: threads write its input and read its output, and
+//! Whatever it does, its caller waits no longer than it wants to: threads write its input and read its output, and
 //! nothing waits for the threads.
 
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ use super::children::{self, Placement, Running, StartError};
 use super::lines::{self, Line};
 use super::words::{Dialect, Interpreter};
 
-/// Nobody says more than this before he is asked.
+/// No agent says more than this before it is asked.
 const UNASKED: u64 = 64 << 10;
 /// As much of a line of standard error is kept.
 const LONGEST_WORDS: usize = 300;
@@ -127,7 +127,7 @@ impl Process {
         self.running.id()
     }
 
-    /// Hands a line to it, whose answer is a line of at most `longest` bytes. If nobody reads it, the end of the output will
+    /// Hands a line to it, whose answer is a line of at most `longest` bytes. If it is not read, the end of the output will
     /// tell.
     pub(super) fn send(&self, line: Vec<u8>, longest: u64) {
         self.longest.store(longest, Ordering::SeqCst);
@@ -215,7 +215,7 @@ fn piped(command: &Command, args: &[OsString]) -> std::process::Command {
     process
 }
 
-/// Nobody can do anything about the command of a worker.
+/// The command of a worker is not the user's: it is not told.
 fn is_this_program(command: &Command) -> bool {
     children::this_program()
         .is_ok_and(|(program, words)| program == command.program && command.args.starts_with(&words))

@@ -99,6 +99,7 @@ impl Host {
         }
     }
 
+    /// As long as there are questions: an arm each.
     fn answer(&mut self, request: Request) -> Answer<Reply> {
         affordable(&request)?;
         Ok(match request {

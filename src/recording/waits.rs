@@ -123,89 +123,110 @@ fn one_moment(trace: &WaitTrace) -> Option<Warning> {
 
 /// What a user of the timer should know.
 fn caveats(figures: &WaitFigures) -> Vec<Warning> {
-    let mut caveats = Vec::new();
-    let mut warn = |code: &str, message: String, advice: &str| {
-        caveats.push(Warning { code: code.into(), message, advice: advice.into() });
-    };
-    let earliest =
-        figures.lateness.iter().filter(|late| late.early > 0.0).max_by(|a, b| a.early.total_cmp(&b.early));
-    if let Some(late) = earliest {
-        warn(
-            "returns-early",
-            format!(
-                "{} % of waits of {} returned before their time, by up to {}",
-                significant(100.0 * late.early, 3),
-                short_time(late.request_ns as f64),
-                short_time(late.earliest_ns)
-            ),
-            "After a wait, look at the clock, and wait for what is left.",
-        );
+    let caveats = [
+        returns_early(figures),
+        processes_differ(figures),
+        no_interval(figures),
+        requests_rounded(figures),
+        wakes_on_a_grid(figures),
+        late_in_proportion(figures),
+    ];
+    caveats.into_iter().flatten().collect()
+}
+
+fn warning(code: &str, message: String, advice: &str) -> Option<Warning> {
+    Some(Warning { code: code.into(), message, advice: advice.into() })
+}
+
+fn returns_early(figures: &WaitFigures) -> Option<Warning> {
+    let early = figures.lateness.iter().filter(|late| late.early > 0.0);
+    let late = early.max_by(|a, b| a.early.total_cmp(&b.early))?;
+    warning(
+        "returns-early",
+        format!(
+            "{} % of waits of {} returned before their time, by up to {}",
+            significant(100.0 * late.early, 3),
+            short_time(late.request_ns as f64),
+            short_time(late.earliest_ns)
+        ),
+        "After a wait, look at the clock, and wait for what is left.",
+    )
+}
+
+fn processes_differ(figures: &WaitFigures) -> Option<Warning> {
+    let usual = figures.lateness.iter().filter(|late| !late.beside_others).max_by_key(|late| late.waits)?;
+    let p50 = usual.p50_ns?;
+    let (low, high) = (p50.low?, p50.high?);
+    if high - low <= p50.value.abs() {
+        return None;
     }
-    let usual = figures.lateness.iter().filter(|late| !late.beside_others).max_by_key(|late| late.waits);
-    let differing = usual.and_then(|late| Some((late, late.p50_ns?, late.p50_ns?.low?, late.p50_ns?.high?)));
-    if let Some((late, p50, low, high)) = differing.filter(|(_, p50, low, high)| high - low > p50.value.abs())
-    {
-        warn(
-            "processes-differ",
-            format!(
-                "processes differ by more than their waits: the median lateness of waits of {} is {} [{}, {}]; percentiles are means \
-                 over processes",
-                short_time(late.request_ns as f64),
-                short_time(p50.value),
-                short_time(low),
-                short_time(high)
-            ),
-            "Measure on a quieter machine, or longer (--thorough, --for).",
-        );
-    }
+    warning(
+        "processes-differ",
+        format!(
+            "processes differ by more than their waits: the median lateness of waits of {} is {} [{}, {}]; percentiles are means \
+             over processes",
+            short_time(usual.request_ns as f64),
+            short_time(p50.value),
+            short_time(low),
+            short_time(high)
+        ),
+        "Measure on a quieter machine, or longer (--thorough, --for).",
+    )
+}
+
+fn no_interval(figures: &WaitFigures) -> Option<Warning> {
     let untold: Vec<&Lateness> =
         figures.lateness.iter().filter(|late| late.p50_ns.is_none_or(|p50| p50.low.is_none())).collect();
-    if let (Some(first), Some(most)) = (untold.first(), untold.iter().map(|late| late.waits).max()) {
-        let lengths: Vec<String> = untold.iter().map(|late| short_time(late.request_ns as f64)).collect();
-        let why = match figures.processes {
-            1 => "all of them are of one process".to_owned(),
-            _ if most == first.waits => format!("they are {most}"),
-            _ => format!("they are {most} at most"),
-        };
-        warn(
-            "no-interval",
-            format!(
-                "the median lateness of waits of {} has no interval: {why}, and six of several processes tell one",
-                lengths.join(", ")
-            ),
-            "Measure longer (--thorough, --for).",
-        );
-    }
-    let step = |granularity: Option<Granularity>| granularity.and_then(Granularity::step);
-    if let Some(step) = figures.steps.iter().find_map(|steps| step(steps.rounding)) {
-        warn(
-            "requests-rounded",
-            format!("requests are rounded to steps of {}", short_time(step.value)),
-            "Where shorter waits matter, take a timer whose requests are finer.",
-        );
-    }
-    let grids: Vec<f64> = figures.steps.iter().filter_map(|steps| Some(step(steps.grid)?.value)).collect();
-    if let [first, rest @ ..] = grids.as_slice() {
-        let grown = rest.iter().copied().fold(*first, f64::max);
-        let grows = if grown > 1.5 * first {
-            format!(", and of {} for longer waits", short_time(grown))
-        } else {
-            String::new()
-        };
-        warn(
-            "wakes-on-a-grid",
-            format!("threads wake at points of time {} apart{grows}", short_time(*first)),
-            "Expect waits to end up to a step late, whatever is asked for.",
-        );
-    }
-    if let Some(ppm) = figures.proportional_ppm.filter(|ppm| ppm.low.is_some_and(|low| low > LARGE_PPM)) {
-        warn(
-            "late-in-proportion",
-            format!("waits are longer than asked for by {} ppm of their length", significant(ppm.value, 3)),
-            "For long waits, wait in parts, or to a point in absolute time.",
-        );
-    }
-    caveats
+    let most = untold.iter().map(|late| late.waits).max()?;
+    let lengths: Vec<String> = untold.iter().map(|late| short_time(late.request_ns as f64)).collect();
+    let why = match figures.processes {
+        1 => "all of them are of one process".to_owned(),
+        _ if untold.first().is_some_and(|first| first.waits == most) => format!("they are {most}"),
+        _ => format!("they are {most} at most"),
+    };
+    warning(
+        "no-interval",
+        format!(
+            "the median lateness of waits of {} has no interval: {why}, and six of several processes tell one",
+            lengths.join(", ")
+        ),
+        "Measure longer (--thorough, --for).",
+    )
+}
+
+fn requests_rounded(figures: &WaitFigures) -> Option<Warning> {
+    let step = figures.steps.iter().find_map(|steps| steps.rounding.and_then(Granularity::step))?;
+    warning(
+        "requests-rounded",
+        format!("requests are rounded to steps of {}", short_time(step.value)),
+        "Where shorter waits matter, take a timer whose requests are finer.",
+    )
+}
+
+fn wakes_on_a_grid(figures: &WaitFigures) -> Option<Warning> {
+    let steps = figures.steps.iter().filter_map(|steps| steps.grid.and_then(Granularity::step));
+    let grids: Vec<f64> = steps.map(|step| step.value).collect();
+    let (first, rest) = grids.split_first()?;
+    let grown = rest.iter().copied().fold(*first, f64::max);
+    let grows = if grown > 1.5 * first {
+        format!(", and of {} for longer waits", short_time(grown))
+    } else {
+        String::new()
+    };
+    warning(
+        "wakes-on-a-grid",
+        format!("threads wake at points of time {} apart{grows}", short_time(*first)),
+        "Expect waits to end up to a step late, whatever is asked for.",
+    )
+}
+
+fn late_in_proportion(figures: &WaitFigures) -> Option<Warning> {
+    let ppm = figures.proportional_ppm.filter(|ppm| ppm.low.is_some_and(|low| low > LARGE_PPM))?;
+    warning(
+        "late-in-proportion",
+        format!("waits are longer than asked for by {} ppm of their length", significant(ppm.value, 3)),
+        "For long waits, wait in parts, or to a point in absolute time.",
+    )
 }
 
 /// What clocks differ by from each other is less.

@@ -100,9 +100,9 @@ pub struct FigureSummary {
     pub intervals: u32,
     /// Median half-width of the intervals: relative for accuracy and cost, absolute for spread and Quality.
     pub half_width: Option<f64>,
-    /// Median error, likewise.
+    /// Median error, relative or absolute as the half-width.
     pub error: Option<f64>,
-    /// Mean interval score, likewise.
+    /// Mean interval score, relative or absolute as the half-width.
     pub score: Option<f64>,
     /// That of exact intervals, as wide as the figure of each timer really scatters around its truth, by a normal law.
     pub exact: Option<f64>,

@@ -1,4 +1,4 @@
-//! Archives that are the same, bit for bit, whoever packs the same files and whenever.
+//! Archives that are the same, bit for bit, wherever and whenever the same files are packed.
 
 use std::fs::{self, File};
 use std::io::Write;

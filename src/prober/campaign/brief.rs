@@ -20,8 +20,9 @@ use crate::prober::explore::explore_calls;
 use crate::prober::host::{Host, Settings, bench, connect};
 use crate::prober::hosted::calls;
 use crate::prober::protocol::HostedTimer;
+use crate::prober::sampling::Plan;
 use crate::prober::watch::{ProcessWatch, Watch, Watcher};
-use crate::trace::{Batches, Reference, Run};
+use crate::trace::{Batches, Reference, Run, Stored};
 
 /// One process for the timers of `host` among `whom`; returns those that it asked. One that is lost disqualifies no timer: each was
 /// asked by processes of its own before.
@@ -53,26 +54,8 @@ pub(super) fn visit(
         let mut window = ProcessWatch::of_one_of_many(watch, &connection);
         match times_calls(&connection, &mut window, timer, &stored.trace.reference, &mut floor) {
             Ok(run) => {
-                let trace = &stored.trace;
-                let in_context = if trace.adds.len() < settings.plan.brief as usize {
-                    let (ids, cost_ns) =
-                        ([&*timer.id, &trace.reference.id], rough_ns(&run, &trace.reference));
-                    adds(&connection, Some(&mut window), ids, cost_ns, &settings.plan)
-                } else {
-                    Ok(Vec::new())
-                };
-                let (dropped, valid) = window.end();
-                stored.count_dropped(dropped);
-                if valid {
-                    stored.add(run)
-                } else {
-                    stored.set_aside(run)
-                }
-                match in_context {
-                    Ok(rows) if valid && !rows.is_empty() => stored.trace.adds.push(rows),
-                    Ok(_) => {}
-                    Err(Fault::Interrupted) => return Err(Fault::Interrupted),
-                    Err(_) => break,
+                if !kept(stored, run, &connection, window, timer, &settings.plan)? {
+                    break;
                 }
                 asked.push(index);
             }
@@ -89,6 +72,41 @@ pub(super) fn visit(
         }
     }
     Ok(asked)
+}
+
+/// Keeps what a timer answered, and asks what it adds in context where that is not known well enough. Returns whether the process lives.
+///
+/// # Errors
+/// Only [`Fault::Interrupted`].
+fn kept(
+    stored: &mut Stored,
+    run: Run,
+    connection: &Rc<RefCell<Connection>>,
+    mut window: ProcessWatch,
+    timer: &HostedTimer,
+    plan: &Plan,
+) -> Result<bool, Fault> {
+    let trace = &stored.trace;
+    let in_context = if trace.adds.len() < plan.brief as usize {
+        let (ids, cost_ns) = ([&*timer.id, &trace.reference.id], rough_ns(&run, &trace.reference));
+        adds(connection, Some(&mut window), ids, cost_ns, plan)
+    } else {
+        Ok(Vec::new())
+    };
+    let (dropped, valid) = window.end();
+    stored.count_dropped(dropped);
+    if valid {
+        stored.add(run)
+    } else {
+        stored.set_aside(run)
+    }
+    match in_context {
+        Ok(rows) if valid && !rows.is_empty() => stored.trace.adds.push(rows),
+        Ok(_) => {}
+        Err(Fault::Interrupted) => return Err(Fault::Interrupted),
+        Err(_) => return Ok(false),
+    }
+    Ok(true)
 }
 
 /// Times the calls of a timer, by one question where the host answers that, all in one window. The floor is the same for all timers of a

@@ -135,7 +135,7 @@ impl Examiner {
             });
             self.unless_lost(group, examined, "process", &which, subjects)?;
             if group.1.is_some() {
-                // Nobody asks it any more.
+                // It is asked no more.
                 self.sessions.remove(&group);
             }
         }

@@ -207,7 +207,7 @@ impl Session {
             one.trace.evidence.claims.counts.is_none_or(|counts| counts == Counted::Wall)
         };
         let mut wall: Vec<&mut Examined> = examined.iter_mut().filter(wall).collect();
-        // Twice, as one answer alone disqualifies nobody.
+        // Twice, as one answer alone disqualifies no timer.
         for _ in 0..2 {
             self.advance(Meanwhile::Sleep, RATE_MS, &mut wall)?;
         }

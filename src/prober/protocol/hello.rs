@@ -94,10 +94,10 @@ pub struct HostedWaiter {
     /// What the calling thread does while it waits.
     #[serde(default)]
     pub means: Means,
-    /// Nanoseconds of the unit that a request is told in; null where nobody declares it.
+    /// Nanoseconds of the unit that a request is told in; null where it is not declared.
     #[serde(default)]
     pub unit_ns: Option<f64>,
-    /// Whether the kernel's timer slack applies to it; null where nobody declares it.
+    /// Whether the kernel's timer slack applies to it; null where it is not declared.
     #[serde(default)]
     pub slack: Option<bool>,
 }

@@ -48,7 +48,7 @@ pub struct BackgroundWatcher {
 }
 
 impl BackgroundWatcher {
-    /// Nobody is watched yet. Watchers keep off the CPU that measures; where there is no other one, nobody will be watched.
+    /// No timer is watched yet. Watchers keep off the CPU that measures; where there is no other one, none will be.
     #[must_use]
     pub fn new(settings: Settings, cpus: &[u32]) -> Self {
         let measuring = settings.cpu;

@@ -1,5 +1,5 @@
 //! A campaign over timers that wait: each in fresh processes of its own, in rounds, in another order each round. Long waits go on beside
-//! the rounds: there all timers that block wait side by side, as nobody has the time to let them wait one after the other.
+//! the rounds: there all timers that block wait side by side, as one after the other would take too long.
 
 use std::thread;
 
@@ -54,25 +54,11 @@ pub fn wait(
             runs: Vec::new(),
         });
     }
-    let one = |plan: WaitPlan| {
-        move |subject: &mut Subject<WaitTrace>, index: usize, seed: u64| {
-            let Ok(trace) = &subject.outcome else { return Ok(None) };
-            let ns_per_tick = trace.reference.ns_per_tick;
-            let run = beside_load(subject, || {
-                let placement = subject.conditions.placement();
-                let mut bench = bench(&hosts[subject.host], subject, placement, settings)?;
-                explore(&mut bench, &settings.lengths_ns, &plan, &mut StdRng::seed_from_u64(seed))
-            });
-            let broken = run.as_ref().ok().and_then(|run| broken(run, index, ns_per_tick, settings));
-            subject.keep(run, |trace| &mut trace.runs)?;
-            Ok(broken)
-        }
-    };
     let plan = settings.plan;
     let seed: u64 = random.random();
     // Long waits go on beside the rounds, not in a row after them: how late one is goes by how deeply the CPU slept, which differs from
     // time to time.
-    let first = one(plan.first());
+    let first = one_process(hosts, settings, plan.first());
     let looked = rounds(subjects, settings, &mut random, |subjects, round, random| {
         let all = (0..subjects.len()).collect();
         if round >= plan.long_rounds {
@@ -92,7 +78,7 @@ pub fn wait(
     if looked.is_some() {
         return Ok(looked);
     }
-    let further = one(plan);
+    let further = one_process(hosts, settings, plan);
     for _ in 0..plan.further {
         let front = front(subjects);
         if let Some(broken) = a_round(subjects, front, &mut random, progress, &further)? {
@@ -100,6 +86,26 @@ pub fn wait(
         }
     }
     Ok(None)
+}
+
+/// What a process of a subject observes, and keeps.
+fn one_process<'a>(
+    hosts: &'a [Host],
+    settings: &'a WaitSettings,
+    plan: WaitPlan,
+) -> impl Fn(&mut Subject<WaitTrace>, usize, u64) -> Result<Option<Broken>, Fault> + 'a {
+    move |subject, index, seed| {
+        let Ok(trace) = &subject.outcome else { return Ok(None) };
+        let ns_per_tick = trace.reference.ns_per_tick;
+        let run = beside_load(subject, || {
+            let placement = subject.conditions.placement();
+            let mut bench = bench(&hosts[subject.host], subject, placement, settings)?;
+            explore(&mut bench, &settings.lengths_ns, &plan, &mut StdRng::seed_from_u64(seed))
+        });
+        let broken = run.as_ref().ok().and_then(|run| broken(run, index, ns_per_tick, settings));
+        subject.keep(run, |trace| &mut trace.runs)?;
+        Ok(broken)
+    }
 }
 
 /// Lets all subjects tick with this period.

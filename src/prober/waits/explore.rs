@@ -145,24 +145,7 @@ pub fn explore(
         possible::waits(told.clone(), &bench.reference, cpus())?;
         run.empty = told.map(|(request, wait)| of(request, wait)).collect();
     }
-    let first = bench.scan([0.0, SCAN_NS], FEWEST, random)?;
-    let rough = bench.rough(&first).ok_or_else(|| Fault::Refused("it answered no wait".into()))?;
-    let each = |length: f64, rough: &Rough| length + rough.median.max(0.0) + pause(rough) / 2.0;
-    let count = ((plan.scan_ns / (each(SCAN_NS, &rough) + SCAN_NS / 4.0)) as u32).clamp(FEWEST, plan.scan);
-    let mut scan = first;
-    scan.extend(bench.scan([0.0, SCAN_NS], count.saturating_sub(FEWEST), random)?);
-    let mut rough = bench.rough(&scan).unwrap_or(rough);
-    let mut to = SCAN_NS;
-    run.scans.push(scan);
-    // Over steps of such a length latenesses are spread evenly; where a step is longer than the scan, they show no more than that.
-    while STEPS_A_SCAN * rough.width / EVENLY > to && to < LONGEST_SCAN_NS {
-        to *= LONGER;
-        let count =
-            ((plan.scan_ns / (0.75 * to + rough.median.max(0.0))) as u32).clamp(FEWEST_OF_LONG, plan.scan);
-        let scan = bench.scan([0.0, to], count, random)?;
-        rough = bench.rough(&scan).unwrap_or(rough);
-        run.scans.push(scan);
-    }
+    let rough = scan(bench, plan, &mut run.scans, random)?;
     // Pauses of whole steps of a grid begin waits anywhere on it, as often.
     let pause_ns = match grid_ns(&run, &bench.reference) {
         Some(grid) => grid * (pause(&rough) / grid).round().max(1.0),
@@ -172,7 +155,7 @@ pub fn explore(
         let each = lengths.iter().flat_map(|&(length, most)| {
             // Long ones are few either way.
             let most_ns = if length > LONG_NS { plan.length_ns / 2.0 } else { plan.length_ns };
-            let count = (most_ns / each(length as f64, &rough)) as u32;
+            let count = (most_ns / takes(length as f64, &rough)) as u32;
             std::iter::repeat_n(length, count.clamp(FEWEST_OF_LENGTH, most.max(FEWEST_OF_LENGTH)) as usize)
         });
         let mut all: Vec<u64> = each.collect();
@@ -195,6 +178,38 @@ pub fn explore(
         possible::arms(&run.arms, &bench.reference)?;
     }
     Ok(run)
+}
+
+/// Scans of lengths, longer ones where latenesses are spread as widely as a scan. Returns what the last one tells.
+fn scan(
+    bench: &mut WaitBench,
+    plan: &WaitPlan,
+    scans: &mut Vec<Vec<Wait>>,
+    random: &mut StdRng,
+) -> Answer<Rough> {
+    let first = bench.scan([0.0, SCAN_NS], FEWEST, random)?;
+    let rough = bench.rough(&first).ok_or_else(|| Fault::Refused("it answered no wait".into()))?;
+    let count = ((plan.scan_ns / (takes(SCAN_NS, &rough) + SCAN_NS / 4.0)) as u32).clamp(FEWEST, plan.scan);
+    let mut scan = first;
+    scan.extend(bench.scan([0.0, SCAN_NS], count.saturating_sub(FEWEST), random)?);
+    let mut rough = bench.rough(&scan).unwrap_or(rough);
+    let mut to = SCAN_NS;
+    scans.push(scan);
+    // Over steps of such a length latenesses are spread evenly; where a step is longer than the scan, they show no more than that.
+    while STEPS_A_SCAN * rough.width / EVENLY > to && to < LONGEST_SCAN_NS {
+        to *= LONGER;
+        let count =
+            ((plan.scan_ns / (0.75 * to + rough.median.max(0.0))) as u32).clamp(FEWEST_OF_LONG, plan.scan);
+        let scan = bench.scan([0.0, to], count, random)?;
+        rough = bench.rough(&scan).unwrap_or(rough);
+        scans.push(scan);
+    }
+    Ok(rough)
+}
+
+/// How long a wait of that length takes with the pause before it, in nanoseconds.
+fn takes(length: f64, rough: &Rough) -> f64 {
+    length + rough.median.max(0.0) + pause(rough) / 2.0
 }
 
 fn pause(rough: &Rough) -> f64 {

@@ -1,4 +1,4 @@
-//! Whom more waits are worth: timers that nobody has a reason to pass over, as no other is both less late and cheaper.
+//! Which timers are worth more waits: those than which no other is both less late and cheaper.
 
 use super::subject::Subject;
 use crate::analysis::waits::figures;

@@ -68,7 +68,7 @@ impl WaitPlan {
         Self { waits: waits as u32, length_ns: self.length_ns * self.first, ..*self }
     }
 
-    /// The same where whoever asks wants all waits of all timers.
+    /// The same where all waits of all timers are wanted.
     #[must_use]
     pub fn whole(&self) -> Self {
         Self { further: 0, first: 1.0, long_rounds: 0, ..*self }

@@ -1,5 +1,5 @@
-//! Long waits, in which timers wait side by side, off the CPU that short ones are measured on meanwhile: nobody has the time to let them
-//! wait one after the other.
+//! Long waits, in which timers wait side by side, off the CPU that short ones are measured on meanwhile: one after the other they
+//! would take too long.
 
 use std::sync::mpsc;
 use std::thread;
@@ -90,7 +90,7 @@ fn elsewhere(measuring: Option<u32>, turn: usize) -> Option<u32> {
     others.get(turn % others.len().max(1)).copied()
 }
 
-/// Whoever spins would be in the way of the others, and beside a busy thread each has to be alone.
+/// A timer that spins would be in the way of the others, and beside a busy thread each has to be alone.
 fn takes_part(subject: &Subject<WaitTrace>) -> bool {
     subject.waiter.means == Means::Blocks
         && subject.conditions.load == BackgroundLoad::None
@@ -122,7 +122,7 @@ fn all_at_once(
                 let wait = move || {
                     let placement = subject.conditions.placement();
                     let bench = bench(&hosts[subject.host], subject, placement, settings);
-                    // Nobody is in the way of others while it starts and warms up.
+                    // None is in the way of others while it starts and warms up.
                     drop(ready);
                     let _ = go.recv();
                     let (long, scans) = explore_long(&mut bench?, &settings.plan, &mut random)?;
@@ -132,7 +132,7 @@ fn all_at_once(
             })
             .collect();
         drop(ready);
-        // Returns once nobody holds the other end any more, and lets all go.
+        // Returns once the other end is closed, and lets all go.
         let _ = all_ready.recv();
         drop(starts);
         let joined = |thread: std::io::Result<thread::ScopedJoinHandle<'_, Answer<WaitRun>>>| match thread {

@@ -153,7 +153,7 @@ impl Watch {
         self.core.as_ref().is_some_and(|core| core.is_shared(core_frequency))
     }
 
-    /// A look at a core that nobody shares, if patience brings that about.
+    /// A look at a core that is not shared, if patience brings that about.
     fn calm(&mut self) -> Option<CoreFrequency> {
         let mut core_frequency = self.look()?;
         for _ in 0..MOST_PAUSES {

@@ -132,7 +132,7 @@ impl ProcessWatch {
         (by_name, !self.discarded)
     }
 
-    /// A look at a process that is about to measure, on a core that nobody shares if patience brings that about. Nothing of one that looks
+    /// A look at a process that is about to measure, on a core that is not shared, if patience brings that about. Nothing of one that looks
     /// for itself, as it does so closer to what it measures.
     fn before(&mut self) -> Look {
         let last = self.last.take();

@@ -85,7 +85,7 @@ fn short_windows_slip_through() {
     let procfs = Procfs::with(&["7"]);
     let mut process = procfs.watched();
     let mut given_way = 0;
-    // Whoever asks for more than 30 at once is interrupted.
+    // A question for more than 30 at once is interrupted.
     let answer = process.gather(100, |repeat| {
         given_way += u32::from(repeat > 30);
         procfs.count(given_way);

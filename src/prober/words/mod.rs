@@ -119,7 +119,7 @@ impl Interpreter {
         Some(reply.map_or(line.clone(), |reply| json(&reply, &disturbed)))
     }
 
-    /// A request as the agent understands it; or why it is not asked.
+    /// A request as the agent understands it; or why it is not asked. As long as there are questions: an arm each.
     fn in_words(&self, request: &Request) -> Result<String, String> {
         if request.values() > MOST_VALUES {
             let values = request.values();

@@ -39,7 +39,7 @@ pub fn ends_with(parent: u32) -> bool {
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) };
     // SAFETY: no arguments, no preconditions.
     let now = unsafe { libc::getppid() };
-    // Whoever ended before the request was known would never be heard of.
+    // A starter that ended before the request was known would never be heard of.
     u32::try_from(now).is_ok_and(|now| now == parent)
 }
 
