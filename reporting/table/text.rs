@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, Table as Drawing};
 
 use super::{Column, Table, Value};
 use crate::parallel;
-use crate::text::{clipped, fold_name, width, wrap};
+use crate::text::{clipped, columns, fold_name, wrap};
 
 /// More rows than this are written without layout.
 const BULK: usize = 5_000;
@@ -85,8 +85,12 @@ impl Table<'_> {
     /// The table for a terminal: as wide as that, its headings bold. `codes` says how each row is painted.
     #[must_use]
     pub fn on_terminal(&self, style: Style, codes: &dyn Fn(usize) -> &'static str) -> String {
-        let Some(mut rows) = self.laid_out() else { return self.render(super::Format::Table) };
         let room = style.width.map_or(usize::MAX, |_| style.columns());
+        self.set(style, room, codes)
+    }
+
+    fn set(&self, style: Style, room: usize, codes: &dyn Fn(usize) -> &'static str) -> String {
+        let Some(mut rows) = self.laid_out() else { return self.render(super::Format::Table) };
         let mut widths = widths(&rows, self.columns.len());
         let gap = (GAP..=self.widest_gap).rev().find(|gap| total(&widths, *gap) <= room).unwrap_or(1);
         if gap == 1 {
@@ -154,8 +158,8 @@ fn drawn(rows: &[Cells], columns: &[Column], gap: usize) -> Drawing {
 }
 
 /// What the widest cell of each column takes.
-fn widths(rows: &[Cells], columns: usize) -> Vec<usize> {
-    (0..columns).map(|at| rows.iter().map(|row| width(&row[at])).max().unwrap_or(0)).collect()
+fn widths(rows: &[Cells], count: usize) -> Vec<usize> {
+    (0..count).map(|at| rows.iter().map(|row| columns(&row[at])).max().unwrap_or(0)).collect()
 }
 
 fn total(widths: &[usize], gap: usize) -> usize {
@@ -175,10 +179,10 @@ fn narrow(widths: &mut [usize], columns: &[Column], room: usize) {
     }
 }
 
-/// A cell in lines of `most` columns, broken at blanks, and within a name where there is none.
-fn folded(cell: &str, most: usize) -> String {
-    if width(cell) <= most {
+/// A cell in lines of `width`, broken at blanks, and within a name where there is none.
+fn folded(cell: &str, width: usize) -> String {
+    if columns(cell) <= width {
         return cell.to_owned();
     }
-    wrap(cell, most).iter().map(|line| fold_name(line, most)).collect::<Vec<_>>().join("\n")
+    wrap(cell, width).iter().map(|line| fold_name(line, width)).collect::<Vec<_>>().join("\n")
 }

@@ -8,4 +8,4 @@ mod plain;
 
 pub use json::{by_text, from_bytes, json_error};
 pub use lists::{and_more, counted, runs_of};
-pub use plain::{clipped, fold_name, hang, plain, shortened, width, wrap};
+pub use plain::{clipped, columns, fold_name, hang, plain, shortened, wrap};

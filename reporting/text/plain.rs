@@ -111,13 +111,13 @@ const UNITS: [&str; 8] = ["%", "ns", "µs", "ms", "s", "min", "GHz", "ppm"];
 
 /// Columns that a line takes at a terminal: characters of East Asia take two, those that modify others none.
 #[must_use]
-pub fn width(text: &str) -> usize {
+pub fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// Folds `text` at blanks to lines of at most `most` columns; a longer word keeps its line, and a unit that of its figure.
+/// Folds `text` at blanks to lines of at most `width` columns; a longer word keeps its line, and a unit that of its figure.
 #[must_use]
-pub fn wrap(text: &str, most: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
     while let Some(word) = words.next() {
@@ -125,7 +125,7 @@ pub fn wrap(text: &str, most: usize) -> Vec<String> {
         let unit = words.next_if(|next| word.ends_with(|c: char| c.is_ascii_digit()) && is_unit(next));
         let word = unit.map_or(word.to_owned(), |unit| format!("{word} {unit}"));
         match lines.last_mut() {
-            Some(line) if width(line) + 1 + width(&word) <= most => {
+            Some(line) if columns(line) + 1 + columns(&word) <= width => {
                 line.push(' ');
                 line.push_str(&word);
             }
@@ -139,9 +139,9 @@ fn is_mark(c: char) -> bool {
     ",.;:)".contains(c)
 }
 
-/// Appends `text` to `out`, folded to `most` columns: the first line after `first`, the others after `next`.
-pub fn hang(out: &mut String, first: &str, next: &str, text: &str, most: usize) {
-    let room = most.saturating_sub(width(next).max(width(first))).max(20);
+/// Appends `text` to `out`, folded to `width`: the first line after `first`, the others after `next`.
+pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
+    let room = width.saturating_sub(columns(next).max(columns(first))).max(20);
     for (number, line) in wrap(text, room).iter().enumerate() {
         out.push_str(if number == 0 { first } else { next });
         out.push_str(line);
@@ -149,20 +149,20 @@ pub fn hang(out: &mut String, first: &str, next: &str, text: &str, most: usize) 
     }
 }
 
-/// Breaks a name that has no blanks after `-` `:` `.` `_` `/` so that no part takes more than `most` columns.
+/// Breaks a name that has no blanks after `-` `:` `.` `_` `/` so that no part takes more than `width` columns.
 #[must_use]
-pub fn fold_name(name: &str, most: usize) -> String {
-    let columns = |line: &[char]| line.iter().map(|c| c.width().unwrap_or(0)).sum::<usize>();
+pub fn fold_name(name: &str, width: usize) -> String {
+    let takes = |line: &[char]| line.iter().map(|c| c.width().unwrap_or(0)).sum::<usize>();
     let (mut out, mut line, mut taken) = (String::new(), Vec::<char>::new(), 0);
     for c in name.chars() {
         line.push(c);
-        taken += columns(&[c]);
+        taken += takes(&[c]);
         let last = line.len() - 1;
-        if taken > most && last > 0 {
+        if taken > width && last > 0 {
             let at = line[..last].iter().rposition(|c| "-:._/ ".contains(*c)).map_or(last, |at| at + 1);
             out.extend(line.drain(..at));
             out.push('\n');
-            taken = columns(&line);
+            taken = takes(&line);
         }
     }
     out.extend(line);
@@ -227,9 +227,9 @@ mod tests {
         }
 
         #[test]
-        fn folding_keeps_the_name(name in "[a-z:._-]{0,40}|[a-z時-]{0,40}", most in 2usize..30) {
-            let folded = fold_name(&name, most);
-            prop_assert!(folded.split('\n').all(|line| super::width(line) <= most));
+        fn folding_keeps_the_name(name in "[a-z:._-]{0,40}|[a-z時-]{0,40}", width in 2usize..30) {
+            let folded = fold_name(&name, width);
+            prop_assert!(folded.split('\n').all(|line| super::columns(line) <= width));
             prop_assert_eq!(folded.replace('\n', ""), name);
         }
     }
