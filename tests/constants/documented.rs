@@ -113,7 +113,7 @@ pub fn page() -> String {
         Numbers that decide something and do not follow from a definition, each with what its doc comment says. The page is written from the \n\
         code (`TIMERMETER_UPDATE=1 cargo test --test constants`), and the test holds it to that. [How far figures move](constants-varied.md)\n\
         when each is halved and doubled was found by a run of simulated timers. The amounts of a plan stand in\n\
-        [METHODOLOGY](../METHODOLOGY.md#observations).\n\n| rests on | means |\n|---|---|\n"
+        [probe.md](probe.md#plans).\n\n| rests on | means |\n|---|---|\n"
         .replace(" \n", "\n");
     for (kind, means) in KINDS {
         writeln!(page, "| *{kind}* | {means} |").unwrap();
