@@ -8,8 +8,36 @@ use super::{Context, FEW, REPEATED, Resolution, Rule, bound, cost_explains, rand
 use crate::analysis::spectrum::{Found, Spectrum};
 use crate::trace::Intervals;
 
-/// The step of a counter that shows neither a lattice nor jumps from zero.
+/// The step of a counter that shows neither a lattice nor jumps from zero. What all intervals are multiples of is no longer than a step may
+/// be: of a machine on which work and reads take whole multiples of a step, nothing else is known.
 pub(super) fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
+    /// A step is told as well as that, in ticks.
+    /// *Default*: moves no figure.
+    const AS_WELL: f64 = 0.05;
+    let common = common_measure(groups) as f64;
+    match by_spectrum(groups, tight, context) {
+        Resolution::Resolved { step, .. } if step.high + AS_WELL < common => Resolution::AtMost {
+            bound: common,
+            reason: format!("all its intervals are multiples of {common} ticks, which a step makes, or what work and reads take").into(),
+        },
+        Resolution::AtMost { bound, reason } => Resolution::AtMost { bound: bound.max(common), reason },
+        found => found,
+    }
+}
+
+/// The largest number of ticks that all intervals are multiples of; 0 where none moved.
+fn common_measure(groups: &[Intervals]) -> u64 {
+    let deltas = groups.iter().flat_map(|group| &group.deltas);
+    deltas.fold(0, |mut common, delta| {
+        let mut rest = delta.unsigned_abs();
+        while rest != 0 {
+            (common, rest) = (rest, common % rest);
+        }
+        common
+    })
+}
+
+fn by_spectrum(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
     /// The longest step that one tick may be told for, and where all intervals lie within a few ticks.
     /// *Judgement*: a multiple is never told as one.
     const ONE: (f64, f64) = (1.5, 2.0);

@@ -92,3 +92,22 @@ fn the_bound_of_uneven_steps_is_that_of_long_ones() {
         other => panic!("{other:?}"),
     }
 }
+
+/// A machine in which an instruction takes two ticks: a read takes 8, a unit of work 8, and what is before it 12. Nothing tells that the counter
+/// does not move by 4.
+#[test]
+fn what_all_intervals_are_multiples_of_is_within_the_bound() {
+    let mut random = StdRng::seed_from_u64(1);
+    let deltas = |work: u64| if work == 0 { 16 } else { 20 + 8 * work as i64 };
+    let groups: Vec<Intervals> = (0..3_000)
+        .map(|_| random.random_range(0..60))
+        .map(|work| Intervals { work, deltas: vec![deltas(work)].into() })
+        .collect();
+    let tight = vec![vec![8; 500]; 3];
+    let context = Context { cost: 9.0, work_unit: 8.0, reference_step: 1.0, ..Context::default() };
+    match resolve(&groups, &tight, &context) {
+        Resolution::AtMost { bound, .. } => assert!(bound >= 4.0, "{bound}"),
+        Resolution::Resolved { step, .. } => assert!(step.high >= 4.0, "{step:?}"),
+        Resolution::Unmoved => panic!("it moves"),
+    }
+}
