@@ -1,5 +1,6 @@
 //! Raw observations: integers, saved as they were read. All analysis begins here and needs nothing else.
 
+mod counter;
 mod evidence;
 mod stored;
 mod waits;
@@ -11,6 +12,7 @@ use smallvec::SmallVec;
 
 use crate::model::{Context, Family};
 
+pub use counter::{CounterEvidence, CounterLook, Handed, Reads};
 pub use evidence::{Claims, Evidence, Meanwhile, Moved, Order, Pair, Threads};
 pub use stored::Stored;
 pub use waits::{PeriodRun, PeriodTrace, Wait, WaitRun, WaitTrace};

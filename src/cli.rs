@@ -31,7 +31,7 @@ mod check;
 
 pub use agent_check::AgentCheckArgs;
 pub use analyse::AnalyseArgs;
-pub use check::CheckArgs;
+pub use check::{CheckArgs, RecipeArgs};
 pub use collect::CollectArgs;
 pub use compare::{CompareArgs, CompareFormat};
 pub use completions::CompletionsArgs;
@@ -214,6 +214,9 @@ pub enum Command {
     /// Measure one operation in this process (what measure and rehearse start)
     #[command(hide = true)]
     MeasureWorker(MeasureWorkerArgs),
+    /// Find the rate of the counter as a program does when it starts (what check --counter starts)
+    #[command(hide = true)]
+    CounterRecipe(RecipeArgs),
     /// Wait for the process that started this to end, and end what it left behind (what commands with workers start)
     #[command(hide = true)]
     Guard,

@@ -9,6 +9,7 @@
 pub mod cli;
 pub mod commands;
 pub mod common_time;
+pub mod counter;
 pub mod measure;
 pub mod method;
 pub mod native;

@@ -7,8 +7,8 @@ use std::thread;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, collect, colour, compare, completions,
-    inspect, list, measure, period, pick, platform, probe, publish, rehearse, report, score, selftest, table,
-    tell, trial, wait,
+    counter, inspect, list, measure, period, pick, platform, probe, publish, rehearse, report, score,
+    selftest, table, tell, trial, wait,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::text::shortened;
@@ -30,7 +30,9 @@ fn main() -> ExitCode {
     let command = command.unwrap_or(Command::Answer(answer));
     match command {
         // Who moves a worker to another CPU or counts its switches does so with its first thread.
-        Command::Agent(_) | Command::MeasureWorker(_) | Command::Guard => done(run(&command)),
+        Command::Agent(_) | Command::MeasureWorker(_) | Command::CounterRecipe(_) | Command::Guard => {
+            done(run(&command))
+        }
         command => limits::on_roomy_stack(move || {
             let done = done(listen(&command).and_then(|()| run(&command)));
             if interrupted() {
@@ -162,6 +164,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::List(args) => list::run(args, &mut output)?,
         Command::AgentCheck(args) => agent_check::run(args, &mut output)?,
         Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
+        Command::Check(args) if args.counter => counter::run(args, &mut output)?,
         Command::Check(args) => check::run(args, &mut output)?,
         Command::Score(args) => score::run(args, &mut output).map(|()| true)?,
         Command::Selftest(args) => selftest::run(args, &mut output).map(|()| true)?,
@@ -173,6 +176,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Rehearse(args) => rehearse::run(args, &mut output)?,
         Command::Completions(args) => completions::run(args, &mut output).map(|()| true)?,
         Command::MeasureWorker(args) => trial::serve(&args.request, &mut output).map(|()| true)?,
+        Command::CounterRecipe(args) => counter::recipe(args, &mut output).map(|()| true)?,
         Command::Agent(args) => {
             drop(output);
             return agent::run(args).map(|()| true);

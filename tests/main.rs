@@ -17,6 +17,7 @@ mod browser_hosts;
 mod calls;
 mod cli;
 mod comparing;
+mod counter;
 mod coverage;
 #[cfg(unix)]
 mod edges;

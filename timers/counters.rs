@@ -42,6 +42,14 @@ impl<I: Instruction> Timer for Counter<I> {
     }
 }
 
+impl<I: Instruction> Counter<I> {
+    /// Ticks a second as processor or firmware declare them, whether they are right or not.
+    pub(crate) fn declared_rate() -> Option<f64> {
+        Self::open().ok()?;
+        I::declared_hz().or_else(|| device_tree(I::DEVICE_TREE?))
+    }
+}
+
 /// Nanoseconds in a tick at a declared rate, where the kernel's clock agrees: firmware is known to write wrong ones, or none. Who is
 /// not believed is measured.
 fn believed(hertz: f64, read: fn() -> u64) -> Option<f64> {

@@ -34,6 +34,7 @@ mod posix;
 mod properties;
 mod ptp;
 mod quanta_clock;
+pub mod raw;
 mod riscv;
 pub mod simulated;
 mod std_time;

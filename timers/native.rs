@@ -142,9 +142,20 @@ impl<T: Timer> Subject for Native<T> {
 }
 
 impl<T: Timer> Native<T> {
+    /// The timer itself.
+    pub(crate) fn timer(&self) -> &T {
+        &self.timer
+    }
+
     /// One of the two threads that pass the baton.
     fn player(&self) -> impl Fn(Part) -> Vec<Ticks> + Sync {
         |part| play(&self.timer, part)
+    }
+
+    /// Handoffs as of [`Subject::handoffs_between`], but for the fence before each reading: as programs do that have none.
+    pub(crate) fn handoffs_unfenced(&self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+        let play = |part: Part| play_unfenced(&self.timer, part);
+        handoffs_beside(cpus, &|pair| handoffs_on(&T::INFO, &play, pair.map(Some), count))
     }
 }
 
@@ -304,7 +315,21 @@ fn handoffs_beside(
 
 /// The part of one of the two threads, with a reading for each handing-over: the first of the pair when the number's
 /// parity is its own, else the second. Each keeps a list of its own, so that nothing but the baton is shared.
-fn play<T: Timer>(timer: &T, Part { turn, count, parity, cpu }: Part) -> Vec<Ticks> {
+fn play<T: Timer>(timer: &T, part: Part) -> Vec<Ticks> {
+    play_behind(timer, part, fence)
+}
+
+/// The same without a fence.
+fn play_unfenced<T: Timer>(timer: &T, part: Part) -> Vec<Ticks> {
+    play_behind(timer, part, || {})
+}
+
+#[inline(always)]
+fn play_behind<T: Timer>(
+    timer: &T,
+    Part { turn, count, parity, cpu }: Part,
+    held_back: impl Fn(),
+) -> Vec<Ticks> {
     let _pinned = cpu.and_then(Pinned::to);
     let mut readings = vec![timer.ticks(timer.read()); count as usize];
     for (number, slot) in (0..count).zip(&mut readings) {
@@ -314,7 +339,7 @@ fn play<T: Timer>(timer: &T, Part { turn, count, parity, cpu }: Part) -> Vec<Tic
         // The one who holds the baton is alone in writing it. A bare `rdtsc` may run before the load that brought the baton has
         // completed, and then seems to go backwards by tens of nanoseconds; that is the order of instructions and not the
         // clock, so the fence keeps it out of the question.
-        fence();
+        held_back();
         let reading = timer.read();
         turn.store(awaited.wrapping_add(1), Ordering::Release);
         *slot = timer.ticks(reading);

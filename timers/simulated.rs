@@ -7,6 +7,7 @@
 //! that may change its frequency, and what interrupts them all. [`World::share`] gives the subjects that live in it.
 
 mod context;
+mod counter;
 mod model;
 mod waits;
 
@@ -20,6 +21,7 @@ use crate::Context;
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 
 pub use context::piece;
+pub use counter::{CounterFault, CounterMachine, CounterModel};
 pub use model::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates};
 pub use waits::{Delays, Missed, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 

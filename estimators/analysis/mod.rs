@@ -7,6 +7,7 @@ pub mod bounds;
 pub mod cells;
 pub mod core_frequency;
 pub mod cost;
+pub mod counter;
 pub mod distribution;
 pub mod edges;
 pub mod interval;

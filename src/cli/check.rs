@@ -10,6 +10,7 @@ use super::{ShortFormat, values};
 pub(super) const EXAMPLES: &str = "\
 Examples:
   timermeter check                       what makes figures worse here
+  timermeter check --counter             whether a program may read the raw counter of the CPU
   timermeter check --tune                what would be changed; changes nothing
   sudo timermeter check --tune --apply   changes it, and writes down what it was
   sudo timermeter check --tune --undo    sets all of it back";
@@ -20,6 +21,10 @@ pub struct CheckArgs {
     /// Judge the core and the frequency of this CPU; without it those of the quietest one
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
+    /// Tell instead whether a program may read the counter of the CPU by itself (rdtsc, cntvct, rdtime): safe, safe until this machine is moved,
+    /// or unsafe, with the evidence, what it gains and what it risks
+    #[arg(long, conflicts_with = "tune")]
+    pub counter: bool,
     /// Tell instead which settings of the kernel would be changed to make the machine quieter, and what else could be done
     #[arg(long)]
     pub tune: bool,
@@ -35,4 +40,11 @@ pub struct CheckArgs {
     /// Format of the output
     #[arg(long, short, value_enum, default_value_t)]
     pub format: ShortFormat,
+}
+
+/// Arguments of `counter-recipe`.
+#[derive(Clone, Debug, Args)]
+pub struct RecipeArgs {
+    /// Its name
+    pub recipe: String,
 }

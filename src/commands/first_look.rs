@@ -22,6 +22,14 @@ pub fn first_look(
     probed(["--quick".to_owned()].into_iter().chain(runtime).collect(), timers, agents)
 }
 
+/// The same, with all that a read adds to the code around it.
+///
+/// # Errors
+/// As `probe`.
+pub fn first_look_in_context(timers: &[String]) -> Result<Report, CommandError> {
+    probed(["--budget", "6s"].map(str::to_owned).to_vec(), timers, &[])
+}
+
 /// Lets these native timers wait so long, and no other length.
 ///
 /// # Errors

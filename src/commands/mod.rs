@@ -10,6 +10,7 @@ pub mod collect;
 mod columns;
 pub mod compare;
 pub mod completions;
+pub mod counter;
 mod files;
 mod first_look;
 mod frame;

@@ -6,6 +6,7 @@
 mod cgroup;
 mod core_kinds;
 mod cores;
+mod counter;
 pub mod cpu;
 mod cpu_arm;
 mod fields;
@@ -24,6 +25,7 @@ mod waiting;
 
 use crate::model::Platform;
 
+pub use counter::counter;
 pub use list::{count_of, cpus_in, parse_list, written};
 pub use quietest::quietest_cpu;
 pub use root::Root;

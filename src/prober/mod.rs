@@ -8,6 +8,7 @@ pub mod campaign;
 pub mod children;
 pub mod conformance;
 pub mod connection;
+pub mod counter;
 pub mod events;
 pub mod examination;
 pub mod explore;

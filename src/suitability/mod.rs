@@ -54,23 +54,23 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn ok(code: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn ok(code: &str, message: impl Into<String>) -> Self {
         Self { code: code.to_owned(), severity: Severity::Ok, message: message.into(), advice: None }
     }
 
-    fn unknown(code: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn unknown(code: &str, message: impl Into<String>) -> Self {
         Self { severity: Severity::Unknown, ..Self::ok(code, message) }
     }
 
-    fn note(code: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn note(code: &str, message: impl Into<String>) -> Self {
         Self { severity: Severity::Note, ..Self::ok(code, message) }
     }
 
-    fn problem(code: &str, message: impl Into<String>, advice: impl Into<String>) -> Self {
+    pub(crate) fn problem(code: &str, message: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { severity: Severity::Problem, ..Self::ok(code, message) }.advice(advice)
     }
 
-    fn advice(mut self, advice: impl Into<String>) -> Self {
+    pub(crate) fn advice(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());
         self
     }

@@ -8,6 +8,7 @@ mod commands;
 mod common_time;
 #[cfg(unix)]
 mod completions;
+mod counter;
 mod fleet;
 mod folder;
 #[cfg(target_os = "linux")]

@@ -7,7 +7,7 @@ use super::chains::chains;
 use crate::counters::Counter;
 use crate::{Info, arm};
 
-pub(crate) use super::absent::trap;
+pub(crate) use super::absent::{declared_rate, trap};
 #[allow(unused_imports, reason = "read only where the system has perf events")]
 pub(crate) use super::absent::{has_rdpmc, rdpmc};
 pub use super::absent::{hypervisor, identity};

@@ -53,6 +53,12 @@ pub fn identity() -> Identity {
     Identity::default()
 }
 
+/// The rate of the counter as the processor declares it, and where; what firmware declares stands with the counters.
+#[must_use]
+pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
+    None
+}
+
 /// What the processor says of a hypervisor; `None` where it cannot be asked.
 #[must_use]
 pub fn hypervisor() -> Option<Hypervisor> {

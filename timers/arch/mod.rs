@@ -118,4 +118,6 @@ pub struct Hypervisor {
     pub name: Option<String>,
     /// The clocks that it offers its guests, as Linux calls them.
     pub clocks: Vec<&'static str>,
+    /// Whether it says that the counter keeps its rate when the machine is moved, and by what; `None` where it says nothing.
+    pub keeps_rate: Option<(bool, &'static str)>,
 }

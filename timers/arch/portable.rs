@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, fence as memory_fence};
 
-pub(crate) use super::absent::trap;
 pub use super::absent::{Bare, Fenced, hypervisor, identity};
+pub(crate) use super::absent::{declared_rate, trap};
 #[allow(unused_imports, reason = "read only where the system has perf events")]
 pub(crate) use super::absent::{has_rdpmc, rdpmc};
 

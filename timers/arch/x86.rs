@@ -13,6 +13,7 @@ use crate::counters::Counter;
 use crate::{Info, x86};
 
 pub use hypervisor::hypervisor;
+pub(crate) use identity::declared_rate;
 pub use identity::identity;
 
 pub(crate) use super::hidden::*;

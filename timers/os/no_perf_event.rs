@@ -30,6 +30,12 @@ impl Page {
         match *self {}
     }
 }
+
+/// By what the kernel converts the counter is shown by perf events alone.
+pub fn counter_scale() -> Option<f64> {
+    None
+}
+
 fn unavailable<T>() -> Result<T, Unavailable> {
     Err(Unavailable::elsewhere(
         "perf_event_open: not on this system or processor, or not known to this build",

@@ -138,6 +138,10 @@ pub mod machine {
 
     pub fn regain_counter() {}
 
+    pub fn kernel_log() -> std::io::Result<String> {
+        super::unsupported()
+    }
+
     pub fn kernel() -> KernelName {
         KernelName::default()
     }

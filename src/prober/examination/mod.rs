@@ -14,7 +14,7 @@ use std::time::Duration;
 use timers::{Answer, Deadline, During, Fault, Ordered, Subject};
 
 use self::cpu_migrator::CpuMigrator;
-use self::rounds::rounds;
+pub(super) use self::rounds::rounds;
 use crate::analysis::edges;
 use crate::analysis::rate::tightest;
 use crate::model::Counted;

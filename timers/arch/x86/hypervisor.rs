@@ -38,7 +38,8 @@ pub fn hypervisor() -> Option<Hypervisor> {
     // Asked before its leaves are: without a hypervisor, they answer as the last basic leaf does.
     let present = raw_cpuid::CpuId::new().get_feature_info().is_some_and(|info| info.has_hypervisor());
     Some(if present {
-        Hypervisor { name: Some(hypervisor_name(&signature(FIRST_LEAF))), clocks: clocks() }
+        let name = Some(hypervisor_name(&signature(FIRST_LEAF)));
+        Hypervisor { name, clocks: clocks(), keeps_rate: keeps_rate() }
     } else {
         Hypervisor::default()
     })
@@ -62,6 +63,44 @@ fn clocks() -> Vec<&'static str> {
         }
     }
     clocks
+}
+
+/// What hypervisors say of the counter of a machine that is moved. Sources: Xen, `xen/include/public/arch-x86/cpuid.h`; Hyper-V TLFS,
+/// *Partition Privilege Flag*; VMware, *Timekeeping in VMware Virtual Machines*. KVM says nothing.
+fn keeps_rate() -> Option<(bool, &'static str)> {
+    for base in [FIRST_LEAF, SECOND_LEAF] {
+        let signature = signature(base);
+        if signature.starts_with(b"XenVMMXenVMM") {
+            return Some(by_xen(raw_cpuid::cpuid!(base + 3).ebx));
+        }
+        if base == FIRST_LEAF && &signature == b"Microsoft Hv" {
+            return Some(by_hyper_v(raw_cpuid::cpuid!(base + 3).eax));
+        }
+        if &signature == b"VMwareVMware" {
+            return Some((true, "VMware keeps the rate with which the machine was started"));
+        }
+    }
+    None
+}
+
+fn by_xen(mode: u32) -> (bool, &'static str) {
+    match mode {
+        0 => {
+            (true, "Xen emulates the counter once the machine was moved to one of another rate (tsc_mode 0)")
+        }
+        1 => (true, "Xen emulates the counter always (tsc_mode 1)"),
+        _ => (false, "Xen passes the counter through and never emulates it (tsc_mode 2 or 3)"),
+    }
+}
+
+fn by_hyper_v(privileges: u32) -> (bool, &'static str) {
+    // AccessTscInvariantControls
+    match privileges & 1 << 15 {
+        0 => (false, "Hyper-V scales the counter for its own clock only (the reference page)"),
+        _ => {
+            (true, "Hyper-V offers a counter whose rate a move does not change (AccessTscInvariantControls)")
+        }
+    }
 }
 
 /// A readable name for a signature: unknown ones as they are, as far as they can be printed.
@@ -92,6 +131,12 @@ fn signature(base: u32) -> [u8; 12] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_they_say_of_machines_that_are_moved() {
+        assert_eq!([0, 1, 2, 3].map(|mode| by_xen(mode).0), [true, true, false, false]);
+        assert_eq!([0, 1 << 9, 1 << 15].map(|flags| by_hyper_v(flags).0), [false, false, true]);
+    }
 
     #[test]
     fn names_of_hypervisors() {

@@ -28,6 +28,29 @@ pub fn identity() -> Identity {
     }
 }
 
+/// The rate of the time-stamp counter as hypervisor or processor declare it, and where.
+#[must_use]
+pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
+    const TIMING: u32 = 0x4000_0010;
+    let cpuid = raw_cpuid::CpuId::new();
+    let guest = cpuid.get_feature_info().is_some_and(|info| info.has_hypervisor());
+    // VMware began with that leaf; KVM has it from user space, Hyper-V not at all.
+    let khz = (guest && (TIMING..TIMING + 0x100).contains(&raw_cpuid::cpuid!(0x4000_0000).eax))
+        .then(|| raw_cpuid::cpuid!(TIMING).eax)
+        .filter(|&khz| khz > 0);
+    if let Some(khz) = khz {
+        return Some((f64::from(khz) * 1e3, "CPUID leaf 0x40000010"));
+    }
+    let info = cpuid.get_tsc_info()?;
+    if let Some(hz) = info.tsc_frequency() {
+        return Some((hz as f64, "CPUID leaf 0x15"));
+    }
+    // Without the rate of the crystal, leaf 0x16 has the same rate in whole MHz.
+    let megahertz = cpuid.get_processor_frequency_info().map_or(0, |info| info.processor_base_frequency());
+    let known = info.numerator() > 0 && info.denominator() > 0 && megahertz > 0;
+    known.then(|| (f64::from(megahertz) * 1e6, "CPUID leaf 0x16"))
+}
+
 /// The family and the model that base and extended fields of CPUID leaf 1 make together, by the rule that holds for
 /// all vendors (Linux, arch/x86/lib/cpu.c): the extended family counts from family 15, the extended model from 6.
 fn effective_family_and_model(

@@ -15,6 +15,8 @@ pub fn files() -> Option<PathBuf> {
 /// A program cannot be forbidden to read a counter here.
 pub fn regain_counter() {}
 
+pub use crate::os::other::machine::kernel_log;
+
 /// What the system tells by sysctl(3).
 #[must_use]
 pub fn told(_cpu: Option<u32>) -> Told {

@@ -1,6 +1,8 @@
 //! The kernel, and where it shows its files.
 
+use std::io;
 use std::path::PathBuf;
+use std::ptr;
 
 use crate::os::Told;
 pub use crate::os::unix::machine::kernel;
@@ -17,6 +19,24 @@ pub fn told(_cpu: Option<u32>) -> Told {
     // SAFETY: a plain number; what is not known is 0.
     let vdso = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) };
     Told { vdso: Some(vdso != 0), ..Told::default() }
+}
+
+/// What the kernel logged, as much of it as it still has.
+///
+/// # Errors
+/// What the kernel said: it lets root alone read its log where `kernel.dmesg_restrict` is 1.
+pub fn kernel_log() -> io::Result<String> {
+    /// Numbers of syslog(2): what is there, and how much that can be.
+    const READ_ALL: libc::c_int = 3;
+    const SIZE: libc::c_int = 10;
+    // SAFETY: this action takes no memory.
+    let size = unsafe { libc::klogctl(SIZE, ptr::null_mut(), 0) };
+    let size = usize::try_from(size).map_err(|_| io::Error::last_os_error())?;
+    let mut text = vec![0_u8; size];
+    // SAFETY: the memory is as long as is said, and the kernel writes no more.
+    let length = unsafe { libc::klogctl(READ_ALL, text.as_mut_ptr().cast(), size as libc::c_int) };
+    text.truncate(usize::try_from(length).map_err(|_| io::Error::last_os_error())?);
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 pub use super::permission::regain_counter;

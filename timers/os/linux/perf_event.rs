@@ -15,7 +15,7 @@ use perf_event_open_sys::bindings::{
 
 use crate::{Unavailable, work};
 
-pub use page::Page;
+pub use page::{Page, counter_scale};
 
 /// An event that counts for the calling thread; closed when dropped.
 pub struct Event(File);

@@ -30,6 +30,8 @@ pub fn kernel() -> KernelName {
 /// A program cannot be forbidden to read a counter here.
 pub fn regain_counter() {}
 
+pub use crate::os::other::machine::kernel_log;
+
 /// What the system tells by its calls; `cpu` is the one whose core is told, without it the first one allowed.
 #[must_use]
 pub fn told(cpu: Option<u32>) -> Told {

@@ -5,7 +5,10 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use perf_event_open_sys::bindings::{PERF_COUNT_HW_CPU_CYCLES, PERF_TYPE_HARDWARE, perf_event_mmap_page};
+use perf_event_open_sys::bindings::{
+    PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_SW_TASK_CLOCK, PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE,
+    perf_event_mmap_page,
+};
 
 use super::{Event, refused, setting};
 use crate::{Unavailable, arch};
@@ -29,7 +32,15 @@ unsafe impl Sync for Page {}
 impl Page {
     pub fn open() -> Result<Self, Unavailable> {
         arch::has_rdpmc().map_err(Unavailable::because)?;
-        let event = Event::open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES.into())?;
+        let page = Self::of(Event::open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES.into())?)?;
+        page.permitted()?;
+        // Not before: of an event that is read and mapped afterwards Linux 6.18 tells an offset that does not fit the
+        // sign-extended counter, so that readings are 2⁴⁸ too low until the thread is scheduled anew (seen on AMD).
+        page.event.moves()?;
+        Ok(page)
+    }
+
+    fn of(event: Event) -> Result<Self, Unavailable> {
         // SAFETY: a new mapping at an address of the kernel's choice, of the event's first page, to be read.
         let address = unsafe {
             libc::mmap(ptr::null_mut(), LENGTH, libc::PROT_READ, libc::MAP_SHARED, event.0.as_raw_fd(), 0)
@@ -37,12 +48,7 @@ impl Page {
         if address == libc::MAP_FAILED {
             return Err(refused(&io::Error::last_os_error()));
         }
-        let page = Self { page: address.cast(), event };
-        page.permitted()?;
-        // Not before: of an event that is read and mapped afterwards Linux 6.18 tells an offset that does not fit the
-        // sign-extended counter, so that readings are 2⁴⁸ too low until the thread is scheduled anew (seen on AMD).
-        page.event.moves()?;
-        Ok(page)
+        Ok(Self { page: address.cast(), event })
     }
 
     fn permitted(&self) -> Result<(), Unavailable> {
@@ -100,6 +106,18 @@ impl Drop for Page {
         // SAFETY: the mapping was made by `open` with this length, and nothing refers to it any more.
         unsafe { libc::munmap(self.page.cast_mut().cast(), LENGTH) };
     }
+}
+
+/// Nanoseconds in a tick by which the kernel converts the counter that programs read bare into its own time (perf_event_open(2),
+/// `time_mult` and `time_shift`). `None` where it does not show that.
+pub fn counter_scale() -> Option<f64> {
+    let page = Page::of(Event::open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK.into()).ok()?).ok()?;
+    // SAFETY: the mapping is longer than the structure, and every pattern of bits is a valid one of it.
+    let page = unsafe { ptr::read_volatile(page.page) };
+    // SAFETY: both members of the union are plain 64 bits.
+    let capabilities = unsafe { page.__bindgen_anon_1.__bindgen_anon_1 };
+    let known = capabilities.cap_user_time() != 0 && page.time_mult != 0;
+    known.then(|| f64::from(page.time_mult) / 2.0_f64.powi(page.time_shift.into()))
 }
 
 /// Counters are narrower than 64 bits, and the kernel's offset is made for their signed value.

@@ -1,0 +1,144 @@
+//! `check --counter`: may a program read the raw counter here?
+
+use std::io::Write;
+use std::time::Duration;
+
+use timers::raw::{Here, Machine, Recipe};
+
+use super::first_look::first_look_in_context;
+use super::trial::cpu;
+use super::{CommandError, check, failed, terminal_style};
+use crate::analysis::counter::findings;
+use crate::analysis::rate::by_looks;
+use crate::cli::{CheckArgs, RecipeArgs, ShortFormat};
+use crate::common_time;
+use crate::counter::{Case, Counter, Outcome, RecipeRow, Verdict, judge};
+use crate::model::TimerRow;
+use crate::platform;
+use crate::prober::children;
+use crate::prober::counter::{CounterPlan, observe};
+use crate::prober::tool::run_within;
+use crate::table::{Column, Format, Notation, Style, Table, Value};
+use crate::text::{hang, plain};
+
+/// Fresh processes that try each recipe.
+/// *Judgement*: the worst of them is what one start in twenty meets.
+const PROCESSES: usize = 20;
+/// No recipe takes as long, but one that never ends.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Looks at each end of the recipes, of which the tightest counts.
+const LOOKS: u32 = 25;
+
+/// Runs the command. Returns whether the counter may be read.
+///
+/// # Errors
+/// When the counter cannot be read at all, or the output cannot be written.
+pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let ids = Here::ids();
+    let mut here = Here::open().map_err(|why| {
+        let remedy = why.remedy.map_or(String::new(), |remedy| format!("; {remedy}"));
+        failed(format!("the counter cannot be read here, so that no program may: {}{remedy}", why.reason))
+    })?;
+    let platform = common_time::identify(cpu(args.cpu)?);
+    let rows = rows(&ids)?;
+    let found = findings(&observe(&mut here, &CounterPlan::USUAL));
+    let age_s = found.rate.map(|rate| here.counter() as f64 * rate.ns_per_tick * 1e-9);
+    let facts = platform::counter(&platform::Root::system(), age_s);
+    let recipes = recipes(&mut here)?;
+    drop(here);
+    let case =
+        Case { ids, platform: &platform, facts: &facts, found: &found, rows: &rows, recipes: &recipes };
+    let counter = judge(&case);
+    match args.format {
+        ShortFormat::Json => writeln!(output, "{}", super::pretty(&counter)?)?,
+        ShortFormat::Table => output.write_all(text(&counter, terminal_style()).as_bytes())?,
+    }
+    Ok(matches!(counter.verdict, Some(Verdict::Safe | Verdict::UntilMoved)))
+}
+
+/// What a first look finds of the counter and of the clock that would be read instead.
+fn rows(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
+    let is_here = |id: &&str| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok());
+    let wanted: Vec<String> =
+        ids.iter().copied().chain(["monotonic"]).filter(is_here).map(str::to_owned).collect();
+    Ok(first_look_in_context(&wanted)?.timers)
+}
+
+/// Tries each recipe in fresh processes, in turn, and knows the truth from the first process to the last.
+fn recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
+    let mut outcomes: Vec<Vec<Outcome>> = vec![Vec::new(); Recipe::ALL.len()];
+    let mut looks = vec![here.look_at_clock(LOOKS)];
+    for _ in 0..PROCESSES {
+        for (recipe, outcomes) in Recipe::ALL.into_iter().zip(&mut outcomes) {
+            outcomes.push(tried(recipe)?);
+        }
+        looks.push(here.look_at_clock(LOOKS));
+    }
+    let Some(rate) = by_looks(&looks, 1.0) else { return Ok(Vec::new()) };
+    let truth = (rate.ns_per_tick, rate.uncertainty);
+    let rows = Recipe::ALL.into_iter().zip(&outcomes);
+    Ok(rows.map(|(recipe, outcomes)| RecipeRow::of(recipe.id(), recipe.label(), outcomes, truth)).collect())
+}
+
+/// In a process of its own.
+fn tried(recipe: Recipe) -> Result<Outcome, CommandError> {
+    let (program, mut words) = children::this_program().map_err(failed)?;
+    words.extend(["counter-recipe".into(), recipe.id().into()]);
+    let said = run_within(PATIENCE, program.as_ref(), &words);
+    if children::interrupted() {
+        return Err(CommandError::Interrupted);
+    }
+    Ok(said.and_then(|said| said.trim().parse().map_err(|_| "what it found cannot be read".to_owned())))
+}
+
+/// What such a process does: prints nanoseconds a tick.
+///
+/// # Errors
+/// When there is no such recipe, or it finds no rate.
+pub fn recipe(args: &RecipeArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+    let recipe = Recipe::of_id(&args.recipe)
+        .ok_or_else(|| CommandError::Usage(format!("there is no recipe `{}`", args.recipe)))?;
+    let mut here = Here::open().map_err(failed)?;
+    let ns = recipe.ns_per_tick(&mut here).map_err(failed)?;
+    Ok(writeln!(output, "{ns:e}")?)
+}
+
+/// Five lines, the evidence, the recipes, and code.
+#[must_use]
+pub fn text(counter: &Counter, style: Style) -> String {
+    let mut out = String::new();
+    for line in &counter.told {
+        hang(&mut out, "", "  ", &plain(line), style.columns());
+    }
+    out.push('\n');
+    out += &check::table(&counter.findings, style);
+    if !counter.recipes.is_empty() {
+        out += "\nWhat programs find its rate to be, in fresh processes (ppm longer than true):\n";
+        out += &recipe_table(counter).render(Format::Table);
+    }
+    if let Some(snippets) = &counter.snippets {
+        out += &format!("\nIn C:\n\n{}\nIn Rust:\n\n{}", snippets.c, snippets.rust);
+    }
+    out
+}
+
+fn recipe_table(counter: &Counter) -> Table<'static> {
+    let mut table = Table::new(vec![
+        Column::left("recipe"),
+        Column::right("median", Notation::Fixed(2)),
+        Column::right("worst", Notation::Fixed(2)),
+        Column::written("without"),
+        Column::left("what it does"),
+    ]);
+    for row in &counter.recipes {
+        let figure = |ppm: Option<f64>| ppm.map_or(Value::Nothing, Value::Figure);
+        table.push(vec![
+            Value::Word(row.id),
+            figure(row.median_ppm),
+            figure(row.worst_ppm),
+            Value::Text(format!("{} of {}", row.without, row.processes).into()),
+            Value::Word(row.label),
+        ]);
+    }
+    table
+}

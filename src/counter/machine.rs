@@ -1,0 +1,131 @@
+//! What processor and kernel say of the counter.
+
+use super::Case;
+use crate::model::{KernelLog, Platform};
+use crate::suitability::Finding;
+
+/// Clock sources of Linux that are the counter itself.
+const COUNTERS: [&str; 4] = ["tsc", "tsc-early", "arch_sys_counter", "riscv_clocksource"];
+
+pub(super) fn findings(case: &Case) -> Vec<Finding> {
+    let mut all = vec![invariant(case.platform), kernel(case.platform), log(case)];
+    all.extend(same_oscillator(case.platform));
+    all.extend(emulated(case.platform));
+    all
+}
+
+/// Whether the kernel's own clock is that counter.
+pub(super) fn is_built_on(platform: &Platform) -> bool {
+    platform.clocksource.current.as_deref().is_some_and(|current| COUNTERS.contains(&current))
+}
+
+fn is_x86(platform: &Platform) -> bool {
+    platform.cpu.architecture.starts_with("x86")
+}
+
+fn invariant(platform: &Platform) -> Finding {
+    const CODE: &str = "invariant";
+    if !is_x86(platform) {
+        return Finding::ok(CODE, by_design(&platform.cpu.architecture));
+    }
+    let advice = "read the kernel's clock, which knows what to do about it";
+    let tsc = &platform.tsc;
+    match (tsc.constant, tsc.nonstop) {
+        (Some(true), Some(true)) => Finding::ok(
+            CODE,
+            "it counts at one rate whatever the core does (constant), also in deep idle states (nonstop)",
+        ),
+        (Some(false), _) => {
+            Finding::problem(CODE, "its rate follows the frequency of the core (no constant_tsc)", advice)
+        }
+        (_, Some(false)) => Finding::problem(CODE, "it stops in deep idle states (no nonstop_tsc)", advice),
+        _ => {
+            Finding::unknown(CODE, "whether its rate is constant is told neither by CPUID nor by the kernel")
+        }
+    }
+}
+
+fn by_design(architecture: &str) -> &'static str {
+    match architecture {
+        "aarch64" | "arm" => {
+            "all CPUs read one counter of one rate, by the architecture (Arm: the generic timer)"
+        }
+        "riscv64" | "riscv32" => "all harts read one clock of one rate, by the architecture (RISC-V: time)",
+        _ => "it is one for all CPUs by the architecture",
+    }
+}
+
+fn kernel(platform: &Platform) -> Finding {
+    const CODE: &str = "kernel";
+    let source = &platform.clocksource;
+    let Some(current) = source.current.as_deref() else {
+        return Finding::unknown(CODE, "which clock source the kernel trusts is not shown by this machine");
+    };
+    let listed = source.available.iter().any(|name| COUNTERS.contains(&name.as_str()));
+    if is_built_on(platform) {
+        Finding::ok(CODE, format!("the kernel builds its own clocks on it ({current})"))
+    } else if listed {
+        Finding::note(CODE, format!("the kernel uses {current}, and offers the counter as well"))
+    } else if is_x86(platform) && platform.tsc.constant == Some(true) && !source.available.is_empty() {
+        Finding::problem(
+            CODE,
+            format!(
+                "the kernel uses {current} and does not offer the counter: it found it wrong, or was told to leave it alone"
+            ),
+            "look for `tsc` in the kernel's log (dmesg) and on its command line",
+        )
+    } else {
+        Finding::note(
+            CODE,
+            format!("the kernel uses {current}, and does not say what it thinks of the counter"),
+        )
+    }
+}
+
+fn log(case: &Case) -> Finding {
+    const CODE: &str = "log";
+    match &case.facts.log {
+        KernelLog::Unreadable(why) => {
+            Finding::unknown(CODE, format!("what the kernel logged of it cannot be read: {why}"))
+                .advice("run as root, or look yourself: dmesg | grep -i -e tsc -e clocksource")
+        }
+        KernelLog::Read { distrust, .. } if !distrust.is_empty() => Finding::problem(
+            CODE,
+            format!("the kernel gave it up: {}", distrust[0]),
+            "read the kernel's clock",
+        ),
+        KernelLog::Read { from_the_start: true, .. } => {
+            Finding::ok(CODE, "the kernel's log, from its start, holds nothing against it")
+        }
+        KernelLog::Read { .. } => Finding::note(
+            CODE,
+            "what is left of the kernel's log holds nothing against it; its beginning is gone",
+        ),
+    }
+}
+
+/// What a clock that is made of the counter cannot tell of it.
+fn same_oscillator(platform: &Platform) -> Option<Finding> {
+    is_built_on(platform).then(|| {
+        let source = platform.clocksource.current.as_deref().unwrap_or_default();
+        Finding::note(
+            "witness",
+            format!(
+                "the kernel's clock is made of this counter ({source}): a leap, a halt or a change of rate of both together does not \
+                 show here, only to the kernel's watchdog, where it has one, and to other machines"
+            ),
+        )
+    })
+}
+
+fn emulated(platform: &Platform) -> Option<Finding> {
+    let emulator = platform.emulator()?;
+    let message =
+        format!("{emulator} carries out the instruction: what was found is what it does, not the processor");
+    Some(Finding::note("emulated", message))
+}
+
+/// Whether the counter is that of x86, whose fence has that name.
+pub(super) fn is_fenced_by_lfence(id: &str) -> bool {
+    id == "rdtsc"
+}

@@ -1,0 +1,127 @@
+//! Answers for made-up machines.
+
+use super::*;
+use crate::analysis::counter::{CpuOffset, CpuRate, Tested};
+use crate::analysis::rate::Rate;
+use crate::model::{CounterPromise, KernelLog};
+
+fn sound() -> CounterFindings {
+    let nothing = Tested { value: 0.1, uncertainty: 1.0, sees: 2.0 };
+    let tested = Some(nothing);
+    CounterFindings {
+        rate: Some(Rate { ns_per_tick: 0.4, uncertainty: 3e-8, strayed_ns: 0.0 }),
+        watched_ns: 3e9,
+        backward: (0, 1_000_000, 0.0),
+        offsets: [0, 1]
+            .map(|cpu| CpuOffset { cpu, ns: 1.0, uncertainty_ns: 30.0, apart: false, shows: false })
+            .to_vec(),
+        cpu_rates: vec![CpuRate { cpu: 1, tested: nothing }],
+        leap: tested,
+        freeze: tested,
+        asleep: tested,
+        change: tested,
+        declared: tested,
+        ..CounterFindings::default()
+    }
+}
+
+fn machine(hypervisor: Option<&str>) -> Platform {
+    let mut platform = Platform { hypervisor: hypervisor.map(str::to_owned), ..Platform::default() };
+    platform.cpu.architecture = "x86_64".into();
+    platform.cpu.invariant_tsc = Some(true);
+    (platform.tsc.constant, platform.tsc.nonstop) = (Some(true), Some(true));
+    platform.clocksource.current = Some("tsc".into());
+    platform.clocksource.available = vec!["tsc".into(), "hpet".into()];
+    platform
+}
+
+fn facts() -> CounterFacts {
+    let log = KernelLog::Read { from_the_start: true, distrust: Vec::new(), rate_hz: None };
+    CounterFacts { log, uptime_s: Some(1_000.0), age_s: Some(1_010.0), ..CounterFacts::default() }
+}
+
+fn judged(platform: &Platform, facts: &CounterFacts, found: &CounterFindings) -> Counter {
+    judge(&Case { ids: ["rdtsc", "rdtsc-lfence"], platform, facts, found, rows: &[], recipes: &[] })
+}
+
+fn verdict(platform: &Platform, facts: &CounterFacts) -> Option<Verdict> {
+    judged(platform, facts, &sound()).verdict
+}
+
+#[test]
+fn a_machine_of_its_own_is_safe_in_five_lines() {
+    let counter = judged(&machine(None), &facts(), &sound());
+    assert_eq!(counter.verdict, Some(Verdict::Safe), "{:?}", counter.findings);
+    assert_eq!(counter.told.len(), 5);
+    assert!(counter.told[0].starts_with("safe: "), "{:?}", counter.told);
+    assert!(counter.snippets.is_some());
+}
+
+#[test]
+fn what_a_move_does_is_known_by_promise_or_by_age() {
+    let promise = |keeps_rate| CounterFacts {
+        promise: Some(CounterPromise { keeps_rate, by: "it says so".into() }),
+        ..facts()
+    };
+    assert_eq!(verdict(&machine(Some("Hyper-V")), &promise(true)), Some(Verdict::Safe));
+    assert_eq!(verdict(&machine(Some("Xen")), &promise(false)), Some(Verdict::UntilMoved));
+    // KVM that offsets an invariant counter, and one whose counter is older than the machine.
+    assert_eq!(verdict(&machine(Some("KVM")), &facts()), Some(Verdict::Safe));
+    let older = CounterFacts { age_s: Some(9e6), ..facts() };
+    assert_eq!(verdict(&machine(Some("KVM")), &older), Some(Verdict::UntilMoved));
+    let unknown = CounterFacts { age_s: None, ..facts() };
+    assert_eq!(verdict(&machine(Some("KVM")), &unknown), Some(Verdict::UntilMoved));
+    assert_eq!(verdict(&machine(Some("a hypervisor")), &facts()), Some(Verdict::UntilMoved));
+    assert_eq!(verdict(&machine(None), &older), Some(Verdict::Safe));
+}
+
+#[test]
+fn arm_and_risc_v_have_one_counter_by_design() {
+    let mut arm = machine(None);
+    arm.cpu.architecture = "aarch64".into();
+    (arm.tsc, arm.cpu.invariant_tsc) = (crate::model::Tsc::default(), None);
+    arm.clocksource.current = Some("arch_sys_counter".into());
+    assert_eq!(verdict(&arm, &facts()), Some(Verdict::Safe));
+    arm.hypervisor = Some("KVM".into());
+    assert_eq!(verdict(&arm, &facts()), Some(Verdict::UntilMoved));
+    let of_all_hosts = CounterFindings {
+        rate: Some(Rate { ns_per_tick: 1.0, uncertainty: 1e-8, strayed_ns: 0.0 }),
+        ..sound()
+    };
+    assert_eq!(judged(&arm, &facts(), &of_all_hosts).verdict, Some(Verdict::Safe));
+}
+
+#[test]
+fn who_gave_it_up_is_believed() {
+    let mut follows = machine(None);
+    follows.tsc.constant = Some(false);
+    let mut stops = machine(None);
+    stops.tsc.nonstop = Some(false);
+    let mut not_offered = machine(None);
+    not_offered.clocksource.current = Some("hpet".into());
+    not_offered.clocksource.available = vec!["hpet".into(), "acpi_pm".into()];
+    for platform in [follows, stops, not_offered] {
+        let counter = judged(&platform, &facts(), &sound());
+        assert_eq!(counter.verdict, Some(Verdict::Unsafe), "{:?}", counter.findings);
+        assert!(counter.told[0].starts_with("unsafe: "), "{:?}", counter.told);
+        assert_eq!(counter.snippets, None);
+    }
+    let distrust = vec!["Marking clocksource 'tsc' as unstable".to_owned()];
+    let log = KernelLog::Read { from_the_start: true, distrust, rate_hz: None };
+    assert_eq!(verdict(&machine(None), &CounterFacts { log, ..facts() }), Some(Verdict::Unsafe));
+    let log = KernelLog::Unreadable("Operation not permitted".into());
+    assert_eq!(verdict(&machine(None), &CounterFacts { log, ..facts() }), Some(Verdict::Safe));
+}
+
+#[test]
+fn what_could_not_be_compared_is_not_called_safe() {
+    let alone = CounterFindings { offsets: Vec::new(), between: None, ..sound() };
+    let mut platform = machine(None);
+    platform.clocksource.current = Some("kvm-clock".into());
+    platform.clocksource.available.push("kvm-clock".into());
+    let counter = judged(&platform, &facts(), &alone);
+    assert_eq!(counter.verdict, None, "{:?}", counter.findings);
+    assert!(counter.told[0].starts_with("not known: "), "{:?}", counter.told);
+    // The kernel answers for it where its own clock is that counter.
+    assert_eq!(judged(&machine(None), &facts(), &alone).verdict, Some(Verdict::Safe));
+}

@@ -1,0 +1,157 @@
+//! The machine that this program runs on.
+
+use std::time::Duration;
+
+use super::Machine;
+use crate::affinity::{allowed_cpus, pin_to, unpin};
+use crate::counters::Counter;
+use crate::native::{Native, pass};
+use crate::os::{Common, Unsteered};
+use crate::subject::{Answer, During, Ordered, Subject};
+use crate::{Timer, Unavailable, arch, os};
+
+/// This machine.
+pub struct Here {
+    counter: Native<Counter<arch::Bare>>,
+    ordered: Native<Counter<arch::Fenced>>,
+    clock: Common,
+    clock_ns: f64,
+    unsteered: Unsteered,
+    unsteered_ns: f64,
+}
+
+impl Here {
+    /// Ready to be read.
+    ///
+    /// # Errors
+    /// Says why the counter or the clocks cannot be read here.
+    pub fn open() -> Result<Self, Unavailable> {
+        let unit = |ns: Option<f64>| {
+            ns.ok_or_else(|| Unavailable::because("the unit of the system's clock is not known"))
+        };
+        Ok(Self {
+            counter: Native::open()?,
+            ordered: Native::open()?,
+            clock: Common::open()?,
+            clock_ns: unit(Common::ns_per_tick())?,
+            unsteered: Unsteered::open()?,
+            unsteered_ns: unit(Unsteered::ns_per_tick())?,
+        })
+    }
+
+    /// The ids by which the catalogue knows the counter: bare, and held back by a fence.
+    #[must_use]
+    pub fn ids() -> [&'static str; 2] {
+        [Counter::<arch::Bare>::INFO.id, Counter::<arch::Fenced>::INFO.id]
+    }
+}
+
+fn nanoseconds(ticks: u64, unit: f64) -> u64 {
+    // Nanoseconds stay as they are: those of some years have more digits than a floating-point number.
+    if unit == 1.0 { ticks } else { (ticks as f64 * unit) as u64 }
+}
+
+impl Machine for Here {
+    fn counter(&mut self) -> u64 {
+        self.counter.timer().read()
+    }
+
+    fn clock(&mut self) -> u64 {
+        nanoseconds(self.clock.ticks(self.clock.read()).0, self.clock_ns)
+    }
+
+    fn unsteered(&mut self) -> u64 {
+        nanoseconds(self.unsteered.ticks(self.unsteered.read()).0, self.unsteered_ns)
+    }
+
+    fn pass(&mut self, span: Duration, during: During) {
+        pass(span, during);
+    }
+
+    fn declared_hz(&mut self) -> Option<f64> {
+        declared().map(|declared| declared.hz)
+    }
+
+    fn kernel_ns(&mut self) -> Option<f64> {
+        os::perf_event::counter_scale().or_else(|| {
+            let log = os::machine::kernel_log().ok()?;
+            log.lines().filter_map(logged_rate).next_back().map(|hz| 1e9 / hz)
+        })
+    }
+
+    fn cpus(&mut self) -> Vec<u32> {
+        allowed_cpus().unwrap_or_default()
+    }
+
+    fn move_to(&mut self, cpu: u32) -> bool {
+        // From one CPU no other is allowed any more.
+        unpin();
+        pin_to(cpu).is_ok()
+    }
+
+    fn order(&mut self, count: u32) -> Answer<Ordered> {
+        self.ordered.order(count)
+    }
+
+    fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+        self.ordered.handoffs_between(cpus, count)
+    }
+
+    fn handoffs_unfenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+        self.counter.handoffs_unfenced(cpus, count)
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        unpin();
+    }
+}
+
+/// Ticks a second that the kernel found, in a line of its log: `tsc: Detected 2600.000 MHz processor`, or the refined one that
+/// follows it.
+#[must_use]
+pub fn logged_rate(line: &str) -> Option<f64> {
+    let lower = line.to_lowercase();
+    let rest = ["tsc: detected ", "refined tsc clocksource calibration: "]
+        .iter()
+        .find_map(|mark| lower.split_once(mark).map(|(_, rest)| rest))?;
+    let megahertz: f64 = rest.split_once(" mhz")?.0.trim().parse().ok()?;
+    (megahertz.is_finite() && megahertz > 0.0).then_some(megahertz * 1e6)
+}
+
+/// The rate of the counter as something declares it that need not be asked twice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Declared {
+    /// Ticks a second.
+    pub hz: f64,
+    /// Where that stands.
+    pub by: &'static str,
+}
+
+/// What processor, hypervisor or firmware declare; `None` where none does.
+#[must_use]
+pub fn declared() -> Option<Declared> {
+    arch::declared_rate()
+        .or_else(|| {
+            let hz = Counter::<arch::Bare>::declared_rate()?;
+            Some((hz, "the firmware"))
+        })
+        .filter(|(hz, _)| *hz > 0.0)
+        .map(|(hz, by)| Declared { hz, by })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_moves_forward() {
+        let Ok(mut here) = Here::open() else { return };
+        let (first, second) = (here.look(3), here.look_at_clock(3));
+        assert!(first[2].wrapping_sub(first[0]) >= 0 && second[2].wrapping_sub(second[0]) >= 0);
+        assert!(second[0].wrapping_sub(first[2]) >= 0, "{first:?} {second:?}");
+        assert!(declared().is_none_or(|declared| declared.hz > 0.0));
+        assert!(here.kernel_ns().is_none_or(|ns| ns > 0.0));
+    }
+}

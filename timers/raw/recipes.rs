@@ -1,0 +1,217 @@
+//! The ways by which programs find the rate of the counter when they start. Each does what the program does, in the order in which it
+//! does it, and nothing to make it better: what comes of it is the question.
+
+use std::time::Duration;
+
+use super::Machine;
+use crate::subject::During;
+
+/// A way to find the rate, by the program that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recipe {
+    /// Redis (`monotonicInit_x86linux` of its `monotonic.c`): the counter over a sleep of 10 ms, as whole ticks a microsecond.
+    TenMilliseconds,
+    /// PostgreSQL 19 (`tsc_detect_frequency` of its `instr_time.c`): what is declared, in kHz; measured where nothing is.
+    Declared,
+    /// What PostgreSQL 19 measures (`pg_tsc_calibrate_frequency`): estimates from up to 50 ms until ten in a row agree to 10⁻⁴.
+    Converging,
+    /// The crate quanta 0.13 (`Calibration::calibrate`): scaled readings until their mean error is below 10 ns, at most 200 ms.
+    Quanta,
+    /// The crates minstant and fastant (`_cycles_per_sec`): windows of 10 ms until two in a row agree to 10⁻⁵.
+    TwoWindows,
+    /// What the kernel converts the counter by (perf_event_open(2), `time_mult` and `time_shift`), else the rate in its log.
+    Kernel,
+}
+
+impl Recipe {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::TenMilliseconds,
+        Self::Declared,
+        Self::Converging,
+        Self::Quanta,
+        Self::TwoWindows,
+        Self::Kernel,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::TenMilliseconds => "ten-milliseconds",
+            Self::Declared => "declared",
+            Self::Converging => "converging",
+            Self::Quanta => "quanta",
+            Self::TwoWindows => "two-windows",
+            Self::Kernel => "kernel",
+        }
+    }
+
+    /// What it does, and whose it is.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::TenMilliseconds => "10 ms against the clock, in whole ticks a µs (Redis)",
+            Self::Declared => "what is declared, else measured (PostgreSQL 19)",
+            Self::Converging => "ten estimates that agree to 1e-4 (PostgreSQL 19, nothing declared)",
+            Self::Quanta => "until the mean error is below 10 ns (quanta)",
+            Self::TwoWindows => "two windows of 10 ms that agree to 1e-5 (minstant, fastant)",
+            Self::Kernel => "the kernel's own figure (perf_event_open, else its log)",
+        }
+    }
+
+    /// The recipe of that name.
+    #[must_use]
+    pub fn of_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|recipe| recipe.id() == id)
+    }
+
+    /// By how many nanoseconds a tick the program would scale the counter from then on; 0 is possible.
+    ///
+    /// # Errors
+    /// Says why the program would do without the counter, or would not start.
+    pub fn ns_per_tick(self, machine: &mut dyn Machine) -> Result<f64, String> {
+        match self {
+            Self::TenMilliseconds => ten_milliseconds(machine),
+            Self::Declared => declared(machine),
+            Self::Converging => converging(machine),
+            Self::Quanta => quanta(machine),
+            Self::TwoWindows => two_windows(machine),
+            Self::Kernel => machine
+                .kernel_ns()
+                .ok_or_else(|| "the kernel does not show by what it converts the counter".into()),
+        }
+    }
+}
+
+fn ten_milliseconds(machine: &mut dyn Machine) -> Result<f64, String> {
+    let (start, first) = (machine.clock(), machine.counter());
+    machine.pass(Duration::from_millis(10), During::Sleep);
+    let (end, last) = (machine.clock(), machine.counter());
+    let elapsed = end as i64 - start as i64;
+    if elapsed <= 0 {
+        return Err("the clock did not move, and it does without the counter".into());
+    }
+    // Unsigned and wrapping, as there: a counter that went back counts for nearly 2⁶⁴.
+    let ticks_per_us = last.wrapping_sub(first).wrapping_mul(1_000) / elapsed as u64;
+    if ticks_per_us == 0 {
+        return Err("less than a tick a microsecond, and it does without the counter".into());
+    }
+    Ok(1e3 / ticks_per_us as f64)
+}
+
+fn declared(machine: &mut dyn Machine) -> Result<f64, String> {
+    let khz = machine.declared_hz().map_or(0.0, |hz| (hz / 1e3).floor());
+    if khz >= 1.0 { Ok(1e6 / khz) } else { converging(machine) }
+}
+
+fn converging(machine: &mut dyn Machine) -> Result<f64, String> {
+    const LONGEST_NS: i64 = 50_000_000;
+    const MOST: u32 = 1_000_000;
+    const EACH: u32 = 100;
+    const IN_A_ROW: u32 = 10;
+    let (start, first) = (machine.clock(), machine.counter());
+    let (mut khz, mut before, mut previous, mut agreed) = (0.0, 0.0, first, 0);
+    for turn in 0..MOST {
+        let (now, counter) = (machine.clock(), machine.counter());
+        let elapsed = now.wrapping_sub(start) as i64;
+        if elapsed >= LONGEST_NS {
+            break;
+        }
+        let ticks = counter.wrapping_sub(first) as i64;
+        if counter == previous || elapsed <= 0 || ticks <= 0 || turn % EACH != 0 {
+            continue;
+        }
+        khz = ticks as f64 / elapsed as f64 * 1e6;
+        agreed = if before != 0.0 && (1.0_f64 - khz / before).abs() < 1e-4 { agreed + 1 } else { 0 };
+        if agreed >= IN_A_ROW {
+            break;
+        }
+        (previous, before) = (counter, khz);
+    }
+    if agreed < IN_A_ROW || khz < 1.0 {
+        return Err("its estimates did not agree within 50 ms, and it does without the counter".into());
+    }
+    Ok(1e6 / khz.floor())
+}
+
+fn two_windows(machine: &mut dyn Machine) -> Result<f64, String> {
+    const WINDOW_NS: u64 = 10_000_000;
+    /// There it would go on for ever.
+    const MOST: u32 = 100;
+    let mut before = 0.0;
+    for _ in 0..MOST {
+        let (start, first) = (machine.clock(), machine.counter());
+        let hz = loop {
+            let (now, counter) = (machine.clock(), machine.counter());
+            let elapsed = now.saturating_sub(start);
+            if elapsed > WINDOW_NS {
+                break counter.wrapping_sub(first) as f64 * 1e9 / elapsed as f64;
+            }
+        };
+        if (hz - before).abs() / hz < 1e-5 {
+            return Ok(1e9 / hz.round());
+        }
+        before = hz;
+    }
+    Err(format!("no two windows of {MOST} agreed: the program would not start"))
+}
+
+fn quanta(machine: &mut dyn Machine) -> Result<f64, String> {
+    const LONGEST_NS: u64 = 200_000_000;
+    const ROUND_NS: u64 = 1_000;
+    const LEAST_ROUNDS: u64 = 500;
+    const ERROR_NS: f64 = 10.0;
+    let deadline = machine.clock() + LONGEST_NS;
+    let (start, first) = (machine.clock(), machine.counter());
+    let mut scale = (1_u64, 0_u32);
+    let mut seen = Variance::default();
+    loop {
+        let mut now = machine.clock();
+        let target = now + ROUND_NS;
+        while now < target {
+            now = machine.clock();
+        }
+        if now >= deadline {
+            break;
+        }
+        let (now, counter) = (machine.clock(), machine.counter());
+        scale = as_fraction(now.wrapping_sub(start), counter.wrapping_sub(first));
+        let (now, counter) = (machine.clock(), machine.counter());
+        let scaled = (u128::from(counter.saturating_sub(first)) * u128::from(scale.0)) >> scale.1;
+        seen.add((scaled as u64).wrapping_add(start) as f64 - now as f64);
+        let (mean, error) = (seen.mean.abs(), seen.error());
+        if seen.count > LEAST_ROUNDS && mean + error < ERROR_NS && error <= mean {
+            break;
+        }
+    }
+    Ok(scale.0 as f64 / 2.0_f64.powi(scale.1 as i32))
+}
+
+/// A ratio whose denominator is a power of two. A counter that went back counts for nearly 2⁶⁴, so that the ratio is next to 0.
+fn as_fraction(clock: u64, counter: u64) -> (u64, u32) {
+    let power = counter.checked_next_power_of_two().unwrap_or(1 << 63);
+    ((clock as f64 * (power as f64 / counter as f64)) as u64, power.trailing_zeros())
+}
+
+/// Mean and its error, as that crate reckons them.
+#[derive(Default)]
+struct Variance {
+    mean: f64,
+    squares: f64,
+    count: u64,
+}
+
+impl Variance {
+    fn add(&mut self, sample: f64) {
+        self.count += 1;
+        let count = self.count as f64;
+        self.squares += (count - 1.0) * (sample - self.mean).powi(2) / count;
+        self.mean += (sample - self.mean) / count;
+    }
+
+    fn error(&self) -> f64 {
+        let count = self.count as f64;
+        if self.count < 2 { 0.0 } else { (self.squares / (count - 1.0)).sqrt() / count.sqrt() }
+    }
+}
