@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use crate::model::{Context, Family};
 
 pub use counter::{CounterEvidence, CounterLook, Handed, Reads};
-pub use evidence::{Claims, Evidence, Meanwhile, Moved, Order, Pair, Threads};
+pub use evidence::{Beside, Claims, Evidence, Meanwhile, Moved, Order, Pair, Threads};
 pub use stored::Stored;
 pub use waits::{PeriodRun, PeriodTrace, Wait, WaitRun, WaitTrace};
 

@@ -18,6 +18,7 @@ pub mod allocations;
 mod apple;
 pub mod arch;
 mod arm;
+mod beside;
 mod busy;
 mod chain;
 mod context;
@@ -49,6 +50,7 @@ mod catalogue;
 
 pub use affinity::{KeptOff, allowed_cpus, move_process, move_thread, pin_to, unpin};
 pub use arch::fence;
+pub use beside::{ReadBeside, beside};
 pub use busy::Busy;
 pub use catalogue::{Entry, FLOOR_ID, Visitor, catalogue, find, floor, visit};
 pub use chain::{CoreFrequency, CoreFrequencyMeter, time_additions, time_multiplications};

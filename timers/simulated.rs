@@ -6,6 +6,7 @@
 //! A [`World`] is one process on a simulated machine: one timer under examination, one reference, the cost of the loops, a core
 //! that may change its frequency, and what interrupts them all. [`World::share`] gives the subjects that live in it.
 
+mod beside;
 mod context;
 mod counter;
 mod model;
@@ -20,6 +21,7 @@ use rand::{RngExt, SeedableRng};
 use crate::Context;
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 
+pub use beside::beside;
 pub use context::piece;
 pub use counter::{CounterFault, CounterMachine, CounterModel};
 pub use model::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates};

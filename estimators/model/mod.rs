@@ -48,8 +48,8 @@ pub use settings::Settings;
 pub use timer::{Observations, Status, TimerRow};
 pub use units::{Cycles, Hertz, Nanos};
 pub use verdict::{
-    AllanPoint, Answer, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Question, ReadPath, Stable,
-    ThreadSafe, Verdicts,
+    AllanPoint, Answer, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Paths, PathsBeside, Question,
+    ReadPath, Stable, ThreadSafe, Verdicts,
 };
 pub use wait::{
     BackgroundLoad, Granularity, Lateness, LatenessHistogram, Means, Steps, USUAL_WAIT_NS, WaitConditions,

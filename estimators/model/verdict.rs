@@ -51,6 +51,9 @@ pub struct Verdicts {
     pub declared: Declared,
     /// On which way is a read answered?
     pub read_path: ReadPath,
+    /// Does it say the same as the same clock read in another way? Absent where there is no other, or it was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paths: Option<Paths>,
 }
 
 /// What is asked of a timer, in the order of reports.
@@ -70,12 +73,21 @@ pub enum Question {
     /// Whether its reads go the way that they should.
     #[serde(rename = "read path")]
     ReadPath,
+    /// Whether it says the same as the same clock read in another way.
+    Paths,
 }
 
 impl Question {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Monotonic, Self::ThreadSafe, Self::Stable, Self::Counts, Self::Declared, Self::ReadPath];
+    pub const ALL: [Self; 7] = [
+        Self::Monotonic,
+        Self::ThreadSafe,
+        Self::Stable,
+        Self::Counts,
+        Self::Declared,
+        Self::ReadPath,
+        Self::Paths,
+    ];
 
     /// What reports call it.
     #[must_use]
@@ -87,6 +99,7 @@ impl Question {
             Self::Counts => "counts",
             Self::Declared => "declared",
             Self::ReadPath => "read path",
+            Self::Paths => "paths",
         }
     }
 
@@ -119,13 +132,24 @@ impl Verdicts {
             Question::Counts => (self.counts.outcome, &self.counts.finding),
             Question::Declared => (self.declared.outcome, &self.declared.finding),
             Question::ReadPath => (self.read_path.outcome, &self.read_path.finding),
+            Question::Paths => match &self.paths {
+                Some(paths) => (paths.outcome, &paths.finding),
+                None => return Answer { question, outcome: Outcome::NotApplicable, finding: ONE_WAY },
+            },
         };
         Answer { question, outcome, finding }
     }
 
+    /// The answer to a question, where that was asked.
+    #[must_use]
+    pub fn asked(&self, question: Question) -> Option<Answer<'_>> {
+        let asked = question != Question::Paths || self.paths.is_some();
+        asked.then(|| self.answer(question))
+    }
+
     /// All answers.
     pub fn answers(&self) -> impl Iterator<Item = Answer<'_>> {
-        Question::ALL.into_iter().map(|question| self.answer(question))
+        Question::ALL.into_iter().filter_map(|question| self.asked(question))
     }
 
     /// The failures that take the Quality away.
@@ -145,6 +169,39 @@ impl Verdicts {
             () => "yes",
         }
     }
+}
+
+/// What stands where a clock is to be had in one way.
+const ONE_WAY: &str = "it was not read beside another way to the same clock";
+
+/// Order between several ways to one clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Paths {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The evidence in a sentence.
+    pub finding: String,
+    /// What was read beside what.
+    pub beside: Vec<PathsBeside>,
+}
+
+/// Readings between two of the same clock in another way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PathsBeside {
+    /// The id of the other way.
+    pub within: String,
+    /// Whether another CPU was busy meanwhile.
+    pub busy: bool,
+    /// How many.
+    pub readings: u32,
+    /// The most that one was ahead of the one after it, in nanoseconds; 0 where none was.
+    pub ahead_ns: f64,
+    /// The most that one was behind the one before it, beyond what its unit and its tick explain, in nanoseconds; 0 where none was.
+    pub behind_ns: f64,
+    /// A difference of so many nanoseconds would have shown, whichever way.
+    pub sees_ns: f64,
 }
 
 /// Order within one thread.

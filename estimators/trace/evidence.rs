@@ -37,6 +37,9 @@ pub struct Evidence {
     pub edges: Vec<Vec<u32>>,
     /// How far it moved while the thread did this or that.
     pub advances: Vec<Moved>,
+    /// Readings between two of the same clock in another way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
     /// Why a question was not answered, by question.
     pub refusals: BTreeMap<String, String>,
 }
@@ -106,6 +109,45 @@ impl Pair {
             *least = Some(least.map_or(ahead, |least| least.min(ahead)));
         }
         pair
+    }
+}
+
+/// Readings between two of the same clock in another way.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beside {
+    /// The id of the other way.
+    pub within: String,
+    /// Nanoseconds in a unit of the reading: what it is cut off by at most.
+    pub unit_ns: i64,
+    /// By how much the clock may lag besides, by what it declares.
+    pub lag_ns: i64,
+    /// Whether another CPU was busy meanwhile.
+    pub busy: bool,
+    /// How many readings.
+    pub readings: u32,
+    /// The most that one was ahead of the one after it, in nanoseconds; negative where none was.
+    pub ahead_ns: i64,
+    /// The most that one was behind the one before it.
+    pub behind_ns: i64,
+    /// What lay between the one before and the one after it at least.
+    pub narrowest_ns: i64,
+}
+
+impl Beside {
+    /// Reduces readings of the other way, this one, and the other way again, in nanoseconds.
+    #[must_use]
+    pub fn of(within: &str, [unit_ns, lag_ns]: [i64; 2], busy: bool, readings: &[[i64; 3]]) -> Self {
+        let most = |of: fn(&[i64; 3]) -> i64| readings.iter().map(of).max().unwrap_or(0);
+        Self {
+            within: within.to_owned(),
+            unit_ns,
+            lag_ns,
+            busy,
+            readings: readings.len() as u32,
+            ahead_ns: most(|[_, own, after]| own.saturating_sub(*after)),
+            behind_ns: most(|[before, own, _]| before.saturating_sub(*own)),
+            narrowest_ns: -most(|[before, _, after]| before.saturating_sub(*after)),
+        }
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn are_asked(old: &[&TimerRow], new: &[&TimerRow]) -> bool {
 
 /// What most runs answered that could test it; of two that are as many, the graver one.
 fn agreed<'a>(rows: &[&'a TimerRow], question: Question) -> Option<model::Answer<'a>> {
-    let asked = rows.iter().filter_map(|row| Some(row.verdicts.as_ref()?.answer(question)));
+    let asked = rows.iter().filter_map(|row| row.verdicts.as_ref()?.asked(question));
     let count = |outcome: Outcome| asked.clone().filter(|answer| answer.outcome == outcome).count();
     let by_number = [Outcome::NotApplicable, Outcome::Pass, Outcome::Fail];
     let most = by_number.into_iter().max_by_key(|outcome| count(*outcome));

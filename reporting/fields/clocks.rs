@@ -404,6 +404,12 @@ fn trust() -> Vec<Field> {
             ReadPath
         ),
         verdict(
+            "paths",
+            Type::Text,
+            "Whether it says the same as the same clock read in another way, in the same words",
+            |all| all.paths.as_ref().map(|paths| Value::Word(paths.outcome.in_words())).into(),
+        ),
+        verdict(
             "answered_by",
             Type::Text,
             "Who answers a read: `user-mode`, `system-call`, `trapped`",

@@ -10,6 +10,7 @@ use super::hosts::{self, HostName, Population};
 use super::progress::Progress;
 use crate::cli::ProbeArgs;
 use crate::model::{self, Context, Estimate, Status, TimerRow};
+use crate::prober::beside::beside;
 use crate::prober::campaign::{self, Host, Settings, Subject};
 use crate::prober::sampling::Plan;
 use crate::recording::{Observed, Recording};
@@ -51,6 +52,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     }
     let frame = Frame::begin(cpu, args.run.cycles)?;
     let during = measure(&mut population, &settings, args.quiet)?;
+    read_beside(&mut population);
     let by_name_failed = population.failed_by_name();
     let described = described(&settings, &population.hosts);
     let observed = observed(population.names, population.subjects);
@@ -105,6 +107,21 @@ fn measure(
         }
     };
     Ok(campaign::run(&population.hosts, &mut population.subjects, settings, &progress)?)
+}
+
+/// Reads those of this program's own clocks that are to be had in several ways beside each other.
+fn read_beside(population: &mut Population) {
+    let Population { names, subjects, .. } = population;
+    let own = |subject: &Subject| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
+    let ids: Vec<String> =
+        subjects.iter().filter(|subject| own(subject)).map(|subject| subject.timer.id.clone()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    for (id, seen) in beside(&ids) {
+        let of = subjects.iter_mut().find(|subject| own(subject) && subject.timer.id == id);
+        if let Some(Ok(stored)) = of.map(|subject| &mut subject.outcome) {
+            stored.trace.evidence.beside.push(seen);
+        }
+    }
 }
 
 fn observed(names: Vec<HostName>, subjects: Vec<Subject>) -> Vec<Observed> {

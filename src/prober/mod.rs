@@ -1,6 +1,7 @@
 //! The only code that spends time: it questions timers and keeps what they answer.
 
 pub mod bench;
+pub mod beside;
 pub mod browser;
 pub mod calibrate;
 mod calibration;

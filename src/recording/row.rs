@@ -73,6 +73,10 @@ pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
         };
         row.warnings.extend(warning("read-path", verdicts.read_path.finding.clone(), advice));
     }
+    if let Some(paths) = verdicts.paths.as_ref().filter(|paths| failed(paths.outcome)) {
+        let advice = "do not hold readings of one way to this clock against those of another";
+        row.warnings.extend(warning("paths", paths.finding.clone(), advice));
+    }
     row.verdicts = Some(verdicts);
 }
 

@@ -4,6 +4,7 @@ mod declared;
 mod nature;
 mod order;
 mod path;
+mod paths;
 mod reference;
 mod stability;
 mod threads;
@@ -41,6 +42,7 @@ pub fn judge(case: &Case) -> Verdicts {
         counts: nature::judge(case),
         declared: declared::judge(case, &stable),
         read_path: path::judge(case),
+        paths: paths::judge(case),
         stable,
     }
 }

@@ -1,4 +1,5 @@
 mod advances;
+mod paths;
 mod reference;
 mod stability;
 

@@ -175,6 +175,7 @@ impl Run<'_> {
         let user_mode = self.timer.stays_in_user_mode(self.node, self.moment);
         let counts = self.timer.properties.counts;
         Verdicts {
+            paths: None,
             monotonic: Monotonic {
                 outcome: Outcome::Pass,
                 finding: "130000 readings never stepped backwards".into(),
