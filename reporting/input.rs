@@ -9,8 +9,6 @@ use timers::os::files;
 
 /// Bytes of the longest report that is read; most take some hundred thousand.
 pub const LONGEST_REPORT: u64 = 10 << 20;
-/// Bytes of the longest trace, packed; most take some million.
-pub const LONGEST_TRACE: u64 = 64 << 20;
 
 /// Reads a file into `buffer`, from its beginning.
 ///

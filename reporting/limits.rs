@@ -3,30 +3,10 @@
 use std::{io, thread};
 
 use timers::os::Shortage;
-use timers::os::limits::{allow_files, open_files, shortage};
-
-/// Files that a campaign needs open at once: three pipes a process, of which some run beside each other.
-pub const FILES: u64 = 128;
+use timers::os::limits::shortage;
 
 /// No agent hosts more timers than this; nor does it tell of more that it lacks.
 pub const MOST_TIMERS: usize = 4_096;
-
-/// Allows this process as many open files as it may allow itself.
-///
-/// # Errors
-/// When that is less than what a campaign needs.
-pub fn make_room_for_files() -> Result<(), String> {
-    let too_few = || open_files().filter(|&files| files < FILES);
-    if too_few().is_some() {
-        allow_files(FILES);
-    }
-    match too_few() {
-        Some(files) => Err(format!(
-            "at most {files} files may be open at once, and {FILES} are needed: allow more with `ulimit -n {FILES}`"
-        )),
-        None => Ok(()),
-    }
-}
 
 /// What is short, and what is needed, where an error says that something is.
 #[must_use]

@@ -1,8 +1,23 @@
 //! The columns of files: the fields that files have, and where those are found that a report does not hold itself.
 
-use super::origin::Origin;
+use std::sync::Arc;
+
+use super::identity::Identity;
 use crate::fields::{Field, Kind, of_kind};
 use crate::table::Value;
+
+/// Where a report was found, and what it is told apart by.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    pub(super) id: Identity,
+    pub(super) file: Arc<str>,
+    pub(super) host: Option<Arc<str>>,
+    pub(super) platform: Arc<str>,
+    /// In microseconds since 1970; `None` where the report says no time.
+    pub(super) created: Option<i64>,
+    /// As in `2026-11-20`; `None` where the report says no time.
+    pub(super) date: Option<Arc<str>>,
+}
 
 /// The columns of rows of a kind: those of the report first.
 #[must_use]

@@ -6,7 +6,6 @@ mod batches;
 mod column;
 mod file;
 mod identity;
-mod origin;
 mod partitions;
 mod parts;
 mod sheet;

@@ -1,8 +1,8 @@
 //! A report reduced to what its rows hold.
 
+use super::column::Origin;
 use super::column::of_report;
 use super::identity::Identity;
-use super::origin::Origin;
 use crate::fields::{Field, Kind, time};
 use crate::model::Report;
 use crate::report::slug;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::{CommandError, failed, probe, report_of, terminal_style, wait};
 use crate::cli::{Cpus, InspectArgs, ProbeArgs, WaitArgs, WaitingArgs};
-use crate::input::{self, LONGEST_TRACE};
+use crate::input;
 use crate::model::{PeriodRow, Report, Status, TimerRow, WaitConditions, WaitRow, Warning};
-use crate::recording::{Recording, is_packed};
+use crate::recording::{LONGEST_TRACE, Recording, is_packed};
 use crate::report::facts::facts_of_timer;
 use crate::report::machine::{facts_of, name};
 use crate::report::plot::Plot;

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use timers::os::limits::{allow_files, open_files};
 use timers::{Answer, Deadline, Fault};
 
 use super::children::{self, Placement, Running, StartError};
@@ -252,6 +253,26 @@ fn keep_last_words(errors: &mut dyn BufRead, kept: &Mutex<String>) {
         if !words.is_empty() {
             *kept.lock().unwrap_or_else(PoisonError::into_inner) = words;
         }
+    }
+}
+
+/// Files that a campaign needs open at once: three pipes a process, of which some run beside each other.
+pub const FILES: u64 = 128;
+
+/// Allows this process as many open files as it may allow itself.
+///
+/// # Errors
+/// When that is less than what a campaign needs.
+pub fn make_room_for_files() -> Result<(), String> {
+    let too_few = || open_files().filter(|&files| files < FILES);
+    if too_few().is_some() {
+        allow_files(FILES);
+    }
+    match too_few() {
+        Some(files) => Err(format!(
+            "at most {files} files may be open at once, and {FILES} are needed: allow more with `ulimit -n {FILES}`"
+        )),
+        None => Ok(()),
     }
 }
 

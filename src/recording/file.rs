@@ -1,19 +1,17 @@
-//! A recording as a file: packed JSON. `docs/trace.md` describes it.
-
-mod packing;
+//! A recording as a file: JSON, packed with gzip (RFC 1952). `docs/trace.md` describes it.
 
 use std::io::{self, BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
 use serde::Deserialize;
 
 use super::gauge::Gauge;
 use super::{Recording, SCHEMA};
-use crate::input::LONGEST_TRACE;
 use crate::text::json::{Layout, write};
 use crate::text::{clipped, json_error};
-
-pub(crate) use packing::is_packed;
 
 /// Why a recording could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +66,8 @@ pub enum RecordingError {
     },
 }
 
+/// Bytes of the longest trace, packed; most take some million.
+pub(crate) const LONGEST_TRACE: u64 = 64 << 20;
 /// Bytes that are packed at a time.
 const PIECE: usize = 64 << 10;
 
@@ -83,7 +83,7 @@ impl Recording {
     /// When memory runs out.
     pub fn pack(&self) -> io::Result<Vec<u8>> {
         // Millions of integers and commas: each write to the packer itself clears a buffer of its own.
-        let mut packer = BufWriter::with_capacity(PIECE, packing::packer());
+        let mut packer = BufWriter::with_capacity(PIECE, packer());
         write(self, Layout::Compact, &mut packer)?;
         packer.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
     }
@@ -161,9 +161,37 @@ impl Recording {
 
 /// What a packed recording unpacks to, as it is read.
 fn unpacked<'a>(bytes: &'a [u8], name: &str) -> Result<impl Read + use<'a>, RecordingError> {
-    let unpacker = packing::unpacker(bytes)
-        .map_err(|source| RecordingError::Packed { name: name.to_owned(), source })?;
+    let unpacker =
+        unpacker(bytes).map_err(|source| RecordingError::Packed { name: name.to_owned(), source })?;
     Ok(BufReader::with_capacity(1 << 16, Gauge::new(unpacker, bytes.len())))
+}
+
+/// It begins so.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// So began what was packed before the first release, with Zstandard (RFC 8878).
+const ZSTANDARD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// Whether a file that begins so is packed.
+pub(crate) fn is_packed(first: &[u8]) -> bool {
+    first.starts_with(&GZIP) || first.starts_with(&ZSTANDARD)
+}
+
+/// What packs.
+fn packer() -> GzEncoder<Vec<u8>> {
+    GzEncoder::new(Vec::new(), Compression::default())
+}
+
+/// What unpacks, as it is read.
+///
+/// # Errors
+/// When they are packed in another way.
+fn unpacker(bytes: &[u8]) -> io::Result<impl Read + '_> {
+    if bytes.starts_with(&ZSTANDARD) {
+        return Err(io::Error::other(
+            "it is packed with Zstandard, as before the first release; `zstd -dc FILE | gzip > NEW` packs it with gzip",
+        ));
+    }
+    Ok(MultiGzDecoder::new(bytes))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use crate::trust::{self, Case, SyscallVariant, Yardsticks};
 use row::{disqualify, fill, hold_against};
 
 pub use file::RecordingError;
-pub(crate) use file::is_packed;
+pub(crate) use file::{LONGEST_TRACE, is_packed};
 pub use waits::{NotUsable, ObservedPeriods, ObservedWaits};
 
 /// The version of the recording that this build writes and reads.

@@ -37,7 +37,7 @@ impl Offers {
         runtimes: &RuntimeArgs,
         settings: &Settings,
     ) -> Result<Self, CommandError> {
-        crate::limits::make_room_for_files().map_err(CommandError::Failed)?;
+        crate::prober::process::make_room_for_files().map_err(CommandError::Failed)?;
         let mut all = vec![native()?];
         let mut lost = Vec::new();
         let Installed { folder, missing_by_name } = runtimes::add(runtimes, settings, &mut all, &mut lost)?;

@@ -3,7 +3,7 @@
 use timers::{Answer, Fault};
 
 use super::explore::WaitBench;
-use super::settings::WaitSettings;
+use super::plan::WaitSettings;
 use super::subject::Subject;
 use super::waiter;
 use crate::prober::children::Placement;

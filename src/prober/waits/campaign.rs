@@ -12,7 +12,7 @@ use super::bench::bench;
 use super::explore::{explore, tick};
 use super::front::front;
 use super::plan::WaitPlan;
-pub use super::settings::WaitSettings;
+pub use super::plan::WaitSettings;
 use super::side_by_side::{SideBySide, keep};
 pub use super::subject::{Conditions, Subject};
 use super::waiter;

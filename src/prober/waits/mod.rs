@@ -7,7 +7,6 @@ mod front;
 mod hosted;
 pub mod plan;
 mod possible;
-pub mod settings;
 mod side_by_side;
 pub mod subject;
 

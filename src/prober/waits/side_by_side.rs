@@ -10,7 +10,7 @@ use timers::{Answer, Fault};
 
 use super::bench::bench;
 use super::explore::explore_long;
-use super::settings::WaitSettings;
+use super::plan::WaitSettings;
 use super::subject::{Conditions, Subject};
 use crate::model::{BackgroundLoad, Means};
 use crate::prober::host::Host;

@@ -2,7 +2,7 @@ use std::io::Write;
 
 use proptest::prelude::*;
 
-use super::{Recording, RecordingError, packing};
+use super::{Recording, RecordingError, packer};
 use crate::model::{Hertz, Platform, Settings, Status, TimerRow, Tool};
 use crate::platform::frequency::{Chains, CyclesFrom, Parts};
 use crate::recording::{Observed, SCHEMA};
@@ -81,9 +81,9 @@ fn packed() -> Vec<u8> {
 
 fn json_as(change: impl Fn(String) -> String) -> RecordingError {
     let json = serde_json::to_string(&recording(vec![1], 1.0)).unwrap();
-    let mut packer = packing::packer();
-    packer.write_all(change(json).as_bytes()).unwrap();
-    let bytes = packer.finish().unwrap();
+    let mut packing = packer();
+    packing.write_all(change(json).as_bytes()).unwrap();
+    let bytes = packing.finish().unwrap();
     Recording::unpack(&bytes, "a.trace").expect_err("it should be refused")
 }
 
