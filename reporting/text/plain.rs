@@ -157,8 +157,8 @@ pub fn fold_name(name: &str, width: usize) -> String {
     for c in name.chars() {
         line.push(c);
         taken += takes(&[c]);
-        let last = line.len() - 1;
-        if taken > width && last > 0 {
+        while taken > width && line.len() > 1 {
+            let last = line.len() - 1;
             let at = line[..last].iter().rposition(|c| "-:._/ ".contains(*c)).map_or(last, |at| at + 1);
             out.extend(line.drain(..at));
             out.push('\n');
