@@ -8,7 +8,7 @@ use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, collect, colour, compare, completions,
     counter, inspect, list, measure, period, pick, platform, probe, publish, rehearse, report, score,
-    selftest, table, tell, trial, wait,
+    selftest, table, tell, trial, wait, watch,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::text::shortened;
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         }
         command => limits::on_roomy_stack(move || {
             let done = done(listen(&command).and_then(|()| run(&command)));
-            if interrupted() {
+            if interrupted() && !ends_itself(&command) {
                 // Who handles the signal ends the program.
                 thread::sleep(timermeter::commands::ENDING);
             }
@@ -101,9 +101,18 @@ fn has_children(command: &Command) -> bool {
     ) || matches!(command, Command::Compare(args) if args.probes())
 }
 
+/// Whether a command says what it has when a signal asks it to end.
+fn ends_itself(command: &Command) -> bool {
+    matches!(command, Command::Watch(_))
+}
+
 /// Whether a command waits for something, or says or writes when it was made. Without a clock the standard library would panic.
 fn needs_clock(command: &Command) -> bool {
-    has_children(command) || matches!(command, Command::Analyse(_) | Command::Publish(_) | Command::Report(_))
+    has_children(command)
+        || matches!(
+            command,
+            Command::Analyse(_) | Command::Publish(_) | Command::Report(_) | Command::Watch(_)
+        )
 }
 
 /// Has every signal that asks this program to end do so at once, whatever it is at: first all that it started ends, and
@@ -124,6 +133,11 @@ fn listen(command: &Command) -> Result<(), CommandError> {
                  mount the /proc of this namespace (unshare --mount-proc, bwrap --proc /proc)"
             ));
         }
+    }
+    if ends_itself(command) {
+        // It looks for itself whether one came; a second one ends it as any other.
+        return signals::listen(|_| ())
+            .map_err(|error| CommandError::Failed(format!("cannot listen for interrupts: {error}")));
     }
     let listening = signals::listen(move |request| end(request, has_children));
     match listening {
@@ -166,6 +180,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
         Command::Check(args) if args.counter => counter::run(args, &mut output)?,
         Command::Check(args) => check::run(args, &mut output)?,
+        Command::Watch(args) => watch::run(args, &mut output)?,
         Command::Score(args) => score::run(args, &mut output).map(|()| true)?,
         Command::Selftest(args) => selftest::run(args, &mut output).map(|()| true)?,
         Command::Pick(args) => pick::run(args, &mut output)?,

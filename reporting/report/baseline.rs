@@ -53,21 +53,27 @@ pub fn is_name(word: &str) -> bool {
         && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }
 
+/// Where what is kept for this user lies: `$TIMERMETER_HOME`, or below the folder where the system has programs keep data: `$XDG_DATA_HOME`,
+/// `%LOCALAPPDATA%`, `~/.local/share`. `None` where no variable names any.
+#[must_use]
+pub fn home() -> Option<PathBuf> {
+    let folder =
+        |name: &str| env::var_os(name).map(PathBuf::from).filter(|folder| !folder.as_os_str().is_empty());
+    let own = || {
+        let data = ["XDG_DATA_HOME", "LOCALAPPDATA"].into_iter().find_map(|name| {
+            // As its specification has it, what is relative is passed over.
+            folder(name).filter(|folder| folder.is_absolute())
+        });
+        Some(data.or_else(|| Some(folder("HOME")?.join(".local/share")))?.join("timermeter"))
+    };
+    folder("TIMERMETER_HOME").or_else(own)
+}
+
 impl Baselines {
-    /// Those of this user: in `$TIMERMETER_HOME`, or below the folder where the system has programs keep data: `$XDG_DATA_HOME`,
-    /// `%LOCALAPPDATA%`, `~/.local/share`. `None` where no variable names any.
+    /// Those of this user, in their [`home`]. `None` where no variable names any.
     #[must_use]
     pub fn of_user() -> Option<Self> {
-        let folder =
-            |name: &str| env::var_os(name).map(PathBuf::from).filter(|folder| !folder.as_os_str().is_empty());
-        let own = || {
-            let data = ["XDG_DATA_HOME", "LOCALAPPDATA"].into_iter().find_map(|name| {
-                // As its specification has it, what is relative is passed over.
-                folder(name).filter(|folder| folder.is_absolute())
-            });
-            Some(data.or_else(|| Some(folder("HOME")?.join(".local/share")))?.join("timermeter"))
-        };
-        folder("TIMERMETER_HOME").or_else(own).map(|home| Self(home.join("baselines")))
+        home().map(|home| Self(home.join("baselines")))
     }
 
     /// Where the one of that name lies.

@@ -33,7 +33,7 @@ pub mod terminal;
 pub mod waits;
 
 pub use archive::Archive;
-pub use baseline::{Baselines, Unresolved, is_name};
+pub use baseline::{Baselines, Unresolved, home, is_name};
 pub use collection::{Collection, Kept, files};
 pub use fact::Fact;
 pub use format::{Format, UnknownEnding};

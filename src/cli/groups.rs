@@ -8,7 +8,7 @@ use super::Cli;
 
 /// Each command that the help shows, once.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Clocks", &["probe", "inspect", "check", "platform", "list"]),
+    ("Clocks", &["probe", "inspect", "check", "watch", "platform", "list"]),
     ("Waits", &["wait", "period"]),
     ("Use", &["pick", "measure", "score"]),
     ("Reports", &["table", "compare", "report", "publish", "analyse"]),

@@ -1,17 +1,24 @@
 //! `check`: judges whether the machine is fit to be measured. It changes nothing, unless [`tune`](super::tune) is told to.
 
 use std::io::Write;
+use std::time::Duration;
 
 use serde::Serialize;
 
 use super::{CommandError, terminal_style};
 use crate::cli::{CheckArgs, ShortFormat};
 use crate::common_time;
+use crate::input;
 use crate::model::Platform;
 use crate::platform;
+use crate::suitability::watched::Watched;
 use crate::suitability::{self, Finding, Severity};
 use crate::table::Style;
 use crate::text::{hang, plain};
+use crate::watching::{kept, tally};
+
+/// Years of watching, unless something happens each second.
+const LONGEST_WATCH: u64 = 64 << 20;
 
 #[derive(Serialize)]
 struct Checked {
@@ -34,7 +41,9 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         return super::tune::run(args, cpu, output);
     }
     let platform = common_time::identify(cpu);
-    let findings = suitability::judge(&platform);
+    let mut findings = suitability::judge(&platform);
+    findings.extend(watched());
+    findings.sort_by_key(|finding| finding.severity);
     let fit = suitability::fit(&findings);
     match args.format {
         ShortFormat::Json => {
@@ -44,6 +53,18 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         ShortFormat::Table => write!(output, "{}", table(&findings, terminal_style()))?,
     }
     Ok(fit)
+}
+
+/// What the last watch that was kept saw; none where none was.
+fn watched() -> Option<Finding> {
+    let mut bytes = Vec::new();
+    input::read(&super::watch::place()?, LONGEST_WATCH, &mut bytes).ok()?;
+    let kept = kept::read(&String::from_utf8_lossy(&bytes));
+    let lasted = |end: kept::End| {
+        humantime::format_duration(Duration::from_secs(end.watched_s.max(0.0) as u64)).to_string()
+    };
+    let (date, lasted, events) = (kept.last?.date, kept.end.map(lasted), tally(&kept.events));
+    Some(suitability::watched::watched(&Watched { date, lasted, events }))
 }
 
 /// One finding after the other, and how many there are of each severity.

@@ -37,6 +37,7 @@ pub mod trial;
 mod tune;
 pub mod wait;
 mod waiting;
+pub mod watch;
 
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;

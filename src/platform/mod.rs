@@ -3,6 +3,7 @@
 //! Everything here is asked of the processor, of the kernel and of its files; each file holds its pure parsers beside
 //! the reading. What a machine does not tell is `None`: none of this is needed to measure.
 
+pub mod activity;
 mod cgroup;
 mod core_kinds;
 mod cores;
@@ -23,7 +24,9 @@ pub mod settings;
 mod tsc;
 mod waiting;
 
-use crate::model::Platform;
+use timers::os::Told;
+
+use crate::model::{ClockSource, Platform};
 
 pub use counter::counter;
 pub use list::{count_of, cpus_in, parse_list, written};
@@ -35,6 +38,12 @@ pub use root::Root;
 #[must_use]
 pub fn identify(cpu: Option<u32>) -> Platform {
     identify_at(&Root::system(), cpu)
+}
+
+/// The clock source of the kernel.
+#[must_use]
+pub fn clock_source(root: &Root) -> ClockSource {
+    kernel::clocksource(root, &Told::default())
 }
 
 /// Identifies the machine whose files are at `root`. The processor and the kernel themselves are asked as well, and

@@ -8,6 +8,7 @@ mod cpu;
 mod system;
 pub mod tuning;
 mod waiting;
+pub mod watched;
 
 use serde::Serialize;
 

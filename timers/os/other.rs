@@ -218,6 +218,15 @@ pub mod signals {
     pub fn listen(_asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
         super::unsupported()
     }
+
+    pub fn hear_continuations() -> io::Result<()> {
+        super::unsupported()
+    }
+
+    #[must_use]
+    pub fn continued() -> bool {
+        false
+    }
 }
 
 pub mod limits {

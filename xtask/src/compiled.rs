@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::Outcome;
 
 /// The linker of Rust's own distribution.
-const LINKER: &str = "rust-lld";
+pub const LINKER: &str = "rust-lld";
 
 /// Refuses a target that cannot be compiled for, with what is missing.
 pub fn can_be_made(target: &str) -> Outcome<()> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::{io, ptr, thread};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -56,6 +56,23 @@ pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
         }
     };
     thread::Builder::new().name("signals".into()).spawn(work).map(drop)
+}
+
+static CONTINUED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Hears from now on when this process is told to go on (SIGCONT), as after each stop by a signal.
+///
+/// # Errors
+/// When signals cannot be heard.
+pub fn hear_continuations() -> io::Result<()> {
+    let flag = CONTINUED.get_or_init(Arc::default);
+    signal_hook::flag::register(SIGCONT, Arc::clone(flag)).map(drop)
+}
+
+/// Whether this process was told to go on since the last time that this was asked.
+#[must_use]
+pub fn continued() -> bool {
+    CONTINUED.get().is_some_and(|flag| flag.swap(false, Ordering::SeqCst))
 }
 
 /// Whether the parent process wants it to go on when a signal comes, as `nohup` does.

@@ -41,6 +41,20 @@ pub fn asked() -> Option<Request> {
     ASKED.load(Ordering::SeqCst).then_some(Request(()))
 }
 
+/// No signal tells a process here that it goes on.
+///
+/// # Errors
+/// Never.
+pub fn hear_continuations() -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether this process was told to go on; that is not told here.
+#[must_use]
+pub fn continued() -> bool {
+    false
+}
+
 /// Has `asked` called, in a thread of its own, when an event asks this program to end.
 ///
 /// # Errors

@@ -5,23 +5,29 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use super::list::Machine;
 use crate::Outcome;
 
-/// What the kernel starts. The report goes to the serial line on the PCI bus, everything else to the console.
-fn script(before: &str, counter: &str) -> String {
+/// Of busybox.
+const WORDS: &str = "mount dmesg adjtimex poweroff true stty cat tar sleep date kill rtcwake echo cp";
+
+/// What the kernel starts. What is in /out goes to the serial line on the PCI bus, everything else to the console.
+fn script(machine: &Machine) -> String {
     format!(
         "#!/bin/busybox sh
 export PATH=/bin HOME=/tmp
-for name in mount dmesg adjtimex poweroff true stty cat; do busybox ln -s busybox /bin/$name; done
+for name in {WORDS}; do busybox ln -s busybox /bin/$name; done
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
 dmesg
 for line in /sys/bus/pci/devices/*/tty/*; do line=/dev/${{line##*/}}; done
 stty -F $line raw
-{before}
-timermeter probe --quick --quiet --format json monotonic monotonic-raw realtime {counter} >/tmp/report
-cat /tmp/report >$line
+outside() {{ echo \"from outside: $*\" >/dev/console; }}
+probe() {{ timermeter probe --quick --quiet --format json \"$@\" >/out/report.json; }}
+{}
+tar -C /out -cf $line .
 poweroff -f
-"
+",
+        machine.script
     )
 }
 
@@ -29,10 +35,10 @@ poweroff -f
 ///
 /// # Errors
 /// When something it is made of is not there, or there is no `cpio`.
-pub fn write(to: &Path, parts: &Path, before: &str, counter: &str) -> Outcome<()> {
+pub fn write(to: &Path, parts: &Path, machine: &Machine) -> Outcome<()> {
     let root = to.with_extension("root");
     let _ = fs::remove_dir_all(&root);
-    for folder in ["bin", "proc", "sys", "dev", "tmp"] {
+    for folder in ["bin", "proc", "sys", "dev", "tmp", "out"] {
         fs::create_dir_all(root.join(folder))?;
     }
     for name in ["timermeter", "busybox"] {
@@ -41,7 +47,7 @@ pub fn write(to: &Path, parts: &Path, before: &str, counter: &str) -> Outcome<()
             .map_err(|error| format!("{}: {error}", from.display()))?;
     }
     let init = root.join("init");
-    fs::write(&init, script(before, counter))?;
+    fs::write(&init, script(machine))?;
     fs::set_permissions(&init, fs::Permissions::from_mode(0o755))?;
     let archive = fs::File::create(to)?;
     let mut packed = Command::new("sh");

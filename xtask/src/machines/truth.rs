@@ -1,14 +1,18 @@
-//! What a machine was built to be, and whether a report says so.
+//! What a machine was built to be, and whether it was found to be so.
 
 use timermeter::model::{Path, Report, TimerRow};
 
-use crate::Outcome;
+use super::found::Found;
 
 /// Something that is true of a machine.
 #[derive(Clone, Copy)]
 pub enum Truth {
     /// The step of a timer, in nanoseconds.
     Step(&'static str, f64),
+    /// The step of a timer, in its own ticks: a whole multiple of so many.
+    StepInTicks(&'static str, f64),
+    /// A read costs so many times what it costs on another machine, both in ticks.
+    CostInTicks(&'static str, &'static str, f64),
     /// The step of a timer is the period of the HPET, as the kernel's log prints its frequency, times a factor.
     StepOfHpet(&'static str, f64),
     /// A read costs more than a step.
@@ -18,55 +22,137 @@ pub enum Truth {
 }
 
 /// In words: the truth, what was found, and whether that is the same.
-type Judged = (String, String, bool);
+#[derive(Debug)]
+pub struct Judged {
+    /// What is true.
+    pub truth: String,
+    /// What was found.
+    pub found: String,
+    /// Whether that is the same.
+    pub verdict: Verdict,
+}
 
-impl Truth {
-    /// Holds a report against it.
-    ///
-    /// # Errors
-    /// When the report lacks the timer, or the log the frequency.
-    pub fn judged(self, report: &Report, log: &str) -> Outcome<Judged> {
+/// Whether what was found is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is.
+    Held,
+    /// It is not.
+    NotHeld,
+    /// Nothing was found, and the program says so.
+    NotTold,
+}
+
+impl Verdict {
+    /// As in the document.
+    pub fn word(self) -> &'static str {
         match self {
-            Self::Step(timer, ns) => Ok(step(row(report, timer)?, ns)),
-            Self::StepOfHpet(timer, factor) => {
-                let mhz = hpet_mhz(log).ok_or("the kernel's log tells no frequency of the HPET")?;
-                Ok(step(row(report, timer)?, factor * 1e3 / mhz))
-            }
-            Self::CostsMoreThanItsStep(timer) => {
-                let row = row(report, timer)?;
-                let step = row.accuracy.as_ref().and_then(|accuracy| accuracy.ns);
-                let cost = row.cost.as_ref().and_then(|cost| cost.low_ns);
-                let holds = step.zip(cost).is_some_and(|(step, cost)| cost > step);
-                let found = cost.map_or("no cost".to_owned(), |cost| format!("costs {cost:.0} ns or more"));
-                Ok((format!("a read of {timer} costs more than its step"), found, holds))
-            }
-            Self::ReadInUserMode(timer, truth) => {
-                let row = row(report, timer)?;
-                let path = row.verdicts.as_ref().and_then(|verdicts| verdicts.read_path.path);
-                let stays = |path| path == Path::UserMode;
-                let found = match path {
-                    Some(path) if stays(path) => "in user mode",
-                    Some(_) => "by the kernel",
-                    None => "unknown",
-                };
-                let told = if truth { "in user mode" } else { "by the kernel" };
-                Ok((format!("{timer} is read {told}"), found.into(), path.map(stays) == Some(truth)))
-            }
+            Self::Held => "held",
+            Self::NotHeld => "**not held**",
+            Self::NotTold => "not told",
         }
     }
 }
 
-fn row<'a>(report: &'a Report, timer: &str) -> Result<&'a TimerRow, String> {
+/// What was found, where something was: in words, and whether it is the truth.
+type Answer = Result<(String, bool), String>;
+
+impl Truth {
+    /// Holds what a machine handed back against it; `others` are the other machines.
+    pub fn judged<'a>(self, found: &Found, others: &dyn Fn(&str) -> Option<&'a Found>) -> Judged {
+        let (truth, answer) = self.held(found, others);
+        match answer {
+            Ok((found, true)) => Judged { truth, found, verdict: Verdict::Held },
+            Ok((found, false)) => Judged { truth, found, verdict: Verdict::NotHeld },
+            Err(why) => Judged { truth, found: why, verdict: Verdict::NotTold },
+        }
+    }
+
+    fn held<'a>(self, found: &Found, others: &dyn Fn(&str) -> Option<&'a Found>) -> (String, Answer) {
+        match self {
+            Self::Step(timer, ns) => {
+                (format!("step of {timer} {ns:.5} ns"), row(found, timer).and_then(|row| step(row, ns)))
+            }
+            Self::StepOfHpet(timer, factor) => {
+                let log = found.text("kernel.log").unwrap_or_default();
+                let Some(mhz) = hpet_mhz(&log) else {
+                    return (
+                        format!("step of {timer}"),
+                        Err("the kernel's log tells no frequency of the HPET".into()),
+                    );
+                };
+                let ns = factor * 1e3 / mhz;
+                (format!("step of {timer} {ns:.5} ns"), row(found, timer).and_then(|row| step(row, ns)))
+            }
+            Self::StepInTicks(timer, ticks) => (
+                format!("step of {timer} a multiple of {ticks} ticks"),
+                row(found, timer).and_then(|row| step_in_ticks(row, ticks)),
+            ),
+            Self::CostInTicks(timer, other, factor) => (
+                format!("a read of {timer} takes {factor} times what it takes on {other}, in ticks"),
+                cost_in_ticks(found, others(other), timer, factor),
+            ),
+            Self::CostsMoreThanItsStep(timer) => (
+                format!("a read of {timer} costs more than its step"),
+                row(found, timer).and_then(costs_more_than_its_step),
+            ),
+            Self::ReadInUserMode(timer, truth) => (
+                format!("{timer} is read {}", if truth { "in user mode" } else { "by the kernel" }),
+                row(found, timer).and_then(|row| read_in_user_mode(row, truth)),
+            ),
+        }
+    }
+}
+
+fn row<'a>(found: &'a Found, timer: &str) -> Result<&'a TimerRow, String> {
+    found.report.as_ref().ok_or("there is no report".to_owned()).and_then(|report| row_of(report, timer))
+}
+
+fn row_of<'a>(report: &'a Report, timer: &str) -> Result<&'a TimerRow, String> {
     report.timers.iter().find(|row| row.id == timer).ok_or_else(|| format!("the report has no timer {timer}"))
 }
 
-fn step(row: &TimerRow, truth: f64) -> Judged {
+fn none(row: &TimerRow, what: &str) -> String {
+    row.reason.clone().unwrap_or_else(|| format!("no {what}"))
+}
+
+fn step(row: &TimerRow, truth: f64) -> Answer {
     let ends = row.accuracy.as_ref().and_then(|step| Some([step.ns?, step.low_ns?, step.high_ns?]));
-    let (found, holds) = match ends {
-        Some([ns, low, high]) => (format!("{ns:.5} ns [{low:.5}, {high:.5}]"), low <= truth && truth <= high),
-        None => ("no step".to_owned(), false),
+    let [ns, low, high] = ends.ok_or_else(|| none(row, "step"))?;
+    Ok((format!("{ns:.5} ns [{low:.5}, {high:.5}]"), low <= truth && truth <= high))
+}
+
+/// In the timer's own ticks, which are whole numbers.
+fn step_in_ticks(row: &TimerRow, truth: f64) -> Answer {
+    let ticks = row.accuracy.as_ref().map(|step| step.ticks).ok_or_else(|| none(row, "step"))?;
+    let times = ticks / truth;
+    Ok((format!("{ticks:.3} ticks"), times >= 0.999 && (times - times.round()).abs() < 1e-3 * times))
+}
+
+fn cost_in_ticks(found: &Found, other: Option<&Found>, timer: &str, factor: f64) -> Answer {
+    let cost = |found: &Found| -> Result<[f64; 3], String> {
+        let row = row(found, timer)?;
+        let unit = row.ns_per_tick.ok_or("its unit is not known")?;
+        let cost = row.cost.as_ref().ok_or_else(|| none(row, "cost"))?;
+        let of = |ns: Option<f64>| ns.map(|ns| ns / unit).ok_or_else(|| none(row, "cost"));
+        Ok([of(cost.median_ns)?, of(cost.low_ns)?, of(cost.high_ns)?])
     };
-    (format!("step of {} {truth:.5} ns", row.id), found, holds)
+    let [here, low, high] = cost(found)?;
+    let [there, least, most] = cost(other.ok_or("the other machine was not booted")?)?;
+    let text = format!("{here:.2} ticks [{low:.2}, {high:.2}], there {there:.2} [{least:.2}, {most:.2}]");
+    Ok((text, low <= most * factor && least * factor <= high))
+}
+
+fn costs_more_than_its_step(row: &TimerRow) -> Answer {
+    let step = row.accuracy.as_ref().and_then(|step| step.ns).ok_or_else(|| none(row, "step"))?;
+    let cost = row.cost.as_ref().and_then(|cost| cost.low_ns).ok_or_else(|| none(row, "cost"))?;
+    Ok((format!("costs {cost:.0} ns or more"), cost > step))
+}
+
+fn read_in_user_mode(row: &TimerRow, truth: bool) -> Answer {
+    let path = row.verdicts.as_ref().and_then(|verdicts| verdicts.read_path.path).ok_or("unknown")?;
+    let stays = path == Path::UserMode;
+    Ok((if stays { "in user mode" } else { "by the kernel" }.into(), stays == truth))
 }
 
 /// As in `hpet0: 3 comparators, 64-bit 100.000000 MHz counter`.
@@ -74,37 +160,4 @@ fn hpet_mhz(log: &str) -> Option<f64> {
     let line = log.lines().find(|line| line.contains("hpet0:") && line.contains(" MHz counter"))?;
     let mhz: f64 = line.split(" MHz").next()?.rsplit(' ').next()?.parse().ok()?;
     (mhz > 0.0).then_some(mhz)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LOG: &str = "[ 1.0] hpet0: at MMIO 0xfed00000, IRQs 2, 8, 0\r\n[ 1.1] hpet0: 3 comparators, 64-bit 100.000000 MHz counter\r\n";
-
-    fn report() -> Report {
-        let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
-        let mut report = timermeter::report::parse(text, "a report").expect("it is one");
-        let row = report.timers.iter_mut().find(|row| row.id == "monotonic").expect("it has it");
-        let step = row.accuracy.as_mut().expect("it has a step");
-        (step.ns, step.low_ns, step.high_ns) = (Some(10.001), Some(10.0009), Some(10.0011));
-        report
-    }
-
-    #[test]
-    fn a_truth_holds_within_the_interval_and_not_beyond() {
-        for (truth, holds) in [
-            (Truth::Step("monotonic", 10.001), true),
-            (Truth::Step("monotonic", 10.0), false),
-            (Truth::StepOfHpet("monotonic", 1.0001), true),
-            (Truth::StepOfHpet("monotonic", 1.0), false),
-            (Truth::ReadInUserMode("monotonic", true), true),
-            (Truth::ReadInUserMode("monotonic", false), false),
-        ] {
-            let judged = truth.judged(&report(), LOG).expect("all is there");
-            assert_eq!(judged.2, holds, "{judged:?}");
-        }
-        assert!(Truth::Step("sundial", 1.0).judged(&report(), LOG).is_err());
-        assert!(Truth::StepOfHpet("monotonic", 1.0).judged(&report(), "").is_err());
-    }
 }

@@ -1,0 +1,38 @@
+//! The flags of `watch`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{ShortFormat, values};
+
+/// What the help of `watch` ends with.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  timermeter watch 8h                       a line an event, and what was seen in all at the end; Ctrl-C ends it early
+  timermeter watch 8h --save                kept as well, after what was kept before; `check` tells of it
+  timermeter watch 30s --pause 1ms          shorter pauses, too
+  timermeter watch 24h --metrics /var/lib/node_exporter/timermeter_watch.prom";
+
+/// Arguments of `watch`.
+#[derive(Clone, Debug, Args)]
+pub struct WatchArgs {
+    /// How long, as in 30s, 15m or 8h (seconds without a unit)
+    #[arg(value_name = "DURATION", allow_negative_numbers = true, value_parser = values::seconds)]
+    pub duration: f64,
+    /// How often the clocks are looked at; a shorter period tells pauses more sharply and takes more of the CPU
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = values::seconds)]
+    pub period: f64,
+    /// The shortest pause that is told
+    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = values::seconds)]
+    pub pause: f64,
+    /// Append what happens to this file, a JSON document a line; without a name to the one that `check` reads
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "")]
+    pub save: Option<PathBuf>,
+    /// Write metrics for Prometheus to this file, again with each event
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
+    /// Format of the output: a line an event either way
+    #[arg(long, short, value_enum, default_value_t)]
+    pub format: ShortFormat,
+}

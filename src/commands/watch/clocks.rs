@@ -1,0 +1,123 @@
+//! The clocks that are looked at, and what the machine says of itself.
+
+use timers::os::{discipline, signals};
+use timers::{Family, Reader, reader};
+
+use super::super::{CommandError, failed};
+use crate::platform::{Root, activity, clock_source};
+use crate::watching::{Look, Machine};
+
+/// Looks one after the other, of which the shortest counts: one that was interrupted tells little.
+/// *Judgement*.
+const TRIES: u32 = 3;
+/// A look that takes longer, in nanoseconds, is taken again.
+/// *Judgement*: ten times what four reads take where none is a system call.
+const LONG_NS: i64 = 5_000;
+/// Of a microsecond in 2^16 parts.
+const SCALED: f64 = 65_536.0;
+/// Of a tick of USER_HZ, in microseconds.
+const TICK_US: f64 = 10_000.0;
+
+/// The clocks.
+pub(super) struct Clocks {
+    root: Root,
+    monotonic: Reader,
+    boottime: Option<Reader>,
+    raw: Option<Reader>,
+    realtime: Option<Reader>,
+    counter: Option<(&'static str, Reader)>,
+    cpu_time: Option<Reader>,
+    unread: Vec<String>,
+}
+
+impl Clocks {
+    /// Opens them.
+    ///
+    /// # Errors
+    /// When this system has no clock to go by.
+    pub(super) fn open(root: Root) -> Result<Self, CommandError> {
+        let mut unread = Vec::new();
+        let mut open = |id: &str| match reader(id) {
+            Some(Ok(read)) => Some(read),
+            _ => {
+                unread.push(id.to_owned());
+                None
+            }
+        };
+        let monotonic = open("monotonic")
+            .ok_or_else(|| failed("CLOCK_MONOTONIC cannot be read here, by which all is told"))?;
+        let [boottime, raw, realtime] = ["boottime", "monotonic-raw", "realtime"].map(&mut open);
+        // The first that the processor has, unless it is one of a timer method that stands for others.
+        let counters = timers::catalogue()
+            .iter()
+            .filter(|entry| entry.info.properties.family == Some(Family::CpuCounter));
+        let counter = counters.map(|entry| entry.info.id).find_map(|id| Some((id, reader(id)?.ok()?)));
+        let cpu_time = reader("process-cputime").and_then(Result::ok);
+        Ok(Self { root, monotonic, boottime, raw, realtime, counter, cpu_time, unread })
+    }
+
+    /// By id, those that cannot be read.
+    pub(super) fn unread(&self) -> &[String] {
+        &self.unread
+    }
+
+    /// The counter of the CPU.
+    pub(super) fn counter_id(&self) -> Option<&'static str> {
+        self.counter.as_ref().map(|(id, _)| *id)
+    }
+
+    /// CPU time that this process took.
+    pub(super) fn cpu_time_s(&self) -> Option<f64> {
+        self.cpu_time.as_ref().map(|read| read() as f64 / 1e9)
+    }
+
+    pub(super) fn monotonic(&self) -> i64 {
+        (self.monotonic)() as i64
+    }
+
+    /// All of them, one right after the other.
+    pub(super) fn look(&self, planned: i64) -> Look {
+        let mut best = self.once(planned);
+        for _ in 1..TRIES {
+            if best.took <= LONG_NS {
+                break;
+            }
+            let again = self.once(planned);
+            if again.took < best.took {
+                best = again;
+            }
+        }
+        best.continued = signals::continued();
+        best.waited = activity::waited_ns(&self.root);
+        let steered = discipline::discipline().ok();
+        best.trim_ppm = steered.map(|steered| {
+            steered.scaled_ppm as f64 / SCALED + (steered.tick_us as f64 / TICK_US - 1.0) * 1e6
+        });
+        best.tai_offset_s = steered.map(|steered| steered.tai_offset_s);
+        best
+    }
+
+    fn once(&self, planned: i64) -> Look {
+        let began = self.monotonic();
+        let raw = self.raw.as_ref().map(|read| read() as i64);
+        let counter = self.counter.as_ref().map(|(_, read)| read());
+        let monotonic = self.monotonic();
+        let boottime = self.boottime.as_ref().map(|read| read() as i64);
+        let realtime = self.realtime.as_ref().map(|read| read() as i64);
+        let took = self.monotonic() - began;
+        Look { planned, monotonic, boottime, raw, realtime, counter, took, ..Look::default() }
+    }
+
+    /// What the machine says of itself.
+    pub(super) fn machine(&self) -> Machine {
+        let counted = activity::activity(&self.root);
+        let source = clock_source(&self.root);
+        Machine {
+            source: source.current,
+            sources: source.available,
+            interrupts: counted.interrupts,
+            stolen_ns: counted.stolen_ns,
+            rtc_s: activity::rtc_s(&self.root),
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! From looks to events.
+
+use super::pause::Usual;
+use super::rates::{Change, Rates, Window};
+use super::samples::{Samples, Stability};
+use super::{Culprit, Event, Kind, Look, Machine};
+
+/// By how much offsets between two clocks may differ from look to look, beside what both looks took, in nanoseconds.
+/// *Judgement*: four steps of the slowest clock source but the tick, of 279 ns (`acpi_pm`).
+const STEPS_NS: i64 = 1_117;
+
+/// The shortest suspend, in nanoseconds.
+/// *Judgement*: no machine sleeps and wakes in less.
+const SUSPEND_NS: i64 = 1_000_000;
+
+/// By how much the counter may be off what its rate makes of it, in nanoseconds, beside what is not known of the rate.
+/// *Judgement*: counters of different CPUs agree better where a clock can go by them.
+const JUMP_NS: f64 = 20_000.0;
+
+/// What the rate of a counter may wander by between looks, as a share.
+/// *Judgement*: twenty times what a crystal does in a second.
+const WANDER: f64 = 2e-6;
+
+/// What is off by less, as a share of the time between two looks, may be another rate, which the windows tell.
+/// *Judgement*: twice the most that the kernel lets a rate be trimmed by.
+const ANOTHER_RATE: f64 = 1e-3;
+
+/// By how many seconds the RTC has to be ahead: each of two readings is a second wide.
+/// *Computed*.
+const FROZEN_S: f64 = 2.0;
+
+const SECOND: f64 = 1e9;
+
+/// Judges looks one after the other.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    /// The shortest pause that is told, in nanoseconds.
+    shortest_pause: i64,
+    first: Option<Look>,
+    last: Option<Look>,
+    machine: Option<(i64, Machine)>,
+    usual: Usual,
+    slew: Rates,
+    counter: Rates,
+    /// The trim of the rate when the last settled window of `slew` began, and when the present one did.
+    trims: [Option<f64>; 2],
+    slewed: Samples,
+    counted: Samples,
+}
+
+impl Judge {
+    /// One that tells pauses from that length on.
+    #[must_use]
+    pub fn new(shortest_pause_ns: i64) -> Self {
+        Self {
+            shortest_pause: shortest_pause_ns,
+            first: None,
+            last: None,
+            machine: None,
+            usual: Usual::default(),
+            slew: Rates::default(),
+            counter: Rates::default(),
+            trims: [None; 2],
+            slewed: Samples::default(),
+            counted: Samples::default(),
+        }
+    }
+
+    /// Whether a look is so late that the machine should be asked about it.
+    #[must_use]
+    pub fn is_late(&self, look: &Look) -> bool {
+        look.monotonic.saturating_sub(look.planned) >= self.shortest_pause
+    }
+
+    /// The stability of MONOTONIC against RAW, and of the counter against RAW.
+    #[must_use]
+    pub fn stability(&self) -> [Vec<Stability>; 2] {
+        [self.slewed.stability(), self.counted.stability()]
+    }
+
+    /// Seconds from the first look to the last, by the clock that goes on in a suspend.
+    #[must_use]
+    pub fn watched_s(&self) -> f64 {
+        self.first.as_ref().zip(self.last.as_ref()).map_or(0.0, |(first, last)| since(first, last))
+    }
+
+    /// Judges the next look.
+    pub fn look(&mut self, look: Look) -> Vec<Event> {
+        let (Some(first), Some(last)) = (self.first.clone(), self.last.replace(look.clone())) else {
+            self.first = Some(look.clone());
+            self.note(&look);
+            self.trims = [look.trim_ppm; 2];
+            return Vec::new();
+        };
+        let telling = Telling { first: &first, look: &look };
+        let mut events = Vec::new();
+        let slept = suspend(&telling, &last, &mut events);
+        step(&telling, &last, &mut events);
+        let paused = !slept && self.pause(&telling, &last, &mut events);
+        self.frozen(&telling, slept, &mut events);
+        let source = self.source(&telling, &mut events);
+        if slept || source {
+            self.slew.interrupt();
+            self.counter.forget();
+            self.slewed.forget();
+            self.counted.forget();
+        } else {
+            self.rates(&telling, &last, paused, &mut events);
+        }
+        self.note(&look);
+        events
+    }
+
+    fn note(&mut self, look: &Look) {
+        let late = self.is_late(look);
+        if let Some(machine) = &look.machine {
+            self.usual.note(look.monotonic, machine, late);
+            self.machine = Some((look.boottime.unwrap_or(look.monotonic), machine.clone()));
+        }
+    }
+
+    fn pause(&self, telling: &Telling<'_>, last: &Look, events: &mut Vec<Event>) -> bool {
+        let look = telling.look;
+        if !self.is_late(look) {
+            return false;
+        }
+        let late = look.monotonic - look.planned;
+        let waited = look.waited.zip(last.waited).and_then(|(now, then)| now.checked_sub(then));
+        let culprit = self.usual.culprit(look, late, waited);
+        // It began somewhere between the last look and when this one was to be taken.
+        let most = look.monotonic - last.monotonic;
+        events.push(telling.of_time(Kind::Pause, culprit, late, [late, most.max(late)]));
+        true
+    }
+
+    /// All clocks but the RTC stood still.
+    fn frozen(&self, telling: &Telling<'_>, slept: bool, events: &mut Vec<Event>) {
+        let look = telling.look;
+        let Some((then, before)) = self.machine.as_ref().filter(|_| !slept) else { return };
+        let now = look.boottime.unwrap_or(look.monotonic);
+        let rtc = look.machine.as_ref().and_then(|machine| Some(machine.rtc_s? - before.rtc_s?));
+        let Some(rtc) = rtc else { return };
+        let passed = (now - then) as f64 / SECOND;
+        let stood = rtc as f64 - passed;
+        if stood >= FROZEN_S {
+            let event = telling.event(Kind::Frozen, Culprit::Machine, "s");
+            events.push(Event {
+                size: Some(stood),
+                low: Some(stood - 1.0),
+                high: Some(stood + 1.0),
+                ..event
+            });
+        }
+    }
+
+    fn source(&self, telling: &Telling<'_>, events: &mut Vec<Event>) -> bool {
+        let was = self.machine.as_ref().and_then(|(_, machine)| machine.source.as_deref());
+        let machine = telling.look.machine.as_ref();
+        let (Some(was), Some(machine)) = (was, machine) else { return false };
+        let Some(is) = machine.source.as_deref().filter(|is| *is != was) else { return false };
+        // A source that the kernel found wrong is offered no more.
+        let offered = machine.sources.iter().any(|source| source == was);
+        let culprit = if offered { Culprit::Chosen } else { Culprit::KernelGaveUp };
+        let event = telling.event(Kind::Source, culprit, "");
+        events.push(Event { note: format!("{was} → {is}"), ..event });
+        true
+    }
+
+    fn rates(&mut self, telling: &Telling<'_>, last: &Look, paused: bool, events: &mut Vec<Event>) {
+        let (first, look) = (telling.first, telling.look);
+        let (Some(raw), Some(began)) = (look.raw, first.raw) else { return };
+        let passed = (raw - began) as f64;
+        let took = (look.took + STEPS_NS) as f64;
+        // The machine is looked at first, as windows that hold a change of source tell nothing.
+        let ahead = (look.monotonic - first.monotonic) as f64 - passed;
+        self.slewed.add(passed / SECOND, ahead / SECOND);
+        if look.machine.is_some() {
+            let monotonic = (look.monotonic - first.monotonic) as f64;
+            match self.slew.add(monotonic, passed, took) {
+                Window::Open => {}
+                Window::Settled => self.trims = [self.trims[1], look.trim_ppm],
+                Window::Changed(change) => {
+                    events.push(self.slewed_by(telling, change));
+                    self.slewed.forget();
+                }
+            }
+        }
+        let (Some(counter), Some(zero)) = (look.counter, first.counter) else { return };
+        let counted = counter.wrapping_sub(zero) as i64 as f64;
+        if let Some(jump) = self.jump(look, last) {
+            let culprit = if paused { Culprit::Migration } else { Culprit::Counter };
+            events.push(telling.of_time(Kind::CounterJump, culprit, jump.0, jump.1));
+            self.counter.forget();
+            self.counted.forget();
+            return;
+        }
+        if let Some((rate, _)) = self.counter.rate() {
+            self.counted.add(passed / SECOND, (counted / rate - passed) / SECOND);
+        }
+        if look.machine.is_some()
+            && let Window::Changed(change) = self.counter.add(counted, passed, took)
+        {
+            events.push(telling.of_rate(Kind::CounterRate, Culprit::Counter, change));
+            self.counted.forget();
+        }
+    }
+
+    fn slewed_by(&mut self, telling: &Telling<'_>, change: Change) -> Event {
+        let told = telling.look.trim_ppm;
+        let trimmed = told.zip(self.trims[0]).map(|(now, then)| now - then);
+        self.trims = [told; 2];
+        let agrees =
+            trimmed.is_some_and(|ppm| (ppm - change.ppm).abs() <= change.error_ppm + change.ppm.abs() / 2.0);
+        let culprit = if agrees { Culprit::Discipline } else { Culprit::Kernel };
+        telling.of_rate(Kind::Slew, culprit, change)
+    }
+
+    /// By how much the counter is off what its rate makes of it, with the ends.
+    fn jump(&self, look: &Look, last: &Look) -> Option<(i64, [i64; 2])> {
+        let (rate, error) = self.counter.rate()?;
+        let passed = (look.raw? - last.raw?) as f64;
+        let counted = look.counter?.wrapping_sub(last.counter?) as i64 as f64;
+        let off = counted / rate - passed;
+        let open = bracket(look, last) as f64 + (passed.abs() + off.abs()) * (error / rate.abs() + WANDER);
+        (off.abs() > open + JUMP_NS + passed.abs() * ANOTHER_RATE)
+            .then_some((off as i64, [(off - open) as i64, (off + open) as i64]))
+    }
+}
+
+/// How well a change of the offset between two clocks is known.
+fn bracket(look: &Look, last: &Look) -> i64 {
+    look.took + last.took + STEPS_NS
+}
+
+fn since(first: &Look, look: &Look) -> f64 {
+    let of = |look: &Look| look.boottime.unwrap_or(look.monotonic);
+    (of(look) - of(first)) as f64 / SECOND
+}
+
+fn suspend(telling: &Telling<'_>, last: &Look, events: &mut Vec<Event>) -> bool {
+    let look = telling.look;
+    let offset = |look: &Look| Some(look.boottime? - look.monotonic);
+    let Some(slept) = offset(look).zip(offset(last)).map(|(now, then)| now - then) else { return false };
+    let open = bracket(look, last);
+    if slept <= SUSPEND_NS.max(open) {
+        return false;
+    }
+    events.push(telling.of_time(Kind::Suspend, Culprit::Suspend, slept, [slept - open, slept + open]));
+    true
+}
+
+fn step(telling: &Telling<'_>, last: &Look, events: &mut Vec<Event>) {
+    let look = telling.look;
+    let offset = |look: &Look| Some(look.realtime? - look.boottime.unwrap_or(look.monotonic));
+    let Some(set) = offset(look).zip(offset(last)).map(|(now, then)| now - then) else { return };
+    let open = bracket(look, last);
+    if set.abs() <= open {
+        return;
+    }
+    let tai = look.tai_offset_s.zip(last.tai_offset_s).map_or(0, |(now, then)| now - then);
+    let leap = tai != 0 && (set + tai.saturating_mul(1_000_000_000)).abs() <= open;
+    let culprit = if leap { Culprit::LeapSecond } else { Culprit::ClockSet };
+    events.push(telling.of_time(Kind::Step, culprit, set, [set - open, set + open]));
+}
+
+/// What all events of a look have.
+struct Telling<'a> {
+    first: &'a Look,
+    look: &'a Look,
+}
+
+impl Telling<'_> {
+    fn event(&self, kind: Kind, culprit: Culprit, unit: &str) -> Event {
+        Event {
+            kind,
+            culprit,
+            at_s: self.look.realtime.unwrap_or(0) as f64 / SECOND,
+            since_s: since(self.first, self.look),
+            size: None,
+            low: None,
+            high: None,
+            unit: unit.to_owned(),
+            note: String::new(),
+        }
+    }
+
+    fn of_time(&self, kind: Kind, culprit: Culprit, size: i64, ends: [i64; 2]) -> Event {
+        let seconds = |ns: i64| Some(ns as f64 / SECOND);
+        let event = self.event(kind, culprit, "s");
+        Event { size: seconds(size), low: seconds(ends[0]), high: seconds(ends[1]), ..event }
+    }
+
+    fn of_rate(&self, kind: Kind, culprit: Culprit, change: Change) -> Event {
+        let Change { ppm, error_ppm } = change;
+        let event = self.event(kind, culprit, "ppm");
+        Event { size: Some(ppm), low: Some(ppm - error_ppm), high: Some(ppm + error_ppm), ..event }
+    }
+}

@@ -1,0 +1,87 @@
+//! Events in words.
+
+use std::fmt::Write as _;
+
+use super::{Culprit, Event, Kind};
+use crate::text::numbers::short_time;
+
+/// An event in a line, without its time.
+#[must_use]
+pub fn sentence(event: &Event) -> String {
+    let size = size(event);
+    let whose = whose(event.culprit);
+    match event.kind {
+        Kind::Pause => format!("pause of {size}: {whose}"),
+        Kind::Suspend => format!("the machine slept for {size} (BOOTTIME went on, MONOTONIC did not)"),
+        Kind::Frozen => format!(
+            "all clocks stood still for {size} but the RTC: the machine was halted by its host, or somebody set the RTC"
+        ),
+        Kind::Step => format!("the time of day was set by {size}: {whose}"),
+        Kind::Slew => format!("the clocks of the kernel run {size} otherwise than before: {whose}"),
+        Kind::Source => format!("clock source {}: {whose}", event.note),
+        Kind::CounterJump => format!("the counter of the CPU jumped by {size}: {whose}"),
+        Kind::CounterRate => format!("the counter of the CPU runs {size} otherwise than before: {whose}"),
+    }
+}
+
+fn seconds(seconds: f64) -> String {
+    short_time(seconds * 1e9)
+}
+
+fn size(event: &Event) -> String {
+    let (Some(size), Some(low), Some(high)) = (event.size, event.low, event.high) else {
+        return "an unknown size".into();
+    };
+    if event.unit == "ppm" {
+        return format!("{size:+.2} ppm ({low:+.2} to {high:+.2})");
+    }
+    match event.kind {
+        Kind::Pause => format!("{} to {}", seconds(low), seconds(high)),
+        _ => {
+            let sign = if size < 0.0 && event.kind != Kind::Suspend { "-" } else { "" };
+            let sign = if event.kind == Kind::Step && size > 0.0 { "+" } else { sign };
+            format!("{sign}{} ±{}", seconds(size.abs()), seconds((high - low) / 2.0))
+        }
+    }
+}
+
+/// Whose doing it was, in words.
+fn whose(culprit: Culprit) -> &'static str {
+    match culprit {
+        Culprit::Process => {
+            "this process was stopped (a signal, a debugger, its control group); the machine went on"
+        }
+        Culprit::Scheduler => "this machine gave the CPU to other threads",
+        Culprit::Host => "the host gave the CPU to others (stolen time)",
+        Culprit::Machine => "the whole machine stood still: its host, its firmware or its kernel",
+        Culprit::Suspend => "the machine slept",
+        Culprit::ClockSet => "a program or a person set it",
+        Culprit::LeapSecond => "a leap second",
+        Culprit::Discipline => "the kernel was told so (adjtimex), as a time service does",
+        Culprit::Kernel => "the kernel slews in an offset (adjtime)",
+        Culprit::KernelGaveUp => "the kernel gave the former one up and offers it no more",
+        Culprit::Chosen => "somebody chose it; the former one is still offered",
+        Culprit::Counter => "its host or the firmware set it",
+        Culprit::Migration => "the machine was moved to another host or set back: it paused meanwhile",
+    }
+}
+
+/// How many events of each kind, in a line; `None` where there are none.
+#[must_use]
+pub fn tally(events: &[Event]) -> Option<String> {
+    let mut text = String::new();
+    for kind in Kind::ALL {
+        let of_kind = || events.iter().filter(|event| event.kind == kind);
+        let count = of_kind().count();
+        if count == 0 {
+            continue;
+        }
+        let separator = if text.is_empty() { "" } else { ", " };
+        let _ = write!(text, "{separator}{count} {}", kind.word());
+        let largest = of_kind().filter_map(|event| event.size).max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        if let Some(largest) = largest.filter(|_| of_kind().all(|event| event.unit == "s")) {
+            let _ = write!(text, " (largest {})", seconds(largest.abs()));
+        }
+    }
+    (!text.is_empty()).then_some(text)
+}

@@ -1,0 +1,155 @@
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::simulated::{Plan, Simulated};
+use super::{Culprit, Event, Judge, Kind};
+
+/// What an event should be found to be.
+fn truth(plan: Plan) -> (Kind, Culprit, Option<f64>) {
+    match plan {
+        Plan::MachineStopped(s) => (Kind::Pause, Culprit::Machine, Some(s)),
+        Plan::ProcessStopped(s) | Plan::ProcessFrozen(s) => (Kind::Pause, Culprit::Process, Some(s)),
+        Plan::Preempted(s) => (Kind::Pause, Culprit::Scheduler, Some(s)),
+        Plan::Stolen(s) => (Kind::Pause, Culprit::Host, Some(s)),
+        Plan::Step(s) => (Kind::Step, Culprit::ClockSet, Some(s)),
+        Plan::Leap => (Kind::Step, Culprit::LeapSecond, Some(-1.0)),
+        Plan::Slew(ppm) => (Kind::Slew, Culprit::Discipline, Some(ppm)),
+        Plan::Adjtime(_) => (Kind::Slew, Culprit::Kernel, None),
+        Plan::Source(true) => (Kind::Source, Culprit::Chosen, None),
+        Plan::Source(false) => (Kind::Source, Culprit::KernelGaveUp, None),
+        Plan::Suspend(s) => (Kind::Suspend, Culprit::Suspend, Some(s)),
+        Plan::Halted(s) => (Kind::Frozen, Culprit::Machine, Some(s)),
+        Plan::CounterJump(s) => (Kind::CounterJump, Culprit::Counter, Some(s)),
+        Plan::Moved(_) => (Kind::CounterJump, Culprit::Migration, Some(123.0)),
+        Plan::CounterRate(ppm) => (Kind::CounterRate, Culprit::Counter, Some(ppm)),
+    }
+}
+
+/// Watches for so many seconds; each plan happens at its second. Pauses from 20 ms on are told.
+fn watched(seed: u64, seconds: u64, plans: &[(u64, Plan)]) -> Vec<Event> {
+    let mut machine = Simulated::new(seed);
+    let mut judge = Judge::new(20_000_000);
+    let mut events = Vec::new();
+    for at in 0..seconds * 10 {
+        for (_, plan) in plans.iter().filter(|(second, _)| second * 10 == at) {
+            machine.happens(*plan);
+        }
+        events.extend(judge.look(machine.look()));
+    }
+    events
+}
+
+fn found(events: &[Event], plan: Plan) -> bool {
+    let (kind, culprit, size) = truth(plan);
+    events.iter().any(|event| {
+        let held = |size| event.low.zip(event.high).is_some_and(|(low, high)| (low..=high).contains(&size));
+        event.kind == kind && event.culprit == culprit && size.is_none_or(held)
+    })
+}
+
+/// A pause of a migration is told as a pause too.
+fn expected(plan: Plan) -> usize {
+    if matches!(plan, Plan::Moved(_)) { 2 } else { 1 }
+}
+
+#[test]
+fn each_event_is_found_with_its_size_and_its_culprit_and_nothing_else() {
+    let mut random = StdRng::seed_from_u64(1);
+    for seed in 0..12 {
+        let s = random.random_range(0.05..9.0);
+        let long = random.random_range(3.0..9.0);
+        let ppm = random.random_range(8.0..400.0);
+        let plans = [
+            Plan::MachineStopped(s),
+            Plan::ProcessStopped(s),
+            Plan::ProcessFrozen(long),
+            Plan::Preempted(s),
+            Plan::Stolen(s),
+            Plan::Step(s - 4.5),
+            Plan::Step(1e-5),
+            Plan::Leap,
+            Plan::Slew(ppm),
+            Plan::Slew(-ppm),
+            Plan::Adjtime(40.0),
+            Plan::Source(true),
+            Plan::Source(false),
+            Plan::Suspend(s),
+            Plan::Halted(long + 1.0),
+            Plan::CounterJump(s - 4.5),
+            Plan::Moved(s),
+            Plan::CounterRate(ppm),
+        ];
+        for plan in plans {
+            let at = random.random_range(60..100);
+            let events = watched(seed, 160, &[(at, plan)]);
+            assert!(found(&events, plan), "{plan:?}, seed {seed}: {events:#?}");
+            // adjtime begins and ends.
+            let most = if matches!(plan, Plan::Adjtime(_)) { 2 } else { expected(plan) };
+            assert!(events.len() <= most, "{plan:?}, seed {seed}: {events:#?}");
+            let first = events.first().map_or(0.0, |event| event.since_s);
+            assert!((first - at as f64).abs() < 40.0, "{plan:?} at {at}: {events:#?}");
+        }
+    }
+}
+
+/// Twenty events of six kinds in one watch of an hour, as they come.
+#[test]
+fn twenty_of_twenty_events_of_six_kinds() {
+    let kinds = |at: usize, s: f64| match at % 6 {
+        0 => Plan::MachineStopped(s),
+        1 => Plan::ProcessStopped(s),
+        2 => Plan::Step(s - 2.5),
+        3 => Plan::Slew(if at % 12 == 3 { 100.0 } else { -100.0 }),
+        4 => Plan::Source(true),
+        _ => Plan::Suspend(s),
+    };
+    for seed in 20..26 {
+        let mut random = StdRng::seed_from_u64(seed);
+        let plans: Vec<(u64, Plan)> =
+            (0..20).map(|at| (100 + 170 * at as u64, kinds(at, random.random_range(0.1..2.0)))).collect();
+        let events = watched(seed, 3600, &plans);
+        assert_eq!(events.len(), 20, "seed {seed}: {events:#?}");
+        for (event, (at, plan)) in events.iter().zip(&plans) {
+            assert!(found(std::slice::from_ref(event), *plan), "{plan:?} at {at}, seed {seed}: {event:#?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_invented_in_quiet_hours() {
+    for seed in 40..46 {
+        let events = watched(seed, 3600, &[]);
+        assert!(events.is_empty(), "seed {seed}: {events:#?}");
+    }
+}
+
+#[test]
+fn what_a_system_does_not_tell_ends_nothing() {
+    let mut judge = Judge::new(1);
+    let bare = |at: i64| super::Look { planned: at, monotonic: at, ..super::Look::default() };
+    for look in [bare(0), bare(5), bare(i64::MAX / 2), bare(3)] {
+        judge.look(look);
+    }
+    assert!(judge.stability().iter().all(Vec::is_empty));
+}
+
+#[test]
+fn events_are_told_in_words() {
+    for (seed, plan) in
+        [Plan::Step(-1.5), Plan::Leap, Plan::Slew(100.0), Plan::Source(false), Plan::MachineStopped(5.0)]
+            .into_iter()
+            .enumerate()
+    {
+        let events = watched(seed as u64, 160, &[(70, plan)]);
+        let text = super::sentence(&events[0]);
+        let said = match plan {
+            Plan::Step(_) => "set by -1.5",
+            Plan::Leap => "leap second",
+            Plan::Slew(_) => "adjtimex",
+            Plan::Source(_) => "tsc → hpet: the kernel gave",
+            _ => "the whole machine stood still",
+        };
+        assert!(text.contains(said), "{text}");
+        assert!(super::tally(&events).is_some_and(|tally| tally.starts_with("1 ")));
+    }
+}

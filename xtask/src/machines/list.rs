@@ -1,0 +1,191 @@
+//! The machines, and what is true of them.
+
+use std::process::Command;
+
+use super::truth::Truth;
+use super::truth::Truth::{CostInTicks, CostsMoreThanItsStep, ReadInUserMode, Step, StepInTicks, StepOfHpet};
+
+/// A machine.
+pub struct Machine {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it is emulated by.
+    pub emulator: &'static Emulator,
+    /// What the emulator is told.
+    pub options: &'static [&'static str],
+    /// What its kernel is told.
+    pub parameters: &'static str,
+    /// What is done on it, in words of busybox; what is in /out afterwards is kept.
+    pub script: &'static str,
+    /// What is true of it.
+    pub truths: &'static [Truth],
+}
+
+/// What emulates an architecture.
+pub struct Emulator {
+    /// As Rust calls it.
+    pub architecture: &'static str,
+    /// As Debian calls it.
+    pub debian: &'static str,
+    /// The package of the newest kernel.
+    pub kernel: &'static str,
+    /// What the program may be compiled for, the best first.
+    pub targets: &'static [&'static str],
+    /// The program.
+    pub program: &'static str,
+    /// The package that brings it.
+    pub package: &'static str,
+    options: &'static [&'static str],
+    /// Where the kernel speaks.
+    pub console: &'static str,
+}
+
+impl Emulator {
+    /// The emulator with what it is always told.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(self.program);
+        command.args(self.options);
+        command
+    }
+}
+
+const X86: Emulator = Emulator {
+    architecture: "x86_64",
+    debian: "amd64",
+    kernel: "linux-image-amd64",
+    targets: &["x86_64-unknown-linux-musl", "x86_64-unknown-linux-gnu"],
+    program: "qemu-system-x86_64",
+    package: "qemu-system-x86",
+    options: &["-accel", "tcg", "-cpu", "max"],
+    console: "ttyS0",
+};
+const ARM: Emulator = Emulator {
+    architecture: "aarch64",
+    debian: "arm64",
+    kernel: "linux-image-arm64",
+    targets: &["aarch64-unknown-linux-musl", "aarch64-unknown-linux-gnu"],
+    program: "qemu-system-aarch64",
+    package: "qemu-system-arm",
+    options: &["-accel", "tcg", "-machine", "virt"],
+    console: "ttyAMA0",
+};
+const RISCV: Emulator = Emulator {
+    architecture: "riscv64",
+    debian: "riscv64",
+    kernel: "linux-image-riscv64",
+    targets: &["riscv64gc-unknown-linux-musl", "riscv64gc-unknown-linux-gnu"],
+    program: "qemu-system-riscv64",
+    package: "qemu-system-misc",
+    options: &["-accel", "tcg", "-machine", "virt"],
+    console: "ttyS0",
+};
+
+const TWO: &[&str] = &["-smp", "2"];
+const PM_TIMER_NS: f64 = 1e9 / 3_579_545.0;
+const MONOTONIC: &str = "monotonic";
+const RAW: &str = "monotonic-raw";
+const CNTVCT: &str = "cntvct";
+const RDTSC: &str = "rdtsc";
+const RDTIME: &str = "rdtime";
+
+/// One where an instruction takes 2^N ns.
+macro_rules! counted {
+    ($name:literal, $options:literal, $ticks:literal) => {
+        Machine {
+            name: $name,
+            emulator: &X86,
+            options: &["-smp", "1", "-icount", $options],
+            parameters: "tsc=reliable clocksource=tsc",
+            script: "probe rdtsc monotonic",
+            truths: &[StepInTicks(RDTSC, $ticks), CostInTicks(RDTSC, "icount-0", $ticks)],
+        }
+    };
+}
+
+/// All of them.
+pub const ALL: &[Machine] = &[
+    Machine {
+        name: "acpi-pm",
+        emulator: &X86,
+        options: TWO,
+        parameters: "clocksource=acpi_pm",
+        script: "probe monotonic monotonic-raw realtime rdtsc",
+        truths: &[
+            Step(MONOTONIC, PM_TIMER_NS),
+            Step(RAW, PM_TIMER_NS),
+            CostsMoreThanItsStep(MONOTONIC),
+            ReadInUserMode(MONOTONIC, false),
+        ],
+    },
+    Machine {
+        name: "hpet",
+        emulator: &X86,
+        options: TWO,
+        parameters: "clocksource=hpet",
+        script: "probe monotonic monotonic-raw realtime rdtsc",
+        truths: &[
+            StepOfHpet(MONOTONIC, 1.0),
+            StepOfHpet(RAW, 1.0),
+            CostsMoreThanItsStep(MONOTONIC),
+            ReadInUserMode(MONOTONIC, false),
+        ],
+    },
+    Machine {
+        name: "no-vdso",
+        emulator: &X86,
+        options: TWO,
+        parameters: "vdso=0 tsc=reliable clocksource=tsc",
+        script: "probe monotonic monotonic-syscall monotonic-raw realtime rdtsc",
+        truths: &[ReadInUserMode(MONOTONIC, false)],
+    },
+    Machine {
+        name: "slewed",
+        emulator: &X86,
+        options: TWO,
+        parameters: "clocksource=hpet",
+        // Parts per million, as the kernel has them: times 2^16.
+        script: "adjtimex -f 6553600\nprobe monotonic monotonic-raw realtime rdtsc",
+        truths: &[StepOfHpet(MONOTONIC, 1.0001), StepOfHpet(RAW, 1.0)],
+    },
+    Machine {
+        name: "arm",
+        emulator: &ARM,
+        options: &["-smp", "2", "-cpu", "cortex-a72"],
+        parameters: "",
+        script: "probe monotonic monotonic-raw realtime cntvct",
+        truths: &[
+            Step(MONOTONIC, 16.0),
+            Step(RAW, 16.0),
+            Step(CNTVCT, 16.0),
+            ReadInUserMode(MONOTONIC, true),
+        ],
+    },
+    Machine {
+        name: "arm-24-mhz",
+        emulator: &ARM,
+        options: &["-smp", "2", "-cpu", "cortex-a72,cntfrq=24000000"],
+        parameters: "",
+        script: "probe monotonic monotonic-raw realtime cntvct",
+        truths: &[
+            Step(MONOTONIC, 1e3 / 24.0),
+            Step(RAW, 1e3 / 24.0),
+            Step(CNTVCT, 1e3 / 24.0),
+            ReadInUserMode(MONOTONIC, true),
+        ],
+    },
+    Machine {
+        name: "riscv",
+        emulator: &RISCV,
+        options: TWO,
+        parameters: "",
+        script: "probe monotonic monotonic-raw realtime rdtime",
+        truths: &[Step(MONOTONIC, 100.0), Step(RAW, 100.0), Step(RDTIME, 100.0)],
+    },
+    counted!("icount-0", "shift=0,sleep=off", 1.0),
+    counted!("icount-1", "shift=1,sleep=off", 2.0),
+    counted!("icount-2", "shift=2,sleep=off", 4.0),
+    counted!("icount-3", "shift=3,sleep=off", 8.0),
+    counted!("icount-4", "shift=4,sleep=off", 16.0),
+    counted!("icount-5", "shift=5,sleep=off", 32.0),
+    counted!("icount-6", "shift=6,sleep=off", 64.0),
+];

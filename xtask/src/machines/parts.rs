@@ -1,0 +1,165 @@
+//! What machines are made of: kernels and busybox as Debian has them, and the program compiled here. Nothing is installed: packages are
+//! downloaded by an `apt-get` that has a state of its own, and unpacked.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::list::Emulator;
+use crate::Outcome;
+use crate::compiled;
+
+/// Where packages are from. RISC-V is in no release that has a kernel which this emulator boots but the one to come.
+const SOURCES: &str = "\
+deb [arch=amd64,arm64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main
+deb [arch=amd64,arm64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian-security bookworm-security main
+deb [arch=riscv64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main
+";
+
+/// The parts of all machines.
+pub struct Parts<'a> {
+    folder: &'a Path,
+    rustc: Option<&'a Path>,
+    /// Architectures whose program is as new as its sources.
+    compiled: Vec<&'static str>,
+}
+
+impl<'a> Parts<'a> {
+    /// Those in `folder`, the program compiled by `rustc` where it is given.
+    pub fn new(folder: &'a Path, rustc: Option<&'a Path>) -> Self {
+        Self { folder, rustc, compiled: Vec::new() }
+    }
+
+    /// The folder of an architecture, with all that is missing made.
+    ///
+    /// # Errors
+    /// When something cannot be fetched or compiled.
+    pub fn of(&mut self, emulator: &'static Emulator) -> Outcome<PathBuf> {
+        let folder = self.folder.join(emulator.architecture);
+        fs::create_dir_all(&folder)?;
+        let has = |name: &str| folder.join(name).is_file();
+        if !has("kernel") || !has("busybox") {
+            let apt = Apt::new(&self.folder.join("apt"))?;
+            if !has("kernel") {
+                let package = apt.newest_kernel(emulator)?;
+                apt.unpack(&package, emulator, &["boot/vmlinuz", "boot/vmlinux"], &folder.join("kernel"))?;
+            }
+            if !has("busybox") {
+                apt.unpack("busybox-static", emulator, &["bin/busybox"], &folder.join("busybox"))?;
+            }
+        }
+        if !self.compiled.contains(&emulator.architecture) {
+            fs::copy(self.program(emulator)?, folder.join("timermeter"))?;
+            self.compiled.push(emulator.architecture);
+        }
+        Ok(folder)
+    }
+
+    /// Linked statically, as nothing else is there: by musl, or by glibc where only that target is installed.
+    fn program(&self, emulator: &Emulator) -> Outcome<PathBuf> {
+        let root = crate::root()?;
+        let rustc = self.rustc.map_or_else(|| env::var_os("RUSTC").unwrap_or("rustc".into()), Into::into);
+        let target = emulator.targets.iter().find(|target| {
+            let answer = Command::new(&rustc).args(["--print", "target-libdir", "--target", target]).output();
+            let folder = answer.ok().and_then(|answer| String::from_utf8(answer.stdout).ok());
+            folder.is_some_and(|folder| Path::new(folder.trim()).is_dir())
+        });
+        let target = *target.ok_or_else(|| {
+            format!("no target of {}: rustup target add {}", emulator.architecture, emulator.targets[0])
+        })?;
+        let folder = compiled::folder(root).join("machines/compiled");
+        let named = |what: &str| format!("CARGO_TARGET_{}_{what}", target.to_uppercase().replace('-', "_"));
+        let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.args(["build", "--package", "timermeter", "--release", "--locked", "--target", target]);
+        command.arg("--target-dir").arg(&folder).env("RUSTC", &rustc).current_dir(root);
+        if target.ends_with("musl") {
+            command.env(named("LINKER"), compiled::LINKER);
+        } else {
+            command.env(named("RUSTFLAGS"), "-C target-feature=+crt-static");
+            if !target.starts_with(env::consts::ARCH) {
+                command.env(named("LINKER"), format!("{}-gcc", target.replace("-unknown", "")));
+            }
+        }
+        if !command.status()?.success() {
+            return Err(format!("timermeter could not be compiled for {target}").into());
+        }
+        Ok(folder.join(target).join("release/timermeter"))
+    }
+}
+
+/// An `apt-get` with a state of its own, so that the machine gains no foreign architecture.
+struct Apt {
+    folder: PathBuf,
+}
+
+impl Apt {
+    fn new(folder: &Path) -> Outcome<Self> {
+        fs::create_dir_all(folder)?;
+        let folder = folder.canonicalize()?;
+        for name in ["lists/partial", "cache/archives/partial", "parts"] {
+            fs::create_dir_all(folder.join(name))?;
+        }
+        let at = folder.display();
+        fs::write(folder.join("sources.list"), SOURCES)?;
+        let settings = format!(
+            "Dir::State::Lists \"{at}/lists\";\nDir::State::status \"/dev/null\";\nDir::Cache \"{at}/cache\";\n\
+             Dir::Etc::sourcelist \"{at}/sources.list\";\nDir::Etc::sourceparts \"{at}/parts\";\n\
+             APT::Architectures {{ \"amd64\"; \"arm64\"; \"riscv64\"; }};\nAPT::Sandbox::User \"root\";\n"
+        );
+        fs::write(folder.join("settings"), settings)?;
+        let apt = Self { folder };
+        apt.ask("apt-get", &["-qq", "update"])?;
+        Ok(apt)
+    }
+
+    /// What a tool of apt says.
+    fn ask(&self, tool: &str, words: &[&str]) -> Outcome<String> {
+        let mut command = Command::new(tool);
+        command.args(words).env("APT_CONFIG", self.folder.join("settings")).current_dir(&self.folder);
+        let output = command.output().map_err(|error| {
+            format!("{tool} cannot be started ({error}): without it put kernel, busybox and timermeter there by hand")
+        })?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(format!("{tool} {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr).trim())
+                .into())
+        }
+    }
+
+    /// The package that the newest one, which holds nothing itself, depends on.
+    fn newest_kernel(&self, emulator: &Emulator) -> Outcome<String> {
+        let newest = format!("{}:{}", emulator.kernel, emulator.debian);
+        let said = self.ask("apt-cache", &["depends", &newest])?;
+        let package = said.lines().find_map(|line| line.trim().strip_prefix("Depends: linux-image-"));
+        let package = package.ok_or_else(|| format!("{newest} depends on no kernel"))?;
+        Ok(format!("linux-image-{}", package.split(':').next().unwrap_or(package)))
+    }
+
+    /// Takes the file of a package whose path begins with one of `beginnings`.
+    fn unpack(&self, package: &str, emulator: &Emulator, beginnings: &[&str], to: &Path) -> Outcome<()> {
+        let folder = self.folder.join(format!("{package}-{}", emulator.debian));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder)?;
+        let place = folder.join("unpacked");
+        self.ask("apt-get", &["-qq", "download", &format!("{package}:{}", emulator.debian)])?;
+        let archive = fs::read_dir(&self.folder)?.flatten().map(|entry| entry.path()).find(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            name.starts_with(&format!("{package}_")) && name.ends_with(&format!("_{}.deb", emulator.debian))
+        });
+        let archive = archive.ok_or_else(|| format!("{package} was not downloaded"))?;
+        let [archive, unpacked] = [&archive, &place].map(|path| path.display().to_string());
+        self.ask("dpkg-deb", &["-x", &archive, &unpacked])?;
+        let found = beginnings.iter().find_map(|beginning| {
+            let beginning = Path::new(beginning);
+            let parent = place.join(beginning.parent()?);
+            let name = beginning.file_name()?.to_str()?;
+            let mut files = fs::read_dir(parent).ok()?.flatten().map(|entry| entry.path());
+            files.find(|path| path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(name)))
+        });
+        fs::copy(found.ok_or_else(|| format!("{package} holds no {}", beginnings.join(" or ")))?, to)?;
+        fs::remove_file(&archive)?;
+        Ok(fs::remove_dir_all(&folder)?)
+    }
+}
