@@ -13,7 +13,9 @@ Examples:
   timermeter check --counter             whether a program may read the raw counter of the CPU
   timermeter check --tune                what would be changed; changes nothing
   sudo timermeter check --tune --apply   changes it, and writes down what it was
-  sudo timermeter check --tune --undo    sets all of it back";
+  sudo timermeter check --tune --undo    sets all of it back
+  timermeter check --sources             which clock sources there are, and what is known of them
+  sudo timermeter check --sources --yes  measures each of them, and sets the present one back";
 
 /// Arguments of `check`.
 #[derive(Clone, Debug, Args)]
@@ -34,8 +36,18 @@ pub struct CheckArgs {
     /// Set them back to what they were, as root
     #[arg(long, requires = "tune", conflicts_with = "apply")]
     pub undo: bool,
+    /// Measure every clock source that this kernel offers, one after the other, as root: the whole machine goes by each for some seconds, and
+    /// by the present one again whatever happens
+    #[arg(long, conflicts_with = "tune")]
+    pub sources: bool,
+    /// Do not ask first
+    #[arg(long, requires = "sources")]
+    pub yes: bool,
+    /// Reads of a clock a second that costs are told for
+    #[arg(long, requires = "sources", value_name = "N", default_value = "100000", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub reads: u64,
     /// Look below this folder for proc, sys and run (for tests)
-    #[arg(long, requires = "tune", hide = true, value_name = "DIR")]
+    #[arg(long, hide = true, value_name = "DIR")]
     pub root: Option<PathBuf>,
     /// Format of the output
     #[arg(long, short, value_enum, default_value_t)]

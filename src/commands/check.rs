@@ -37,6 +37,9 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         Some(cpu) => super::usable(cpu).map(|()| Some(cpu))?,
         None => platform::quietest_cpu(&timers::allowed_cpus().unwrap_or_default()),
     };
+    if args.sources {
+        return super::sources::run(args, output);
+    }
     if args.tune {
         return super::tune::run(args, cpu, output);
     }

@@ -32,6 +32,7 @@ pub mod score;
 pub mod selftest;
 mod several_commands;
 mod single_run;
+mod sources;
 pub mod table;
 pub mod trial;
 mod tune;

@@ -25,11 +25,11 @@ const RECORD: &str = "/run/timermeter/tuned.json";
 const LONGEST_RECORD: u64 = 4 << 20;
 /// Findings that are about what is changed here.
 const CHANGED: [&str; 2] = ["governor", "turbo"];
-const AS_ROOT: &str = "run it as root, on the machine itself, where containers may not";
+pub(super) const AS_ROOT: &str = "run it as root, on the machine itself, where containers may not";
 
 /// What settings were.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Record {
+pub(super) struct Record {
     schema: String,
     /// The CPU that is to be quiet: which one has least to do changes from one moment to the next.
     #[serde(default)]
@@ -42,6 +42,33 @@ struct Before {
     code: String,
     path: String,
     value: String,
+}
+
+impl Record {
+    /// Writes down what a setting is before it is changed, beside what is written down already, so that `--tune --undo` finds it.
+    ///
+    /// # Errors
+    /// When nowhere can be written.
+    pub(super) fn remember(root: &Root, code: &str, path: &str, value: &str) -> Result<Self, CommandError> {
+        let record = root.file(RECORD).ok_or_else(|| failed("on this system no setting is known"))?;
+        let mut known = read(&record)?.unwrap_or_default();
+        if known.settings.iter().all(|before| before.path != path) {
+            known.settings.push(Before { code: code.into(), path: path.into(), value: value.into() });
+        }
+        write(&record, &known).map_err(|why| {
+            failed(format!(
+                "nothing was changed, as nowhere could be written what settings were: {why}; {AS_ROOT}"
+            ))
+        })?;
+        Ok(known)
+    }
+
+    /// Forgets what is as it was.
+    pub(super) fn settle(self, root: &Root) {
+        if let Some(record) = root.file(RECORD) {
+            keep_what_differs(root, &record, self);
+        }
+    }
 }
 
 /// What became of a setting.

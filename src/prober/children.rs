@@ -15,6 +15,7 @@ mod nursery;
 
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -280,6 +281,27 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// Has a setting of the kernel hold `value` again once this program ends, however that is, unless it is [let go](let_settings_go) before.
+///
+/// # Errors
+/// When nobody could see to that.
+pub fn keep_setting(setting: &Path, value: &str) -> Result<(), StartError> {
+    let mut known = known();
+    known.prepare()?;
+    let guard = known
+        .guard
+        .as_mut()
+        .ok_or_else(|| io::Error::other("no guard could be started that would set it back"))?;
+    Ok(guard.keep(setting, value)?)
+}
+
+/// Settings hold what they should.
+pub fn let_settings_go() {
+    if let Some(guard) = &mut known().guard {
+        guard.let_go();
     }
 }
 

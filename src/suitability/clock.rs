@@ -20,7 +20,7 @@ pub(super) fn findings(platform: &Platform) -> Vec<Finding> {
 }
 
 /// What is known of a clock source of Linux.
-enum Source {
+pub(super) enum Source {
     /// A counter of the processor that the vDSO reads.
     Instruction,
     /// A page that the hypervisor shares, beside the time stamp counter: the vDSO reads both.
@@ -33,7 +33,7 @@ enum Source {
 }
 
 /// Linux, drivers/clocksource and arch/*/kernel; which of them have a vDSO mode is set where they are registered.
-fn known(source: &str) -> Source {
+pub(super) fn known(source: &str) -> Source {
     match source {
         "tsc" | "tsc-early" | "arch_sys_counter" | "timebase" | "tod" | "riscv_clocksource" | "Constant" => {
             Source::Instruction

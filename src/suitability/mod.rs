@@ -5,6 +5,7 @@
 
 mod clock;
 mod cpu;
+pub mod sources;
 mod system;
 pub mod tuning;
 mod waiting;

@@ -1,10 +1,12 @@
-//! The guard: a process that does nothing but wait for this one to end, and then ends what it left behind. It is for the one
-//! end that no process can handle, `SIGKILL`.
+//! The guard: a process that does nothing but wait for this one to end, and then ends what it left behind, and sets back
+//! settings of the kernel that were changed for a while. It is for the one end that no process can handle, `SIGKILL`.
 //!
 //! What this program started it finds by its group, or else by a variable that all descendants inherit: orphans fall to init, or
 //! the process that adopts them, and no longer tell whom they come from.
 
+use std::fs;
 use std::io::{self, BufRead, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 
@@ -28,6 +30,8 @@ pub(super) fn mark() -> String {
 pub(super) struct Guard {
     child: Child,
     told: ChildStdin,
+    /// Whether something is to be set back at the end.
+    keeps: bool,
 }
 
 impl Guard {
@@ -41,7 +45,7 @@ impl Guard {
         // It would not survive this process if the kernel ended it too; and it keeps off the CPU that is measured on.
         let mut child = nursery::start(command, super::Placement::default(), false)?;
         let told = child.stdin.take().ok_or_else(|| io::Error::other("it has no input"))?;
-        Ok(Self { child, told })
+        Ok(Self { child, told, keeps: false })
     }
 
     pub(super) fn id(&self) -> Pid {
@@ -57,9 +61,29 @@ impl Guard {
         let _ = self.told.write_all(format!("-{group}\n").as_bytes());
     }
 
-    /// Ends it, when nothing is left to be guarded.
+    /// Has it write `value` to a setting of the kernel once this process ends, however that is, until it is told to let go.
+    pub(super) fn keep(&mut self, setting: &Path, value: &str) -> io::Result<()> {
+        let setting = setting
+            .to_str()
+            .filter(|path| !path.contains('\n'))
+            .ok_or_else(|| io::Error::other("its path is not text"))?;
+        self.told.write_all(format!("={value}={setting}\n").as_bytes())?;
+        self.keeps = true;
+        Ok(())
+    }
+
+    pub(super) fn let_go(&mut self) {
+        let _ = self.told.write_all(b"~\n");
+        self.keeps = false;
+    }
+
+    /// Ends it, when nothing is left to be guarded; it sets back first what is to be set back.
     pub(super) fn dismiss(mut self) {
-        let _ = self.child.kill();
+        if self.keeps {
+            drop(self.told);
+        } else {
+            let _ = self.child.kill();
+        }
         let _ = self.child.wait();
     }
 }
@@ -67,7 +91,13 @@ impl Guard {
 /// What the guard does: remembers the groups it is told of, and ends them when its input ends.
 pub fn serve(input: &mut dyn BufRead) {
     let mut groups: Vec<Pid> = Vec::new();
+    let mut settings: Vec<(String, String)> = Vec::new();
     for line in input.lines().map_while(Result::ok) {
+        match line.strip_prefix('=').and_then(|setting| setting.split_once('=')) {
+            Some((value, path)) => settings.push((path.to_owned(), value.to_owned())),
+            None if line == "~" => settings.clear(),
+            None => {}
+        }
         let group = line.get(1..).and_then(Pid::parse);
         match (line.as_bytes().first(), group) {
             (Some(b'+'), Some(group)) => groups.push(group),
@@ -75,6 +105,8 @@ pub fn serve(input: &mut dyn BufRead) {
             _ => {}
         }
     }
+    // Nothing is left to tell that it could not be done: what the settings were is written down as well.
+    settings.iter().for_each(|(path, value)| drop(fs::write(path, format!("{value}\n"))));
     groups.into_iter().for_each(kill_group);
     if let Ok(mark) = std::env::var(MARK) {
         end_marked(&format!("{MARK}={mark}"));

@@ -9,7 +9,7 @@ use super::list::Machine;
 use crate::Outcome;
 
 /// Of busybox.
-const WORDS: &str = "mount dmesg adjtimex poweroff true stty cat tar sleep date kill rtcwake echo cp";
+const WORDS: &str = "mount dmesg adjtimex poweroff true stty cat tar sleep date kill echo cp";
 
 /// What the kernel starts. What is in /out goes to the serial line on the PCI bus, everything else to the console.
 fn script(machine: &Machine) -> String {

@@ -3,7 +3,9 @@
 use std::process::Command;
 
 use super::truth::Truth;
-use super::truth::Truth::{CostInTicks, CostsMoreThanItsStep, ReadInUserMode, Step, StepInTicks, StepOfHpet};
+use super::truth::Truth::{
+    CostInTicks, CostsMoreThanItsStep, Events, Happened, ReadInUserMode, Says, Step, StepInTicks, StepOfHpet,
+};
 
 /// A machine.
 pub struct Machine {
@@ -102,6 +104,20 @@ macro_rules! counted {
     };
 }
 
+/// One that is watched while something happens to it.
+macro_rules! watched {
+    ($name:literal, $script:literal, $truths:expr) => {
+        Machine {
+            name: $name,
+            emulator: &X86,
+            options: TWO,
+            parameters: "clocksource=hpet",
+            script: $script,
+            truths: $truths,
+        }
+    };
+}
+
 /// All of them.
 pub const ALL: &[Machine] = &[
     Machine {
@@ -181,6 +197,67 @@ pub const ALL: &[Machine] = &[
         script: "probe monotonic monotonic-raw realtime rdtime",
         truths: &[Step(MONOTONIC, 100.0), Step(RAW, 100.0), Step(RDTIME, 100.0)],
     },
+    watched!(
+        "quiet",
+        "timermeter watch 60s --format json >/out/watch.jsonl",
+        &[
+            Events("suspend", 0),
+            Events("frozen", 0),
+            Events("step", 0),
+            Events("slew", 0),
+            Events("source", 0),
+            Events("counter-jump", 0),
+            Events("counter-rate", 0),
+        ]
+    ),
+    watched!(
+        "emulator-stopped",
+        "timermeter watch 25s --format json >/out/watch.jsonl &
+sleep 8; outside stop 5; wait",
+        &[Happened("pause", "machine", Some(5.0)), Events("frozen", 0), Events("step", 0)]
+    ),
+    watched!(
+        "emulator-paused",
+        "timermeter watch 25s --format json >/out/watch.jsonl &
+sleep 8; outside pause 5; wait",
+        &[Happened("frozen", "machine", Some(5.0)), Events("pause", 0), Events("step", 0)]
+    ),
+    watched!(
+        "process-stopped",
+        "timermeter watch 20s --format json >/out/watch.jsonl &
+sleep 8; kill -STOP $!; sleep 3; kill -CONT $!; wait",
+        &[Happened("pause", "process", None), Events("suspend", 0), Events("frozen", 0), Events("step", 0)]
+    ),
+    watched!(
+        "clock-set",
+        // busybox sets whole seconds, wherever within one the clock is.
+        "timermeter watch 20s --format json >/out/watch.jsonl &
+sleep 8; date -s '2031-05-06 07:08:09'; wait",
+        &[Happened("step", "clock-set", None), Events("pause", 0), Events("suspend", 0), Events("frozen", 0)]
+    ),
+    watched!(
+        "rate-trimmed",
+        "timermeter watch 90s --format json >/out/watch.jsonl &
+sleep 45; adjtimex -f 6553600; wait",
+        &[Happened("slew", "discipline", Some(100.0)), Events("step", 0), Events("source", 0)]
+    ),
+    watched!(
+        "source-changed",
+        "timermeter watch 20s --format json >/out/watch.jsonl &
+sleep 8; echo acpi_pm >/sys/devices/system/clocksource/clocksource0/current_clocksource; wait",
+        &[
+            Happened("source", "chosen", None),
+            Says("watch.jsonl", "hpet → acpi_pm"),
+            Events("step", 0),
+            Events("slew", 0)
+        ]
+    ),
+    watched!(
+        "suspended",
+        "timermeter watch 25s --format json >/out/watch.jsonl &
+sleep 8; echo +6 >/sys/class/rtc/rtc0/wakealarm; echo mem >/sys/power/state; wait",
+        &[Happened("suspend", "suspend", None), Events("step", 0), Events("frozen", 0)]
+    ),
     counted!("icount-0", "shift=0,sleep=off", 1.0),
     counted!("icount-1", "shift=1,sleep=off", 2.0),
     counted!("icount-2", "shift=2,sleep=off", 4.0),

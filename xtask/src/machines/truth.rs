@@ -1,6 +1,8 @@
 //! What a machine was built to be, and whether it was found to be so.
 
 use timermeter::model::{Path, Report, TimerRow};
+use timermeter::watching::Event;
+use timermeter::watching::kept::{self, Kept};
 
 use super::found::Found;
 
@@ -19,6 +21,12 @@ pub enum Truth {
     CostsMoreThanItsStep(&'static str),
     /// Whether a read stays in user mode.
     ReadInUserMode(&'static str, bool),
+    /// `watch` tells such an event once, by its kind and culprit, whose interval holds the size, in seconds or ppm.
+    Happened(&'static str, &'static str, Option<f64>),
+    /// `watch` tells so many events of a kind.
+    Events(&'static str, usize),
+    /// The same words are in a file that was handed back.
+    Says(&'static str, &'static str),
 }
 
 /// In words: the truth, what was found, and whether that is the same.
@@ -96,12 +104,72 @@ impl Truth {
                 format!("a read of {timer} costs more than its step"),
                 row(found, timer).and_then(costs_more_than_its_step),
             ),
+            Self::Happened(kind, culprit, size) => {
+                let told = size.map_or_else(String::new, |size| format!(" of {size}"));
+                (format!("{kind}{told}, by {culprit}"), happened(found, kind, culprit, size))
+            }
+            Self::Events(kind, count) => {
+                let events = watched(found)
+                    .map(|kept| kept.events.iter().filter(|event| event.kind.word() == kind).count());
+                (
+                    format!("{count} events `{kind}`"),
+                    events.map(|events| (events.to_string(), events == count)),
+                )
+            }
+            Self::Says(file, words) => {
+                let text = found.text(file).ok_or_else(|| format!("no {file}"));
+                (
+                    format!("`{words}` in {file}"),
+                    text.map(|text| {
+                        (
+                            if text.contains(words) { "it is there" } else { "it is not there" }.into(),
+                            text.contains(words),
+                        )
+                    }),
+                )
+            }
             Self::ReadInUserMode(timer, truth) => (
                 format!("{timer} is read {}", if truth { "in user mode" } else { "by the kernel" }),
                 row(found, timer).and_then(|row| read_in_user_mode(row, truth)),
             ),
         }
     }
+}
+
+/// What `watch` told.
+fn watched(found: &Found) -> Result<Kept, String> {
+    let kept = kept::read(&found.text("watch.jsonl").ok_or("nothing was watched")?);
+    kept.end.is_some().then_some(kept).ok_or("the watch did not end".into())
+}
+
+fn happened(found: &Found, kind: &str, culprit: &str, size: Option<f64>) -> Answer {
+    let kept = watched(found)?;
+    let of_kind: Vec<_> = kept.events.iter().filter(|event| event.kind.word() == kind).collect();
+    let name = |event: &Event| {
+        serde_json::to_string(&event.culprit).unwrap_or_default().trim_matches('"').to_owned()
+    };
+    let words: Vec<String> = of_kind
+        .iter()
+        .map(|event| {
+            let ends = event.size.zip(event.low.zip(event.high));
+            let size = ends.map_or_else(String::new, |(size, (low, high))| {
+                format!(" {size:.4} {} [{low:.4}, {high:.4}]", event.unit)
+            });
+            format!(
+                "{}{size}, {}{}",
+                event.kind.word(),
+                name(event),
+                if event.note.is_empty() { String::new() } else { format!(" ({})", event.note) }
+            )
+        })
+        .collect();
+    let held = of_kind.iter().any(|event| {
+        let ends = event.low.zip(event.high);
+        name(event) == culprit
+            && size.is_none_or(|size| ends.is_some_and(|(low, high)| (low..=high).contains(&size)))
+    });
+    let found = if words.is_empty() { format!("no {kind}") } else { words.join("; ") };
+    Ok((found, held && of_kind.len() == 1))
 }
 
 fn row<'a>(found: &'a Found, timer: &str) -> Result<&'a TimerRow, String> {

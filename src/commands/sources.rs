@@ -1,0 +1,281 @@
+//! `check --sources`: every clock source that the kernel offers, measured one after the other; the one that was there is set back whatever
+//! happens.
+
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::first_look::first_look;
+use super::tune::{AS_ROOT, Record};
+use super::{CommandError, failed, tell, terminal_style};
+use crate::cli::{CheckArgs, ShortFormat};
+use crate::model::{Path, TimerRow};
+use crate::platform::{Root, clock_source, settings};
+use crate::prober::{children, tool};
+use crate::suitability::sources::{Measured, advice, described, log_of_sources};
+use crate::table::Style;
+use crate::text::numbers::time;
+use crate::text::{hang, plain};
+
+/// The schema of the document.
+const SCHEMA: &str = "timermeter.sources.v1";
+const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+/// What is looked at of each: the clock that most programs read, and the same past the vDSO.
+const TIMERS: [&str; 2] = ["monotonic", "monotonic-syscall"];
+/// The kernel's log is short.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    current: String,
+    sources: Vec<Found>,
+    /// What the kernel was started with about clocks.
+    parameters: Vec<String>,
+    /// What its log says; null where it may not be read.
+    log: Option<Vec<String>>,
+    /// Reads a second that `cpu_share` is told for.
+    reads_a_second: u64,
+    advice: String,
+}
+
+#[derive(Serialize)]
+struct Found {
+    name: String,
+    known: String,
+    /// Null where it was not measured, and where it could not be.
+    step_ns: Option<f64>,
+    cost_ns: Option<f64>,
+    cost_low_ns: Option<f64>,
+    cost_high_ns: Option<f64>,
+    /// In user mode, or by what.
+    path: Option<String>,
+    /// How far the clock of one CPU is from that of another at most, in nanoseconds.
+    offset_ns: Option<f64>,
+    /// What reading it as often as asked takes of a CPU.
+    cpu_share: Option<f64>,
+    /// Why it could not be measured.
+    reason: Option<String>,
+}
+
+/// Runs the command. Returns whether each source could be measured, where that was asked for.
+///
+/// # Errors
+/// When there are none, or nothing may be changed though it was asked for.
+pub(super) fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let root = args.root.as_ref().map_or_else(Root::system, Root::at);
+    let offered = clock_source(&root);
+    let current = offered.current.clone().filter(|_| !offered.available.is_empty());
+    let current = current
+        .ok_or_else(|| failed(format!("the clock sources of this kernel are not shown ({CURRENT})")))?;
+    let allowed = settings::writable(&root, CURRENT);
+    let measures = match (&allowed, args.yes) {
+        (Err(error), true) => {
+            return Err(failed(format!("nothing was changed: '{CURRENT}': {error}; {AS_ROOT}")));
+        }
+        (Err(_), false) => false,
+        (Ok(()), true) => true,
+        (Ok(()), false) => agreed(offered.available.len())?,
+    };
+    let sources = if measures {
+        measured(&root, &current, &offered.available, args.reads)?
+    } else {
+        offered.available.iter().map(|name| unmeasured(name, None)).collect()
+    };
+    let figures: Vec<Measured> = sources
+        .iter()
+        .map(|found| Measured { name: found.name.clone(), cost_ns: found.cost_ns, step_ns: found.step_ns })
+        .collect();
+    let advice = match measures {
+        true => advice(&current, &figures),
+        false => "as root, `timermeter check --sources --yes` measures each of them, some five seconds each, and sets the present one back".into(),
+    };
+    let whole = sources.iter().all(|found| found.reason.is_none());
+    let document = Document {
+        schema: SCHEMA,
+        current,
+        sources,
+        parameters: offered.parameters.unwrap_or_default(),
+        log: log(),
+        reads_a_second: args.reads,
+        advice,
+    };
+    match args.format {
+        ShortFormat::Json => writeln!(output, "{}", super::pretty(&document)?)?,
+        ShortFormat::Table => output.write_all(page(&document, terminal_style()).as_bytes())?,
+    }
+    output.flush()?;
+    Ok(whole)
+}
+
+/// Asks a person; without a terminal nobody can be asked.
+fn agreed(count: usize) -> Result<bool, CommandError> {
+    if !std::io::stdin().is_terminal() {
+        return Err(CommandError::Usage(
+            "the clock source of the whole machine would be changed: say --yes".into(),
+        ));
+    }
+    let mut error = std::io::stderr();
+    write!(
+        error,
+        "All programs of this machine go by each of {count} clock sources for some five seconds. Measure them? [y/N] "
+    )?;
+    error.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(answer.trim().eq_ignore_ascii_case("y"))
+}
+
+/// Sets the source back when it is dropped, however that comes.
+struct SetBack<'a> {
+    root: &'a Root,
+    to: &'a str,
+    record: Option<Record>,
+}
+
+impl Drop for SetBack<'_> {
+    fn drop(&mut self) {
+        match settings::set(self.root, CURRENT, self.to) {
+            Ok(()) => children::let_settings_go(),
+            Err(error) => tell(&format_args!(
+                "the clock source could not be set back to {}: {error}; as root, `echo {} > {CURRENT}`",
+                self.to, self.to
+            )),
+        }
+        if let Some(record) = self.record.take() {
+            record.settle(self.root);
+        }
+    }
+}
+
+fn measured(root: &Root, current: &str, all: &[String], reads: u64) -> Result<Vec<Found>, CommandError> {
+    let record = Record::remember(root, "clock-source", CURRENT, current)?;
+    let place = root.file(CURRENT).ok_or_else(|| failed("this system has no such file"))?;
+    let set_back = SetBack { root, to: current, record: Some(record) };
+    children::keep_setting(&place, current)
+        .map_err(|error| failed(format!("nothing was changed, as nobody would set it back: {error}")))?;
+    let mut found = Vec::new();
+    for name in all {
+        if children::interrupted() {
+            return Err(CommandError::Interrupted);
+        }
+        found.push(one(root, name, reads)?);
+    }
+    drop(set_back);
+    Ok(found)
+}
+
+fn one(root: &Root, name: &str, reads: u64) -> Result<Found, CommandError> {
+    if let Err(error) = settings::set(root, CURRENT, name) {
+        return Ok(unmeasured(name, Some(format!("the kernel does not take it: {error}"))));
+    }
+    let ids = TIMERS.map(str::to_owned);
+    let report = match first_look(&ids, &[], None) {
+        Err(CommandError::Interrupted) => return Err(CommandError::Interrupted),
+        Err(error) => return Ok(unmeasured(name, Some(error.to_string()))),
+        Ok(report) => report,
+    };
+    // The kernel may have given it up meanwhile.
+    let still = settings::value(root, CURRENT);
+    if still.as_deref() != Some(name) {
+        let now = still.unwrap_or_else(|| "none".into());
+        return Ok(unmeasured(name, Some(format!("the kernel gave it up while it was measured, for {now}"))));
+    }
+    let row = report.timers.iter().find(|row| row.id == TIMERS[0]);
+    Ok(row
+        .map_or_else(|| unmeasured(name, Some("it was not measured".into())), |row| of_row(name, row, reads)))
+}
+
+fn of_row(name: &str, row: &TimerRow, reads: u64) -> Found {
+    let cost = row.cost.as_ref();
+    let cost_ns = cost.and_then(|cost| cost.median_ns);
+    let verdicts = row.verdicts.as_ref();
+    let path = verdicts.and_then(|verdicts| verdicts.read_path.path).map(|path| match path {
+        Path::UserMode => "in user mode (vDSO)".to_owned(),
+        _ => "by the kernel".to_owned(),
+    });
+    let offsets = verdicts.map(|verdicts| verdicts.thread_safe.offsets.iter().map(|offset| offset.ns.abs()));
+    Found {
+        step_ns: row.accuracy.as_ref().and_then(|step| step.ns),
+        cost_ns,
+        cost_low_ns: cost.and_then(|cost| cost.low_ns),
+        cost_high_ns: cost.and_then(|cost| cost.high_ns),
+        path,
+        offset_ns: offsets.and_then(|offsets| offsets.max_by(f64::total_cmp)),
+        cpu_share: cost_ns.map(|ns| ns * 1e-9 * reads as f64),
+        reason: cost_ns
+            .is_none()
+            .then(|| row.reason.clone().unwrap_or_else(|| "its cost could not be told".into())),
+        ..unmeasured(name, None)
+    }
+}
+
+fn unmeasured(name: &str, reason: Option<String>) -> Found {
+    Found {
+        name: name.to_owned(),
+        known: described(name),
+        step_ns: None,
+        cost_ns: None,
+        cost_low_ns: None,
+        cost_high_ns: None,
+        path: None,
+        offset_ns: None,
+        cpu_share: None,
+        reason,
+    }
+}
+
+/// What the kernel's log says of clock sources; none where it may not be read.
+fn log() -> Option<Vec<String>> {
+    let program = tool::find(&["dmesg"])?;
+    tool::run_within(PATIENCE, &program, &["--notime"]).ok().map(|log| log_of_sources(&log))
+}
+
+fn page(document: &Document, style: Style) -> String {
+    let mut out = String::new();
+    let margin = " ".repeat(14);
+    let say = |out: &mut String, first: &str, text: &str| {
+        hang(out, &format!("{first:<14}"), &margin, &plain(text), style.columns());
+    };
+    for found in &document.sources {
+        let is_current = found.name == document.current;
+        say(&mut out, &found.name, &format!("{}{}", found.known, if is_current { " (present)" } else { "" }));
+        if let Some(reason) = &found.reason {
+            say(&mut out, "", &format!("not measured: {reason}"));
+        }
+        let Some(cost) = found.cost_ns else { continue };
+        let interval = match (found.cost_low_ns, found.cost_high_ns) {
+            (Some(low), Some(high)) => format!(" ({} to {})", time(Some(low)), time(Some(high))),
+            _ => String::new(),
+        };
+        let offset =
+            found.offset_ns.map_or_else(String::new, |ns| format!("; CPUs at most {} apart", time(Some(ns))));
+        say(
+            &mut out,
+            "",
+            &format!(
+                "step {}, a read {}{interval}, {}{offset}; {} reads a second take {:.2} % of a CPU",
+                time(found.step_ns),
+                time(Some(cost)),
+                found.path.as_deref().unwrap_or("on an unknown path"),
+                document.reads_a_second,
+                found.cpu_share.unwrap_or_default() * 100.0
+            ),
+        );
+    }
+    if !document.parameters.is_empty() {
+        say(&mut out, "started with", &document.parameters.join(" "));
+    }
+    match document.log.as_deref() {
+        None => say(
+            &mut out,
+            "kernel's log",
+            "may not be read here: why the present source was chosen is not known; as root, `dmesg | grep -i -e tsc -e clocksource` tells",
+        ),
+        Some([]) => say(&mut out, "kernel's log", "says nothing of it any more"),
+        Some(lines) => lines.iter().for_each(|line| say(&mut out, "kernel's log", line)),
+    }
+    say(&mut out, "→", &document.advice);
+    out
+}

@@ -1,0 +1,100 @@
+//! What is known of a clock source before it is measured, and what follows from having measured all of them.
+
+use super::clock::{Source, known};
+
+/// What is known of a clock source by its name.
+#[must_use]
+pub fn described(source: &str) -> String {
+    match known(source) {
+        Source::Instruction => "a counter of the processor: one instruction, by the vDSO".into(),
+        Source::SharedPage => "the counter of the processor and a page of the hypervisor, by the vDSO".into(),
+        Source::Perhaps => "the hypervisor's clock, by the vDSO where it vouches for its counter".into(),
+        Source::Device(what) => format!("{what}; a system call a read"),
+        Source::Unheard => "nothing is known of it here".into(),
+    }
+}
+
+/// Lines of the kernel's log that tell why a clock source was chosen or given up, the last ones.
+#[must_use]
+pub fn log_of_sources(log: &str) -> Vec<String> {
+    /// As many of them are told.
+    /// *Judgement*: a screen holds them.
+    const MOST: usize = 8;
+    const WORDS: [&str; 5] =
+        ["witched to clocksource", "clocksource:", "nstable", "watchdog", "verride clocksource"];
+    let about_clocks = |line: &&str| {
+        let names_one = line.contains("clocksource") || line.contains("TSC") || line.contains("tsc:");
+        // Each source says when it is registered how far it counts, which decides nothing.
+        names_one && WORDS.iter().any(|word| line.contains(word)) && !line.contains("max_idle_ns")
+    };
+    let lines: Vec<&str> = log.lines().filter(about_clocks).collect();
+    lines.iter().rev().take(MOST).rev().map(|line| (*line).to_owned()).collect()
+}
+
+/// What a clock source was found to be; what could not be found is `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Its name.
+    pub name: String,
+    /// What a read of CLOCK_MONOTONIC costs, in nanoseconds.
+    pub cost_ns: Option<f64>,
+    /// In which steps it moves, in nanoseconds.
+    pub step_ns: Option<f64>,
+}
+
+/// What to do: whether another source than `present` is cheaper to read by more than a tenth and no coarser.
+#[must_use]
+pub fn advice(present: &str, all: &[Measured]) -> String {
+    /// A read has to be cheaper by this share.
+    /// *Judgement*: less is no reason to touch the clock of a machine.
+    const CHEAPER: f64 = 0.9;
+    let of = |name: &str| all.iter().find(|measured| measured.name == name);
+    let Some((cost, step)) = of(present).and_then(|measured| Some((measured.cost_ns?, measured.step_ns?)))
+    else {
+        return format!("keep {present}: it could not be measured, so that nothing is known to be better");
+    };
+    let better = all.iter().filter(|measured| {
+        measured.cost_ns.is_some_and(|other| other < cost * CHEAPER)
+            && measured.step_ns.is_some_and(|other| other <= step * 1.01)
+    });
+    let best = better.min_by(|one, other| {
+        one.cost_ns.unwrap_or(f64::INFINITY).total_cmp(&other.cost_ns.unwrap_or(f64::INFINITY))
+    });
+    match best {
+        None => format!("keep {present}: none that is offered is cheaper to read by a tenth and as fine"),
+        Some(Measured { name, .. }) => format!(
+            "{name} is cheaper to read: as root, `echo {name} > /sys/devices/system/clocksource/clocksource0/current_clocksource`, if the \
+             log has no reason against it; for good by clocksource={name} on the kernel's command line"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_is_searched_for_reasons() {
+        let log = "[0.1] tsc: Fast TSC calibration using PIT\n[0.2] clocksource: hpet: mask: 0xffffffff max_cycles: 0xffffffff, max_idle_ns: 19112604467 ns\n\
+                   [1.0] clocksource: Switched to clocksource tsc-early\n[2.0] usb 1-1: reset\n\
+                   [9.0] clocksource: timekeeping watchdog on CPU1: Marking clocksource 'tsc' as unstable because the skew is too large:\n\
+                   [9.1] tsc: Marking TSC unstable due to clocksource watchdog\n";
+        let found = log_of_sources(log);
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(found[2].contains("due to clocksource watchdog"));
+        assert!(log_of_sources("").is_empty());
+    }
+
+    #[test]
+    fn a_cheaper_source_is_advised_where_it_is_as_fine() {
+        let measured = |name: &str, cost: f64, step: f64| Measured {
+            name: name.into(),
+            cost_ns: Some(cost),
+            step_ns: Some(step),
+        };
+        let all = [measured("hpet", 900.0, 10.0), measured("tsc", 25.0, 10.0), measured("jiffies", 9.0, 4e6)];
+        assert!(advice("hpet", &all).starts_with("tsc is cheaper"));
+        assert!(advice("tsc", &all).starts_with("keep tsc"));
+        assert!(advice("acpi_pm", &all).contains("could not be measured"));
+    }
+}
