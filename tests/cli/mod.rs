@@ -21,12 +21,16 @@ mod measuring;
 mod reports;
 mod runtimes;
 mod screens;
+#[cfg(target_os = "linux")]
+mod sources;
 mod streams;
 #[cfg(unix)]
 mod tuning;
 mod usage;
 #[cfg(target_os = "linux")]
 mod waits;
+#[cfg(target_os = "linux")]
+mod watching;
 
 use std::time::Duration;
 

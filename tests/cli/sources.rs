@@ -1,0 +1,78 @@
+//! `check --sources` on a machine whose `/sys` was made up: its clocks are those of this machine, its settings are files.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use predicates::prelude::*;
+use predicates::str::contains;
+
+use super::folder::Folder;
+use super::{json, timermeter};
+use crate::program::program;
+
+const CURRENT: &str = "sys/devices/system/clocksource/clocksource0/current_clocksource";
+const AVAILABLE: &str = "sys/devices/system/clocksource/clocksource0/available_clocksource";
+const RECORD: &str = "run/timermeter/tuned.json";
+
+fn machine(current: &str, available: &str) -> Folder {
+    let folder = Folder::new();
+    for (path, text) in [(CURRENT, current), (AVAILABLE, available)] {
+        let file = folder.file(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    folder
+}
+
+fn now(folder: &Folder) -> String {
+    fs::read_to_string(folder.file(CURRENT)).unwrap().trim().to_owned()
+}
+
+#[test]
+fn each_is_measured_and_the_present_one_set_back() {
+    let folder = machine("hpet\n", "tsc hpet\n");
+    let root = folder.arg(".");
+    timermeter(&["check", "--sources", "--root", &root]).code(2).stderr(contains("say --yes"));
+    assert_eq!(now(&folder), "hpet");
+    let done = timermeter(&["check", "--sources", "--yes", "--root", &root, "--format", "json"]);
+    let document = json(&done);
+    assert_eq!((document["schema"].as_str(), document["current"].as_str()), (Some("timermeter.sources.v1"), Some("hpet")));
+    let sources = document["sources"].as_array().unwrap();
+    let names: Vec<&str> = sources.iter().filter_map(|source| source["name"].as_str()).collect();
+    assert_eq!(names, ["tsc", "hpet"], "{document}");
+    // On a machine that is busy enough there is a reason instead.
+    assert!(sources.iter().all(|source| source["cost_ns"].is_number() != source["reason"].is_string()), "{document}");
+    assert_eq!(now(&folder), "hpet");
+    assert!(!folder.file(RECORD).exists(), "nothing is left to be undone");
+}
+
+#[test]
+fn after_sigkill_the_source_is_set_back() {
+    let folder = machine("hpet\n", "tsc hpet\n");
+    let mut command = Command::new(program());
+    command.args(["check", "--sources", "--yes", "--root", &folder.arg(".")]).stdout(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    while now(&folder) != "tsc" {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it changed anything");
+        thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Its guard does it, as soon as it hears.
+    while now(&folder) != "hpet" {
+        thread::sleep(Duration::from_millis(2));
+    }
+    let record = fs::read_to_string(folder.file(RECORD)).unwrap();
+    assert!(record.contains("clock-source") && record.contains("hpet"), "{record}");
+    timermeter(&["check", "--tune", "--undo", "--root", &folder.arg(".")]).success();
+    assert!(!folder.file(RECORD).exists() && now(&folder) == "hpet");
+}
+
+#[test]
+fn a_machine_without_sources_is_told_so() {
+    let folder = Folder::new();
+    timermeter(&["check", "--sources", "--root", &folder.arg(".")]).code(1).stderr(contains("not shown"));
+    timermeter(&["check", "--yes"]).code(2).stderr(contains("--sources").or(contains("required")));
+}

@@ -1,0 +1,93 @@
+//! `watch` on this machine: what happens to the process itself is found, whatever ends it.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use predicates::str::contains;
+use serde_json::Value;
+
+use super::folder::Folder;
+use super::timermeter;
+use crate::program::program;
+
+/// A watch that tells by a line when it has begun.
+fn begun(more: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
+    let mut command = Command::new(program());
+    command.args(["watch", "1h", "--format", "json"]).args(more).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let begin = line(&mut lines);
+    assert_eq!((begin["line"].as_str(), begin["schema"].as_str()), (Some("begin"), Some("timermeter.watch.v1")));
+    (child, lines)
+}
+
+fn line(lines: &mut impl BufRead) -> Value {
+    let mut text = String::new();
+    lines.read_line(&mut text).unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn signal(child: &Child, which: &str) {
+    let status = Command::new("kill").args([which, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn a_process_that_was_stopped_knows_it_and_an_interrupted_one_tells_what_it_saw() {
+    let (mut child, mut lines) = begun(&[]);
+    signal(&child, "-STOP");
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    signal(&child, "-CONT");
+    // On a busy machine other pauses may come before it.
+    let event = loop {
+        let event = line(&mut lines);
+        assert_eq!(event["line"], "event", "{event}");
+        if event["culprit"] == "process" {
+            break event;
+        }
+    };
+    assert_eq!((event["kind"].as_str(), event["unit"].as_str()), (Some("pause"), Some("s")), "{event}");
+    assert!(event["high"].as_f64() >= Some(0.4), "it was stopped for 400 ms or more: {event}");
+    assert!(event["low"].as_f64() <= event["high"].as_f64(), "{event}");
+    signal(&child, "-INT");
+    let mut end = line(&mut lines);
+    while end["line"] == "event" {
+        end = line(&mut lines);
+    }
+    assert!(end["line"] == "end" && end["events"].as_u64() >= Some(1), "{end}");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn what_is_kept_is_appended_to_and_check_tells_of_it() {
+    let folder = Folder::new();
+    let run = |args: &[&str]| {
+        let mut command = assert_cmd::Command::new(program());
+        command.args(args).env("TIMERMETER_HOME", folder.file("home")).assert()
+    };
+    let metrics = folder.arg("watch.prom");
+    for _ in 0..2 {
+        // Pauses of this busy machine are none of this test's.
+        run(&["watch", "300ms", "--period", "50ms", "--pause", "100s", "--save", "--metrics", &metrics])
+            .success()
+            .stdout(contains("begins: clock source"))
+            .stdout(contains("ends: watched for"));
+    }
+    let kept = fs::read_to_string(folder.file("home/watched.jsonl")).unwrap();
+    assert_eq!(kept.lines().filter(|line| line.contains("\"line\":\"begin\"")).count(), 2, "{kept}");
+    let metrics = fs::read_to_string(folder.file("watch.prom")).unwrap();
+    assert!(metrics.contains("timermeter_watch_events{kind=\"pause\"} 0.0") && metrics.ends_with("# EOF\n"), "{metrics}");
+    let mut check = assert_cmd::Command::new(program());
+    let output = check.args(["check", "--format", "json"]).env("TIMERMETER_HOME", folder.file("home")).output().unwrap();
+    let checked: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = checked["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|finding| finding["code"] == "watched"), "{findings:?}");
+}
+
+#[test]
+fn a_watch_that_cannot_be_is_refused_before_it_begins() {
+    timermeter(&["watch", "1s", "--period", "2s"]).code(2).stderr(contains("--period is longer"));
+    timermeter(&["watch", "1s", "--save", "/dev/null/none"]).code(1).stderr(contains("/dev/null/none"));
+    timermeter(&["watch"]).code(2);
+}
