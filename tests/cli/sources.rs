@@ -38,12 +38,18 @@ fn each_is_measured_and_the_present_one_set_back() {
     assert_eq!(now(&folder), "hpet");
     let done = timermeter(&["check", "--sources", "--yes", "--root", &root, "--format", "json"]);
     let document = json(&done);
-    assert_eq!((document["schema"].as_str(), document["current"].as_str()), (Some("timermeter.sources.v1"), Some("hpet")));
+    assert_eq!(
+        (document["schema"].as_str(), document["current"].as_str()),
+        (Some("timermeter.sources.v1"), Some("hpet"))
+    );
     let sources = document["sources"].as_array().unwrap();
     let names: Vec<&str> = sources.iter().filter_map(|source| source["name"].as_str()).collect();
     assert_eq!(names, ["tsc", "hpet"], "{document}");
     // On a machine that is busy enough there is a reason instead.
-    assert!(sources.iter().all(|source| source["cost_ns"].is_number() != source["reason"].is_string()), "{document}");
+    assert!(
+        sources.iter().all(|source| source["cost_ns"].is_number() != source["reason"].is_string()),
+        "{document}"
+    );
     assert_eq!(now(&folder), "hpet");
     assert!(!folder.file(RECORD).exists(), "nothing is left to be undone");
 }

@@ -18,7 +18,10 @@ fn begun(more: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let begin = line(&mut lines);
-    assert_eq!((begin["line"].as_str(), begin["schema"].as_str()), (Some("begin"), Some("timermeter.watch.v1")));
+    assert_eq!(
+        (begin["line"].as_str(), begin["schema"].as_str()),
+        (Some("begin"), Some("timermeter.watch.v1"))
+    );
     (child, lines)
 }
 
@@ -77,9 +80,16 @@ fn what_is_kept_is_appended_to_and_check_tells_of_it() {
     let kept = fs::read_to_string(folder.file("home/watched.jsonl")).unwrap();
     assert_eq!(kept.lines().filter(|line| line.contains("\"line\":\"begin\"")).count(), 2, "{kept}");
     let metrics = fs::read_to_string(folder.file("watch.prom")).unwrap();
-    assert!(metrics.contains("timermeter_watch_events{kind=\"pause\"} 0.0") && metrics.ends_with("# EOF\n"), "{metrics}");
+    assert!(
+        metrics.contains("timermeter_watch_events{kind=\"pause\"} 0.0") && metrics.ends_with("# EOF\n"),
+        "{metrics}"
+    );
     let mut check = assert_cmd::Command::new(program());
-    let output = check.args(["check", "--format", "json"]).env("TIMERMETER_HOME", folder.file("home")).output().unwrap();
+    let output = check
+        .args(["check", "--format", "json"])
+        .env("TIMERMETER_HOME", folder.file("home"))
+        .output()
+        .unwrap();
     let checked: Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = checked["findings"].as_array().unwrap();
     assert!(findings.iter().any(|finding| finding["code"] == "watched"), "{findings:?}");

@@ -31,6 +31,9 @@ pub struct Machines {
     /// Compile the program by this rustc, where Rust's own lacks a target
     #[arg(long, value_name = "PROGRAM")]
     rustc: Option<PathBuf>,
+    /// Take the programs that lie among the parts as they are, and compile none
+    #[arg(long)]
+    compiled: bool,
     /// Boot nothing: judge once more what is kept
     #[arg(long)]
     judge: bool,
@@ -52,7 +55,7 @@ pub fn run(asked: &Machines) -> Outcome<()> {
         asked.machines.is_empty() || asked.machines.iter().any(|name| name == machine.name)
     };
     let mut failed = Vec::new();
-    let mut parts = parts::Parts::new(&asked.parts, asked.rustc.as_deref());
+    let mut parts = parts::Parts::new(&asked.parts, asked.rustc.as_deref(), asked.compiled);
     for machine in ALL.iter().filter(is_asked).filter(|_| !asked.judge) {
         let folder = asked.keep.join(machine.name);
         eprintln!("{}: booting", machine.name);

@@ -88,4 +88,10 @@ fn special(machine: &Machine) -> String {
 const NOT_HERE: &str = "
 ## What is not here
 
+- **CPUs whose counters are offset**: an emulator (TCG) ignores what a guest writes to them, and KVM with an unmodified kernel was not at hand. They are simulated hosts
+  ([selftest](selftest.md), `tests/program`): the figures there are the model's.
+- **A leap second**: nothing in such a machine tells the kernel of one but adjtimex(2) with STA_INS, which busybox cannot say. `watch` is judged by simulated ones.
+- **A time namespace, and libfaketime**: neither is in a machine with nothing but busybox and a static program.
+- **A migration**: two hosts are needed. `watch` is judged by simulated ones.
+- **Costs** of such machines are the emulator's, but for those of `-icount`, where an instruction takes a known time.
 ";

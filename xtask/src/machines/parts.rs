@@ -21,14 +21,16 @@ deb [arch=riscv64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http
 pub struct Parts<'a> {
     folder: &'a Path,
     rustc: Option<&'a Path>,
+    /// Whether programs are taken as they are.
+    as_they_are: bool,
     /// Architectures whose program is as new as its sources.
     compiled: Vec<&'static str>,
 }
 
 impl<'a> Parts<'a> {
     /// Those in `folder`, the program compiled by `rustc` where it is given.
-    pub fn new(folder: &'a Path, rustc: Option<&'a Path>) -> Self {
-        Self { folder, rustc, compiled: Vec::new() }
+    pub fn new(folder: &'a Path, rustc: Option<&'a Path>, as_they_are: bool) -> Self {
+        Self { folder, rustc, as_they_are, compiled: Vec::new() }
     }
 
     /// The folder of an architecture, with all that is missing made.
@@ -49,7 +51,7 @@ impl<'a> Parts<'a> {
                 apt.unpack("busybox-static", emulator, &["bin/busybox"], &folder.join("busybox"))?;
             }
         }
-        if !self.compiled.contains(&emulator.architecture) {
+        if !self.as_they_are && !self.compiled.contains(&emulator.architecture) {
             fs::copy(self.program(emulator)?, folder.join("timermeter"))?;
             self.compiled.push(emulator.architecture);
         }
@@ -132,9 +134,16 @@ impl Apt {
     fn newest_kernel(&self, emulator: &Emulator) -> Outcome<String> {
         let newest = format!("{}:{}", emulator.kernel, emulator.debian);
         let said = self.ask("apt-cache", &["depends", &newest])?;
-        let package = said.lines().find_map(|line| line.trim().strip_prefix("Depends: linux-image-"));
-        let package = package.ok_or_else(|| format!("{newest} depends on no kernel"))?;
-        Ok(format!("linux-image-{}", package.split(':').next().unwrap_or(package)))
+        let depends = |said: &str, on: &str| {
+            let name =
+                said.lines().find_map(|line| line.trim().strip_prefix("Depends: ")?.strip_prefix(on))?;
+            Some(format!("{on}{}", name.split(':').next().unwrap_or(name)))
+        };
+        let package =
+            depends(&said, "linux-image-").ok_or_else(|| format!("{newest} depends on no kernel"))?;
+        // Newer ones have the kernel itself in a package of its own.
+        let said = self.ask("apt-cache", &["depends", &format!("{package}:{}", emulator.debian)])?;
+        Ok(depends(&said, "linux-binary-").unwrap_or(package))
     }
 
     /// Takes the file of a package whose path begins with one of `beginnings`.

@@ -229,3 +229,61 @@ fn hpet_mhz(log: &str) -> Option<f64> {
     let mhz: f64 = line.split(" MHz").next()?.rsplit(' ').next()?.parse().ok()?;
     (mhz > 0.0).then_some(mhz)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const LOG: &str = "[ 1.0] hpet0: at MMIO 0xfed00000, IRQs 2, 8, 0\r\n[ 1.1] hpet0: 3 comparators, 64-bit 100.000000 MHz counter\r\n";
+    const EVENT: &str = r#"{"schema":"timermeter.watch.v1","line":"event","kind":"pause","culprit":"machine","at_s":1.0,"since_s":8.0,"size":4.95,"low":4.95,"high":5.05,"unit":"s","note":""}"#;
+    const END: &str = r#"{"schema":"timermeter.watch.v1","line":"end","date":"","watched_s":25.0,"cpu_share":null,"events":1,"monotonic_stability":[],"counter_stability":[]}"#;
+
+    fn found(folder: &std::path::Path) -> Found {
+        let place = folder.join("made-up");
+        fs::create_dir_all(&place).expect("a folder");
+        let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
+        let mut report = timermeter::report::parse(text, "a report").expect("it is one");
+        let row = report.timers.iter_mut().find(|row| row.id == "monotonic").expect("it has it");
+        let step = row.accuracy.as_mut().expect("it has a step");
+        (step.ns, step.low_ns, step.high_ns) = (Some(10.001), Some(10.0009), Some(10.0011));
+        fs::write(place.join("kernel.log"), LOG).expect("there is room");
+        fs::write(place.join("watch.jsonl"), format!("{EVENT}\n{END}\n")).expect("there is room");
+        let mut found = Found::read(folder, "made-up").expect("it is kept");
+        found.report = Some(report);
+        found
+    }
+
+    #[test]
+    fn a_truth_holds_within_the_interval_and_not_beyond() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let found = found(folder.path());
+        for (truth, verdict) in [
+            (Truth::Step("monotonic", 10.001), Verdict::Held),
+            (Truth::Step("monotonic", 10.0), Verdict::NotHeld),
+            (Truth::StepOfHpet("monotonic", 1.0001), Verdict::Held),
+            (Truth::StepOfHpet("monotonic", 1.0), Verdict::NotHeld),
+            (Truth::ReadInUserMode("monotonic", true), Verdict::Held),
+            (Truth::ReadInUserMode("monotonic", false), Verdict::NotHeld),
+            (Truth::Step("sundial", 1.0), Verdict::NotTold),
+            (Truth::CostInTicks("rdtsc", "icount-0", 2.0), Verdict::NotTold),
+            (Truth::Happened("pause", "machine", Some(5.0)), Verdict::Held),
+            (Truth::Happened("pause", "machine", Some(5.2)), Verdict::NotHeld),
+            (Truth::Happened("pause", "process", None), Verdict::NotHeld),
+            (Truth::Happened("step", "clock-set", None), Verdict::NotHeld),
+            (Truth::Events("step", 0), Verdict::Held),
+            (Truth::Events("pause", 0), Verdict::NotHeld),
+            (Truth::Says("kernel.log", "hpet0"), Verdict::Held),
+        ] {
+            let judged = truth.judged(&found, &|_| None);
+            assert_eq!(judged.verdict, verdict, "{judged:?}");
+        }
+    }
+
+    #[test]
+    fn a_log_without_a_frequency_tells_none() {
+        assert_eq!(hpet_mhz(LOG), Some(100.0));
+        assert_eq!(hpet_mhz("hpet0: 0 MHz counter"), None);
+    }
+}
