@@ -32,7 +32,8 @@ pub fn boot(machine: &Machine, parts: &Path, folder: &Path) -> Outcome<()> {
     let mut command = machine.emulator.command();
     command.args(machine.options).args(["-m", "512", "-display", "none", "-nodefaults", "-no-reboot"]);
     command.arg("-kernel").arg(parts.join("kernel")).arg("-initrd").arg(&initramfs);
-    let line = format!("console={} quiet panic=-1 {}", machine.emulator.console, machine.parameters);
+    let line =
+        format!("console={} quiet panic=-1 no_timer_check {}", machine.emulator.console, machine.parameters);
     command.args(["-append", &line, "-serial", &format!("file:{}", log.display())]);
     command.args(["-chardev", &format!("file,id=answer,path={}", answer.display())]);
     command.args(["-device", "pci-serial,chardev=answer"]).stdin(Stdio::null());

@@ -77,8 +77,10 @@ pub fn written(judged: &[Option<Vec<Judged>>]) -> String {
 }
 
 fn special(machine: &Machine) -> String {
-    let options: Vec<&str> =
-        machine.options.iter().copied().filter(|option| !["-smp", "2"].contains(option)).collect();
+    let cpus = machine.options.iter().position(|option| *option == "-smp");
+    let is_cpus = |at: usize| cpus.is_some_and(|cpus| at == cpus || at == cpus + 1);
+    let options = machine.options.iter().enumerate().filter(|(at, _)| !is_cpus(*at));
+    let options: Vec<&str> = options.map(|(_, option)| *option).collect();
     let words = [machine.emulator.architecture, &options.join(" "), machine.parameters].map(str::to_owned);
     let words: Vec<String> =
         words.into_iter().filter(|word| !word.is_empty()).map(|word| format!("`{word}`")).collect();

@@ -212,38 +212,38 @@ pub const ALL: &[Machine] = &[
     ),
     watched!(
         "emulator-stopped",
-        "timermeter watch 25s --format json >/out/watch.jsonl &
+        "timermeter watch 25s --pause 1s --format json >/out/watch.jsonl &
 sleep 8; outside stop 5; wait",
         &[Happened("pause", "machine", Some(5.0)), Events("frozen", 0), Events("step", 0)]
     ),
     watched!(
         "emulator-paused",
-        "timermeter watch 25s --format json >/out/watch.jsonl &
+        "timermeter watch 25s --pause 1s --format json >/out/watch.jsonl &
 sleep 8; outside pause 5; wait",
         &[Happened("frozen", "machine", Some(5.0)), Events("pause", 0), Events("step", 0)]
     ),
     watched!(
         "process-stopped",
-        "timermeter watch 20s --format json >/out/watch.jsonl &
+        "timermeter watch 20s --pause 1s --format json >/out/watch.jsonl &
 sleep 8; kill -STOP $!; sleep 3; kill -CONT $!; wait",
         &[Happened("pause", "process", None), Events("suspend", 0), Events("frozen", 0), Events("step", 0)]
     ),
     watched!(
         "clock-set",
         // busybox sets whole seconds, wherever within one the clock is.
-        "timermeter watch 20s --format json >/out/watch.jsonl &
+        "timermeter watch 20s --pause 1s --format json >/out/watch.jsonl &
 sleep 8; date -s '2031-05-06 07:08:09'; wait",
         &[Happened("step", "clock-set", None), Events("pause", 0), Events("suspend", 0), Events("frozen", 0)]
     ),
     watched!(
         "rate-trimmed",
-        "timermeter watch 90s --format json >/out/watch.jsonl &
+        "timermeter watch 90s --pause 1s --format json >/out/watch.jsonl &
 sleep 45; adjtimex -f 6553600; wait",
         &[Happened("slew", "discipline", Some(100.0)), Events("step", 0), Events("source", 0)]
     ),
     watched!(
         "source-changed",
-        "timermeter watch 20s --format json >/out/watch.jsonl &
+        "timermeter watch 20s --pause 1s --format json >/out/watch.jsonl &
 sleep 8; echo acpi_pm >/sys/devices/system/clocksource/clocksource0/current_clocksource; wait",
         &[
             Happened("source", "chosen", None),
@@ -254,7 +254,7 @@ sleep 8; echo acpi_pm >/sys/devices/system/clocksource/clocksource0/current_cloc
     ),
     watched!(
         "suspended",
-        "timermeter watch 25s --format json >/out/watch.jsonl &
+        "timermeter watch 25s --pause 1s --format json >/out/watch.jsonl &
 sleep 8; echo +6 >/sys/class/rtc/rtc0/wakealarm; echo mem >/sys/power/state; wait",
         &[Happened("suspend", "suspend", None), Events("step", 0), Events("frozen", 0)]
     ),

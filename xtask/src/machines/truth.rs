@@ -1,6 +1,6 @@
 //! What a machine was built to be, and whether it was found to be so.
 
-use timermeter::model::{Path, Report, TimerRow};
+use timermeter::model::{AccuracyKind, Path, Report, TimerRow};
 use timermeter::watching::Event;
 use timermeter::watching::kept::{self, Kept};
 
@@ -192,7 +192,8 @@ fn step(row: &TimerRow, truth: f64) -> Answer {
 
 /// In the timer's own ticks, which are whole numbers.
 fn step_in_ticks(row: &TimerRow, truth: f64) -> Answer {
-    let ticks = row.accuracy.as_ref().map(|step| step.ticks).ok_or_else(|| none(row, "step"))?;
+    let step = row.accuracy.as_ref().filter(|step| step.kind == AccuracyKind::Resolved);
+    let ticks = step.ok_or_else(|| none(row, "step"))?.ticks;
     let times = ticks / truth;
     Ok((format!("{ticks:.3} ticks"), times >= 0.999 && (times - times.round()).abs() < 1e-3 * times))
 }
