@@ -71,7 +71,11 @@ pub fn written(judged: &[Option<Vec<Judged>>]) -> String {
         }
     }
     if !absent.is_empty() {
-        let _ = write!(text, "\nNot booted: {}.\n", absent.join(", "));
+        let _ = write!(
+            text,
+            "\nNot booted when this was written, as an emulator, a kernel or a program for them was missing, or not asked for: {}.\n",
+            absent.join(", ")
+        );
     }
     text + NOT_HERE
 }

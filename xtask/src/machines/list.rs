@@ -5,6 +5,7 @@ use std::process::Command;
 use super::truth::Truth;
 use super::truth::Truth::{
     CostInTicks, CostsMoreThanItsStep, Events, Happened, ReadInUserMode, Says, Step, StepInTicks, StepOfHpet,
+    Told,
 };
 
 /// A machine.
@@ -257,6 +258,33 @@ sleep 8; echo acpi_pm >/sys/devices/system/clocksource/clocksource0/current_cloc
         "timermeter watch 25s --pause 1s --format json >/out/watch.jsonl &
 sleep 8; echo +6 >/sys/class/rtc/rtc0/wakealarm; echo mem >/sys/power/state; wait",
         &[Happened("suspend", "suspend", None), Events("step", 0), Events("frozen", 0)]
+    ),
+    watched!(
+        "twenty-events",
+        "timermeter watch 235s --pause 1s --format json >/out/watch.jsonl & watch=$!
+source=/sys/devices/system/clocksource/clocksource0/current_clocksource
+for other in acpi_pm hpet acpi_pm hpet; do
+sleep 4; outside stop 2; sleep 5; kill -STOP $watch; sleep 2; kill -CONT $watch
+sleep 3; date -s @$(($(date +%s) + 1000)); sleep 3; echo $other >$source
+done
+sleep 30; adjtimex -f 6553600; sleep 35; adjtimex -f -6553600; sleep 35
+for again in 1 2; do echo +5 >/sys/class/rtc/rtc0/wakealarm; echo mem >/sys/power/state; sleep 5; done; wait",
+        &[
+            Told("pause", "machine", 4),
+            Told("pause", "process", 4),
+            Told("step", "clock-set", 4),
+            Told("source", "chosen", 4),
+            Told("slew", "discipline", 2),
+            Told("suspend", "suspend", 2),
+            Events("pause", 8),
+            Events("step", 4),
+            Events("source", 4),
+            Events("slew", 2),
+            Events("suspend", 2),
+            Events("frozen", 0),
+            Events("counter-jump", 0),
+            Events("counter-rate", 0),
+        ]
     ),
     counted!("icount-0", "shift=0,sleep=off", 1.0),
     counted!("icount-1", "shift=1,sleep=off", 2.0),

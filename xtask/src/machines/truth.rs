@@ -25,6 +25,8 @@ pub enum Truth {
     Happened(&'static str, &'static str, Option<f64>),
     /// `watch` tells so many events of a kind.
     Events(&'static str, usize),
+    /// `watch` tells so many events of a kind as somebody's doing.
+    Told(&'static str, &'static str, usize),
     /// The same words are in a file that was handed back.
     Says(&'static str, &'static str),
 }
@@ -116,6 +118,12 @@ impl Truth {
                     events.map(|events| (events.to_string(), events == count)),
                 )
             }
+            Self::Told(kind, culprit, count) => {
+                let is = |event: &&Event| event.kind.word() == kind && name(event) == culprit;
+                let told = watched(found).map(|kept| kept.events.iter().filter(is).count());
+                let truth = format!("{count} events `{kind}` by {culprit}");
+                (truth, told.map(|told| (told.to_string(), told == count)))
+            }
             Self::Says(file, words) => {
                 let text = found.text(file).ok_or_else(|| format!("no {file}"));
                 (
@@ -142,12 +150,14 @@ fn watched(found: &Found) -> Result<Kept, String> {
     kept.end.is_some().then_some(kept).ok_or("the watch did not end".into())
 }
 
+/// A culprit, as documents have it.
+fn name(event: &Event) -> String {
+    serde_json::to_string(&event.culprit).unwrap_or_default().trim_matches('"').to_owned()
+}
+
 fn happened(found: &Found, kind: &str, culprit: &str, size: Option<f64>) -> Answer {
     let kept = watched(found)?;
     let of_kind: Vec<_> = kept.events.iter().filter(|event| event.kind.word() == kind).collect();
-    let name = |event: &Event| {
-        serde_json::to_string(&event.culprit).unwrap_or_default().trim_matches('"').to_owned()
-    };
     let words: Vec<String> = of_kind
         .iter()
         .map(|event| {
