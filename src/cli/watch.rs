@@ -27,8 +27,8 @@ pub struct WatchArgs {
     #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = values::seconds)]
     pub pause: f64,
     /// Append what happens to this file, a JSON document a line; without a name to the one that `check` reads
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "")]
-    pub save: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub save: Option<Option<PathBuf>>,
     /// Write metrics for Prometheus to this file, again with each event
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,

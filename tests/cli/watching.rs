@@ -98,6 +98,6 @@ fn what_is_kept_is_appended_to_and_check_tells_of_it() {
 #[test]
 fn a_watch_that_cannot_be_is_refused_before_it_begins() {
     timermeter(&["watch", "1s", "--period", "2s"]).code(2).stderr(contains("--period is longer"));
-    timermeter(&["watch", "1s", "--save", "/dev/null/none"]).code(1).stderr(contains("/dev/null/none"));
+    timermeter(&["watch", "1s", "--save=/dev/null/none"]).code(1).stderr(contains("/dev/null/none"));
     timermeter(&["watch"]).code(2);
 }

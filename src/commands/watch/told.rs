@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::{CommandError, cannot};
@@ -37,12 +37,12 @@ impl<'a> Told<'a> {
     /// # Errors
     /// When it cannot be.
     pub(super) fn prepare(args: &WatchArgs, output: &'a mut dyn Write) -> Result<Self, CommandError> {
-        let kept = match args.save.as_deref() {
+        let kept = match &args.save {
             None => None,
-            Some(path) if path == Path::new("") => Some(place().ok_or_else(|| {
-                cannot("nowhere to keep it", &"set TIMERMETER_HOME or HOME, or name a file: --save FILE")
+            Some(None) => Some(place().ok_or_else(|| {
+                cannot("nowhere to keep it", &"set TIMERMETER_HOME or HOME, or name a file: --save=FILE")
             })?),
-            Some(path) => Some(path.to_owned()),
+            Some(Some(path)) => Some(path.clone()),
         };
         let open = |path: PathBuf| {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
