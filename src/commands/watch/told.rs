@@ -135,7 +135,7 @@ impl<'a> Told<'a> {
                 of_kind().filter(|event| event.unit == "s").filter_map(|event| Some(event.size?.abs()));
             let largest = sizes.max_by(f64::total_cmp);
             metrics.gauge("timermeter_watch_largest_seconds", "The largest of them.", &labels, largest);
-            let last = of_kind().last().map(|event| event.at_s);
+            let last = of_kind().next_back().map(|event| event.at_s);
             metrics.gauge("timermeter_watch_last_timestamp_seconds", "When the last was.", &labels, last);
         }
         let watched = end.map(|end| end.watched_s);
