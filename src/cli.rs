@@ -79,11 +79,14 @@ pub struct Cli {
 }
 
 /// What is done without a command.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct AnswerArgs {
     /// Without a command: the answer as JSON
     #[arg(long)]
     pub json: bool,
+    /// Without a command: the answer by this report (JSON) of clocks, of waits or of both, instead of measuring (repeatable)
+    #[arg(long, value_name = "REPORT")]
+    pub from: Vec<PathBuf>,
 }
 
 impl Cli {
@@ -134,7 +137,9 @@ pub enum Command {
     /// Compute a report again from the trace that `--trace` kept
     #[command(after_help = status::PLAIN)]
     Analyse(AnalyseArgs),
-    /// Show everything about one timer, with its figures
+    /// Show one timer: its figures, verdicts and caveats
+    ///
+    /// What matters in a screen; with -v everything, and what was observed, drawn.
     #[command(after_help = status::TIMERS)]
     Inspect(InspectArgs),
     /// Print a report, or make one page of some

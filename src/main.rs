@@ -164,7 +164,7 @@ fn end(request: Request, has_children: bool) {
 fn run(command: &Command) -> Result<bool, CommandError> {
     let mut output = BufWriter::new(std::io::stdout().lock());
     let settled = match command {
-        Command::Answer(args) => answer::run(*args, &mut output).map(|()| true)?,
+        Command::Answer(args) => answer::run(args, &mut output).map(|()| true)?,
         Command::Probe(args) => probe::run(args, &mut output)?,
         Command::Wait(args) => wait::run(args, &mut output)?,
         Command::Period(args) => period::run(args, &mut output)?,

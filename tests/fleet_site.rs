@@ -94,7 +94,7 @@ fn fleet(base: &Report, place: &Path, nodes: usize) {
 }
 
 fn published(reports: &Path, place: &Path, pages: Option<Pages>) -> Result<Site, SiteError> {
-    site::publish(reports, place, Wanted { figures: None, pages }, &|| ())
+    site::publish(reports, place, Wanted { pages, ..Wanted::default() }, &|| ())
 }
 
 fn pages_below(folder: &Path) -> Vec<PathBuf> {

@@ -56,7 +56,7 @@ fn overlapping_intervals_share_a_rank_in_every_format() {
     };
     assert_eq!(["rdtsc", "rdtscp", "monotonic"].map(rank), ["1", "1", "3"].map(|rank| Some(rank.to_owned())));
     let markdown = Format::Markdown.render(&report, Style::default());
-    let html = timermeter::page::render(&[report], &[]).expect("a page");
+    let html = timermeter::page::render(&[report], &[], None).expect("a page");
     for (id, rank) in [("rdtsc", 1), ("rdtscp", 1), ("monotonic", 3)] {
         assert!(markdown.contains(&format!("| {rank} | {id} |")), "{markdown}");
         let row = html.split("<tr data-find").find(|row| row.contains(&format!("data-v=\"{id}\"")));

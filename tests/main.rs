@@ -42,4 +42,5 @@ mod small_steps;
 mod steps;
 mod suitability;
 mod tables;
+mod tasks;
 mod waits;

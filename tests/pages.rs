@@ -31,7 +31,8 @@ fn what_agents_say_is_text() {
         row.runtime = "\"><img src=x onerror=alert(1)>".to_owned();
     }
     hostile.warnings[0].message = "</style></script><script>alert(2)</script>".to_owned();
-    let page = render(&[hostile, nothing_determined()], &["'<b>.json' is no report".to_owned()]).unwrap();
+    let page =
+        render(&[hostile, nothing_determined()], &["'<b>.json' is no report".to_owned()], None).unwrap();
     assert_eq!(page.matches("<script").count(), 1, "only that of the page");
     assert_eq!(page.matches("<img").count() + page.matches("<b>").count(), 0);
     assert!(page.contains("&#60;script&#62;") || page.contains("&lt;script&gt;"), "the label is shown");
@@ -41,7 +42,7 @@ fn what_agents_say_is_text() {
 
 #[test]
 fn every_timer_stands_in_the_page_with_its_reason() {
-    let page = render(&[report()], &[]).unwrap();
+    let page = render(&[report()], &[], None).unwrap();
     for row in report().timers.iter().filter(|row| row.id.is_ascii() && !row.id.contains('\u{1b}')) {
         let id = row.id.replace('<', "&#60;");
         assert!(page.contains(&format!("<bdi>{id}</bdi>")), "{id}");
@@ -55,7 +56,7 @@ fn every_timer_stands_in_the_page_with_its_reason() {
 
 #[test]
 fn a_page_needs_nothing_else() {
-    let page = render(&[report(), another()], &[]).unwrap();
+    let page = render(&[report(), another()], &[], None).unwrap();
     let own = page.split("<script>").next().unwrap();
     for outside in ["http://", "https://", "@import", "url(", "<link rel=\"stylesheet\""] {
         let found = own.matches(outside).count();
@@ -101,7 +102,7 @@ fn a_site_has_an_index_and_a_page_for_each_report() {
     assert!(index.contains("broken.json") && index.contains("Another"), "{index}");
     let links: Vec<&str> = index.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     let pages: Vec<&&str> = links.iter().filter(|link| link.starts_with("reports/")).collect();
-    assert_eq!(pages.len(), 4, "each in the matrix and in the list: {links:?}");
+    assert_eq!(pages.len(), 6, "each in the list, the matrix, and the one that is folded: {links:?}");
     for page in pages {
         let text = fs::read_to_string(place.join(page)).unwrap();
         let home = text.split("<nav").nth(1).and_then(|nav| nav.split("href=\"").nth(1)).unwrap();
@@ -164,7 +165,7 @@ fn tables_sort_and_filter_in_a_browser() {
            button('accuracy').dispatchEvent(new FocusEvent('focus')); const tip = document.getElementById('tip');
            told.tip = [tip.hidden, tip.textContent.slice(0, 8)];
            dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); told.away = tip.hidden;";
-    let page = render(&[report()], &[]).unwrap();
+    let page = render(&[report()], &[], None).unwrap();
     let Some(told) = in_browser("sorting and filtering", &page, "", &script) else { return };
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(told["failures"], serde_json::json!([]), "{told}");
@@ -195,7 +196,7 @@ fn tables_sort_and_filter_in_a_browser() {
 
 #[test]
 fn a_link_keeps_order_and_filter_and_opens_a_timer() {
-    let page = render(&[report()], &[]).unwrap();
+    let page = render(&[report()], &[], None).unwrap();
     let script = IDS.to_owned() + "told.ids = ids(); told.order = order('cost');";
     let Some(told) = in_browser("links", &page, "#sort=cost&order=descending&filter=monotonic", &script)
     else {
@@ -211,11 +212,11 @@ fn a_link_keeps_order_and_filter_and_opens_a_timer() {
 
 #[test]
 fn the_comparison_sorts_in_a_browser() {
-    let page = render(&[report(), another()], &[]).unwrap();
+    let page = render(&[report(), another()], &[], None).unwrap();
     let script = "const cells = () => [...document.querySelectorAll('#matrix tbody tr')]\
                   .map((row) => row.cells[2].textContent);
                   document.querySelector('#matrix [data-key=c2]').click(); told.cells = cells();
-                  told.names = [...document.querySelectorAll('#matrix tbody th')].length;";
+                  told.names = [...document.querySelectorAll('#matrix tbody th, #matrix-others tbody th')].length;";
     let Some(told) = in_browser("the comparison", &page, "", script) else { return };
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(told["failures"], serde_json::json!([]), "{told}");

@@ -52,6 +52,49 @@ fn the_first_line_and_pick_and_the_answer_name_one_clock() {
     assert!(told >= 4, "only {told} reports say which clock to use");
 }
 
+/// So it is with what waits.
+#[test]
+fn the_first_line_and_pick_name_one_way_to_wait() {
+    use timermeter::method::waiting::{as_exactly_as_possible, in_a_sentence};
+    let mut told = 0;
+    for (file, report) in kept() {
+        let Some(sentence) = in_a_sentence(&report) else { continue };
+        let Ok(found) = as_exactly_as_possible(&report, 1e6) else { continue };
+        let blocks = found.blocks.expect("one of them blocks");
+        let begins = format!("To wait 1 ms on this machine: {} (", blocks.id);
+        assert!(sentence.starts_with(&begins), "{}: {sentence}", file.display());
+        if let Some(punctual) = found.punctual {
+            let names = sentence.contains(&format!("where it must not be late: {} (", punctual.id));
+            assert!(names, "{}: {sentence}", file.display());
+        }
+        told += 1;
+    }
+    assert!(told >= 3, "only {told} reports say how to wait");
+}
+
+/// And with the clocks of a runtime, whichever is alone in a report.
+#[test]
+fn the_first_line_and_pick_name_one_clock_of_a_runtime() {
+    let mut told = 0;
+    for (file, report) in kept() {
+        for runtime in ["java", "python", "node"] {
+            let mut alone = report.clone();
+            alone.timers.retain(|row| row.agent().is_none_or(|agent| agent == runtime));
+            if !alone.timers.iter().any(|row| row.agent().is_some()) {
+                continue;
+            }
+            let usual = Requirement::new(OPERATION, 0.01, 0.95).expect("it makes sense");
+            let wanted = Requirement { runtime: Some(runtime.into()), ..usual };
+            let Some(picked) = choose(&alone, &wanted).expect("it has some").picked else { continue };
+            let sentence = in_a_sentence(&alone).expect("it has clocks");
+            let names = sentence.contains(&format!(" In {runtime}: {} (", picked.id));
+            assert!(names, "{}: {sentence}", file.display());
+            told += 1;
+        }
+    }
+    assert!(told >= 3, "only {told} runtimes have their sentence");
+}
+
 fn picked(words: &[&str]) -> String {
     let report = "tests/data/epyc-2026-11-21.json";
     let mut command = Command::new(program());
@@ -75,7 +118,7 @@ fn an_answer_is_short() {
 /// The lines of code in an answer.
 fn code(language: &str) -> String {
     let text = picked(&["--for", language]);
-    let answer = text.split("\nnext\n").next().unwrap_or_default();
+    let answer = text.split("\nnext, of").next().unwrap_or_default();
     let lines = answer.lines().filter_map(|line| line.strip_prefix("    "));
     let code: Vec<&str> = lines.skip_while(|line| line.starts_with('→')).collect();
     assert!(code.len() >= 3, "no code in:\n{text}");

@@ -63,10 +63,29 @@ pub fn render(comparison: &Comparison, all: bool, style: Style) -> String {
     }
     for (name, timers) in one_sided(comparison) {
         out.push('\n');
+        let timers = if all { timers } else { by_host(&timers) };
         let timers = clipped(&timers.join(", "), 20 * LONGEST);
         hang(&mut out, &format!("{name}: "), "  ", &timers, style.columns());
     }
     out
+}
+
+/// Names of which several begin with the same host as one: `java:* (7)`.
+fn by_host(timers: &[String]) -> Vec<String> {
+    let host = |name: &str| name.split_once(':').map(|(host, _)| host.to_owned());
+    let mut told: Vec<String> = Vec::new();
+    for name in timers {
+        let Some(of) = host(name) else {
+            told.push(name.clone());
+            continue;
+        };
+        let count = timers.iter().filter(|other| host(other).as_ref() == Some(&of)).count();
+        let name = if count > 1 { format!("{of}:* ({count})") } else { name.clone() };
+        if !told.contains(&name) {
+            told.push(name);
+        }
+    }
+    told
 }
 
 /// One line about a pair of reports, for where there are many: what became of the clock source first.

@@ -5,13 +5,22 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 
 use super::{quality_colour, view};
-use crate::model::{Report, Status};
+use crate::model::{ProvenanceKind, Report, Status};
 use crate::report::machine::name;
 use crate::report::waits::usual_lateness;
-use crate::text::clipped;
 use crate::text::numbers::{percent, time};
+use crate::text::{clipped, plain};
 
 const LONGEST: usize = 300;
+
+/// Where the figures of a report come from; measured ones stand first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Origin {
+    Measured,
+    /// By an emulator, which makes what a read costs.
+    Emulated,
+    Published,
+}
 
 /// What the comparison needs of a report, so that ten thousand need not be held whole.
 pub(super) struct Brief {
@@ -21,6 +30,11 @@ pub(super) struct Brief {
     pub about: String,
     /// Its page.
     pub href: Option<String>,
+    /// What it comes down to, or what it is of.
+    pub says: String,
+    pub origin: Origin,
+    /// What its name is made of, what tells most first.
+    parts: Vec<String>,
     timers: Vec<(String, Verdict)>,
     /// Median lateness of waits of about a millisecond, in nanoseconds.
     waits: Vec<(String, f64)>,
@@ -34,7 +48,7 @@ struct Verdict {
 }
 
 impl Brief {
-    pub fn of(report: &Report, href: Option<String>) -> Self {
+    pub fn of(report: &Report, href: Option<String>, says: Option<String>) -> Self {
         let timers = report.timers.iter().map(|row| {
             let reason = row.reason.as_deref().filter(|_| row.status != Status::Ok);
             let reason = reason.map(|reason| clipped(reason, 120).into_boxed_str());
@@ -43,8 +57,58 @@ impl Brief {
         });
         let waits = usual_lateness(report).into_iter().map(|(id, late)| (clipped(&id, LONGEST), late));
         let waits = waits.collect();
-        Self { name: name(report), about: view::about(report), href, timers: timers.collect(), waits }
+        Self {
+            name: name(report),
+            about: view::about(report),
+            href,
+            says: plain(&says.unwrap_or_else(|| view::summary(report))),
+            origin: Origin::of(report),
+            parts: parts(report),
+            timers: timers.collect(),
+            waits,
+        }
     }
+}
+
+impl Origin {
+    fn of(report: &Report) -> Self {
+        match report.provenance.kind {
+            ProvenanceKind::Published => Self::Published,
+            ProvenanceKind::Measured if report.platform.emulator().is_some() => Self::Emulated,
+            ProvenanceKind::Measured => Self::Measured,
+        }
+    }
+}
+
+/// The CPU, how it was used, and the system, without remarks. An emulator is told by what it emulates, whatever it runs on.
+fn parts(report: &Report) -> Vec<String> {
+    let platform = &report.platform;
+    let architecture = platform.cpu.architecture.as_str();
+    let cpu = platform.cpu.name().unwrap_or_else(|| architecture.to_owned());
+    let os = platform.os.name.as_deref().unwrap_or(&platform.os.family);
+    let os = os.split(" (").next().unwrap_or_default().replace("GNU/Linux ", "");
+    let hypervisor = platform.hypervisor.as_deref().unwrap_or_default();
+    let parts = match platform.emulator() {
+        Some(emulator) => [architecture, emulator, "", &os].map(str::to_owned),
+        None => [cpu.as_str(), architecture, hypervisor, &os].map(str::to_owned),
+    };
+    parts.iter().map(|part| clipped(part, 60)).collect()
+}
+
+/// Names that tell these apart: without the parts that most of those from the same origin share, but for the first, and for what emulates.
+pub(super) fn headings(reports: &[&Brief]) -> Vec<String> {
+    let shared = |brief: &Brief, at: usize, part: &str| {
+        let alike = reports.iter().filter(|other| other.origin == brief.origin);
+        let same = alike.clone().filter(|other| other.parts.get(at).is_some_and(|own| own == part));
+        let emulates = brief.origin == Origin::Emulated && at == 1;
+        !emulates && 2 * same.count() > alike.count()
+    };
+    let told = |brief: &&Brief| {
+        let parts = brief.parts.iter().enumerate();
+        let parts = parts.filter(|(at, part)| *at == 0 || !(part.is_empty() || shared(brief, *at, part)));
+        parts.map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(" · ")
+    };
+    reports.iter().map(told).collect()
 }
 
 pub(super) struct Matrix {
@@ -59,16 +123,20 @@ pub(super) struct Matrix {
     pub note: &'static str,
     /// Whether smaller figures are better.
     pub ascending: bool,
+    /// Whether it is to be seen only by those who ask for it.
+    pub folded: bool,
     pub columns: Vec<Column>,
     pub rows: Vec<Row>,
 }
 
+#[derive(Clone)]
 pub(super) struct Column {
     pub name: String,
     pub about: String,
     pub href: Option<String>,
 }
 
+#[derive(Clone)]
 pub(super) struct Row {
     pub id: String,
     /// What it sorts by.
@@ -90,13 +158,39 @@ impl Matrix {
     /// Of timers that are read, and of those that wait; the latter alone where nothing else is in the reports.
     pub fn all_of(reports: &[Brief]) -> Vec<Self> {
         let waits = Self::of_waits(reports);
-        let read = reports.iter().any(|report| !report.timers.is_empty()) || waits.is_none();
-        let first = read.then(|| Self::of(reports));
-        first.into_iter().chain(waits).collect()
+        let read: Vec<&Brief> = reports.iter().filter(|report| !report.timers.is_empty()).collect();
+        let first = (!read.is_empty() || waits.is_none()).then(|| Self::of(&read));
+        let (first, folded) = first.map(|matrix| matrix.parted(&read)).unzip();
+        first.into_iter().chain(waits).chain(folded.flatten()).collect()
+    }
+
+    /// The rows that have a figure of a measured machine, and the others, where there are some of each.
+    fn parted(mut self, reports: &[&Brief]) -> (Self, Option<Self>) {
+        let told = |row: &Row| {
+            let cells = row.cells.iter().zip(reports);
+            cells
+                .filter(|(_, report)| report.origin == Origin::Measured)
+                .any(|(cell, _)| !cell.sort.is_empty())
+        };
+        let (here, elsewhere): (Vec<Row>, Vec<Row>) =
+            std::mem::take(&mut self.rows).into_iter().partition(told);
+        if here.is_empty() || elsewhere.is_empty() {
+            self.rows = [here, elsewhere].concat();
+            return (self, None);
+        }
+        let others = Self {
+            key: "matrix-others",
+            title: "Timers that no measured machine has figures of",
+            columns: self.columns.clone(),
+            rows: elsewhere,
+            folded: true,
+            ..self
+        };
+        (Self { rows: here, ..self }, Some(others))
     }
 
     /// Timers in the order of their mean Quality, best first; those without one last.
-    fn of(reports: &[Brief]) -> Self {
+    fn of(reports: &[&Brief]) -> Self {
         let blank = Cell { class: "none", text: String::new(), sort: String::new(), says: String::new() };
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut rows: Vec<(Row, f64, u32)> = Vec::new();
@@ -114,7 +208,9 @@ impl Matrix {
             }
         }
         let mean = |row: &(Row, f64, u32)| if row.2 == 0 { -1.0 } else { row.1 / f64::from(row.2) };
-        rows.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
+        // What most reports have first.
+        let common = |row: &(Row, f64, u32)| 2 * row.2 as usize > reports.len();
+        rows.sort_by(|a, b| common(b).cmp(&common(a)).then(mean(b).total_cmp(&mean(a))));
         Self {
             key: "matrix",
             corner: "timer",
@@ -124,7 +220,8 @@ impl Matrix {
             note: "n/a: the machine does not let it be read · ?: its step could not be determined · ✕: it failed · blank: not in that \
                    report.",
             ascending: false,
-            columns: reports.iter().map(Column::of).collect(),
+            folded: false,
+            columns: Column::all_of(reports),
             rows: rows.into_iter().map(|(row, ..)| row).collect(),
         }
     }
@@ -158,13 +255,27 @@ impl Matrix {
             caption: "Median lateness of waits of 1 ms, or of the length nearest to it, a row a timer, a column a platform.",
             note: "Observed less asked, at the median; the pages of the reports have the rest. Blank: not in that report.",
             ascending: true,
-            columns: reports.into_iter().map(Column::of).collect(),
+            folded: false,
+            columns: Column::all_of(&reports),
             rows,
         })
     }
 }
 
 impl Row {
+    /// Its id in parts between which a line may break: behind a mark, and before a capital within a word.
+    pub fn parts(&self) -> Vec<String> {
+        let mut parts = vec![String::new()];
+        for c in self.id.chars() {
+            let part = parts.last_mut().expect("there is one");
+            let last = part.chars().last();
+            let ends =
+                last.is_some_and(|last| ":-_. ".contains(last) || (last.is_lowercase() && c.is_uppercase()));
+            if ends { parts.push(c.to_string()) } else { part.push(c) }
+        }
+        parts
+    }
+
     fn of_timer(id: &str, cells: Vec<Cell>) -> Self {
         Self { id: id.to_owned(), sort: id.to_owned(), about: String::new(), href: None, cells }
     }
@@ -176,8 +287,13 @@ impl Column {
         Self { name: name.to_owned(), about: String::new(), href: None }
     }
 
-    fn of(report: &Brief) -> Self {
-        Self { name: report.name.clone(), about: report.about.clone(), href: report.href.clone() }
+    fn all_of(reports: &[&Brief]) -> Vec<Self> {
+        let column = |(report, name): (&&Brief, String)| Self {
+            name,
+            about: report.about.clone(),
+            href: report.href.clone(),
+        };
+        reports.iter().zip(headings(reports)).map(column).collect()
     }
 }
 

@@ -18,6 +18,9 @@ use fleet::{FleetView, GroupPage, NodeView};
 use matrix::{Brief, Matrix};
 use view::ReportView;
 
+/// Says in a sentence what a report comes down to; pages show reports, and judge nothing.
+pub type Sentence = fn(&Report) -> Option<String>;
+
 /// A page could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
@@ -49,6 +52,8 @@ struct Page<'a> {
     reports: Vec<ReportView>,
     nodes: Vec<NodeView>,
     list: Vec<Entry>,
+    /// Whether the list says what each report comes down to, and so stands first.
+    is_verdicts: bool,
     left_out: &'a [String],
     terms: &'a [Term],
     legend: [quality_colour::QualityColour; 7],
@@ -68,6 +73,8 @@ struct Entry {
     href: String,
     name: String,
     about: String,
+    /// What it comes down to, in a sentence.
+    says: Option<String>,
 }
 
 /// What a column means.
@@ -141,21 +148,25 @@ pub enum Figures {
 }
 
 /// One page of some reports, side by side first where there are several. `left_out` says of what else was asked for why it
-/// is not here.
+/// is not here; `sentence` says what each comes down to.
 ///
 /// # Errors
 /// When a figure cannot be drawn.
-pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, PageError> {
+pub fn render(
+    reports: &[Report],
+    left_out: &[String],
+    sentence: Option<Sentence>,
+) -> Result<String, PageError> {
     let mut views: Vec<ReportView> = reports
         .iter()
         .enumerate()
-        .map(|(at, report)| ReportView::of(report, &format!("r{at}"), Figures::Drawn))
+        .map(|(at, report)| ReportView::of(report, &format!("r{at}"), Figures::Drawn, sentence))
         .collect::<Result<_, DrawError>>()?;
     if let [only] = views.as_mut_slice() {
         // The title says who it is already.
         only.heading = ALONE.to_owned();
     }
-    let briefs: Vec<Brief> = reports.iter().map(|report| Brief::of(report, None)).collect();
+    let briefs: Vec<Brief> = reports.iter().map(|report| Brief::of(report, None, None)).collect();
     let (title, lead) = match reports {
         [report] => (format!("Timers of {}", name(report)), view::about(report)),
         several => {
@@ -185,6 +196,7 @@ impl Page<'_> {
             reports: Vec::new(),
             nodes: Vec::new(),
             list: Vec::new(),
+            is_verdicts: false,
             left_out: &[],
             terms: &TERMS,
             legend: quality_colour::LEGEND,

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use askama::Template;
 
-use super::{Figures, Page, PageError};
+use super::{Figures, Page, PageError, Sentence};
 use crate::report::ReadError;
 use crate::scratch::ScratchFolder;
 use crate::text::plain;
@@ -131,12 +131,21 @@ pub enum Pages {
 }
 
 /// What a site is to be like; nothing where the number of reports decides.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
+    /// What a report comes down to.
+    pub sentence: Option<Sentence>,
     /// Whether pages have figures.
     pub figures: Option<Figures>,
     /// Which reports have a page.
     pub pages: Option<Pages>,
+}
+
+/// What the page of a report shows.
+#[derive(Clone, Copy)]
+struct Shown {
+    figures: Figures,
+    sentence: Option<Sentence>,
 }
 
 /// What has been made so far, before it takes its place.
@@ -168,10 +177,11 @@ pub fn publish(
     let figures = if count > MANY { Figures::LeftOut } else { Figures::Drawn };
     let figures = wanted.figures.unwrap_or(figures);
     let pages = wanted.pages.unwrap_or(if count > VERY_MANY { Pages::Telling } else { Pages::All });
+    let shown = Shown { figures, sentence: wanted.sentence };
     let Made { reports, refused, fleet } = if count > SIDE_BY_SIDE {
-        fleet::make(folder, site, figures, pages, read)?
+        fleet::make(folder, site, shown, pages, read)?
     } else {
-        few::make(folder, site, figures, read)?
+        few::make(folder, site, shown, read)?
     };
     manifest::write(site).map_err(|source| SiteError::Write { path: site.join(MARK), source })?;
     let at_once = place::take(made, place)?;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::parts::{FigureView, LONGEST, LONGEST_NAME, anchor, plain_warning};
 use super::waiters::{SectionView, WaiterView};
-use super::{Figures, quality_colour};
+use super::{Figures, Sentence, quality_colour};
 use crate::fields::{Field, Row, Screen, on_screen};
 use crate::model::{ProvenanceKind, Report, Status, TimerRow, Verdicts, Warning};
 use crate::report::facts::facts_of_timer;
@@ -14,13 +14,15 @@ use crate::report::plot::ranking::{self, Ranking};
 use crate::report::plot::svg::{DrawError, marks};
 use crate::report::{Fact, ranks, waits, written_rank};
 use crate::table::Column;
-use crate::text::clipped;
 use crate::text::numbers::{NOTHING, percent, plus_minus};
+use crate::text::{clipped, plain};
 
 pub(super) struct ReportView {
     /// Leads all anchors of this report.
     pub key: String,
     pub heading: String,
+    /// What it comes down to.
+    pub answer: Option<String>,
     pub caption: String,
     pub provenance: Option<String>,
     pub facts: Vec<Fact>,
@@ -151,7 +153,12 @@ pub(super) fn summary(report: &Report) -> String {
 }
 
 impl ReportView {
-    pub fn of(report: &Report, key: &str, figures: Figures) -> Result<Self, DrawError> {
+    pub fn of(
+        report: &Report,
+        key: &str,
+        figures: Figures,
+        sentence: Option<Sentence>,
+    ) -> Result<Self, DrawError> {
         let provenance = &report.provenance;
         let mut taken = HashSet::new();
         let shown = on_page(report);
@@ -167,6 +174,7 @@ impl ReportView {
         Ok(Self {
             key: key.to_owned(),
             heading: format!("{} ({})", name(report), about(report)),
+            answer: sentence.and_then(|sentence| sentence(report)).map(|text| plain(&text)),
             caption: summary(report),
             provenance: (provenance.kind == ProvenanceKind::Published).then(|| {
                 let parts = [&provenance.source, &provenance.note].into_iter().flatten();

@@ -42,7 +42,7 @@ pub(super) struct WaiterView {
 
 impl SectionView {
     pub fn of(section: Section) -> Self {
-        let Section { title, caption, tables } = section;
+        let Section { title, caption, tables, phone: _ } = section;
         let (mut headings, mut rows) = (Vec::new(), Vec::new());
         if let Some(table) = tables.first() {
             // Notes stand with the timers.

@@ -29,6 +29,8 @@ pub enum Page {
     NarrowTerminal,
     /// On one of 80 columns, also without what not all reports have.
     NarrowestTerminal,
+    /// On one of 40 columns, as on a telephone: steps, costs and Quality alone.
+    Phone,
 }
 
 /// Columns that say of whom a row of [`timers`] is: the rank and the id.
@@ -41,6 +43,7 @@ pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
     let fits = |screen: &Screen| match page {
         Page::NarrowTerminal => screen.width != "wide",
         Page::NarrowestTerminal => screen.width != "wide" && !screen.optional,
+        Page::Phone => screen.width.is_empty(),
         Page::Markdown | Page::Terminal | Page::TerminalWithLegends => true,
     };
     let is_shown = |(_, screen): &(&Field, Screen)| !heading(screen).is_empty() && fits(screen);
@@ -50,11 +53,16 @@ pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
     let mut columns = vec![Column::written(""), id];
     columns.extend(wide.then(|| Column::left("call")));
     columns.extend(shown.iter().map(|(_, screen)| Column::right(heading(screen), screen.notation)));
-    columns.extend([
-        Column::written(if wide { "Quality" } else { "Quality %" }),
-        Column { right: !wide, ..Column::written("trust") },
-        Column::left(if wide { "notes" } else { "see" }),
-    ]);
+    let phone = page == Page::Phone;
+    columns.push(Column::written(match page {
+        Page::Markdown => "Quality",
+        Page::Phone => "Q. %",
+        _ => "Quality %",
+    }));
+    if !phone {
+        columns.push(Column { right: !wide, ..Column::written("trust") });
+        columns.push(Column::left(if wide { "notes" } else { "see" }));
+    }
     let rows = with_figures(report);
     let interval_width = rows.iter().map(|row| half(row).chars().count()).max().unwrap_or(0);
     let mut table = Table { widest_gap: 3, ..Table::new(columns) };
@@ -65,6 +73,11 @@ pub fn timers(report: &Report, notes: &Notes, page: Page) -> Table<'static> {
         cells.extend(wide.then(|| with_legend(clipped(&row.label, 200), row).into()));
         cells.extend(shown.iter().map(|(field, _)| field.of_row(&Row::Clock(row))));
         let marks = notes.marks(&row.warnings);
+        if phone {
+            cells.push(percent(row.quality).into());
+            table.push(cells);
+            continue;
+        }
         cells.extend([
             if wide { quality_in_full(row) } else { quality(row, interval_width) }.into(),
             row.verdicts.as_ref().map_or(NOTHING, Verdicts::in_short).into(),

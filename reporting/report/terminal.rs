@@ -142,7 +142,8 @@ fn grid(report: &Report, notes: &Notes, style: Style, same: &mut Option<Vec<Stri
     };
     let wide = [Page::TerminalWithLegends, Page::Terminal, Page::NarrowTerminal].into_iter().map(&mut made);
     let fitting = wide.into_iter().find(|table| table.fits(style));
-    let table = fitting.unwrap_or_else(|| made(Page::NarrowestTerminal));
+    let narrowest = if style.columns() < waits::PHONE { Page::Phone } else { Page::NarrowestTerminal };
+    let table = fitting.unwrap_or_else(|| made(narrowest));
     if table.rows.is_empty() {
         return "No timer could be characterised.\n".to_owned();
     }

@@ -48,15 +48,14 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
         )?;
     }
     let class = |right: bool| if right { " class=\"n\"" } else { "" };
-    let heads = table
-        .columns
-        .iter()
-        .map(|column| format!("<th scope=\"col\"{}>{}</th>", class(column.right), escape(column.heading)));
+    let heads = table.columns.iter().map(|column| {
+        format!("<th scope=\"col\"{}>{}</th>", class(column.right), escape(column.scaled_heading()))
+    });
     writeln!(output, "<tr>{}</tr>\n</thead>\n<tbody>", heads.collect::<String>())?;
     for row in &table.rows {
-        let cells = table
-            .cells(row)
-            .map(|(column, cell)| format!("<td{}>{}</td>", class(column.right), escape(&column.shown(cell))));
+        let cells = table.cells(row).map(|(column, cell)| {
+            format!("<td{}>{}</td>", class(column.right), escape(&column.scaled(cell)))
+        });
         writeln!(output, "<tr>{}</tr>", cells.collect::<String>())?;
     }
     output.write_all(b"</tbody>\n</table>\n")

@@ -73,7 +73,7 @@ fn head(source: &Table<'_>, columns: &[usize], name: &str, output: &mut dyn Writ
     if !source.groups.is_empty() {
         groups(&heads, output)?;
     }
-    let titles: Vec<String> = heads.iter().map(|head| escape(head.heading)).collect();
+    let titles: Vec<String> = heads.iter().map(|head| escape(head.scaled_heading())).collect();
     writeln!(output, "{} \\\\", titles.join(" & "))
 }
 
@@ -86,7 +86,7 @@ fn rows(source: &Table<'_>, columns: &[usize], output: &mut dyn Write) -> io::Re
 }
 
 fn shown(column: &Column, cell: Option<&Value>) -> String {
-    clipped(&column.shown(cell.unwrap_or(&Value::Nothing)), LONGEST)
+    clipped(&column.scaled(cell.unwrap_or(&Value::Nothing)), LONGEST)
 }
 
 /// About how wide each column will be: paper that is too narrow would cut columns off. Figures for 8 pt Computer Modern.
@@ -95,7 +95,7 @@ fn widths_mm(source: &Table<'_>) -> Vec<f64> {
     const GAP: f64 = 4.3;
     let longest = |(at, head): (usize, &Column)| {
         let cells = source.rows.iter().map(|row| characters(&shown(head, row.get(at))));
-        cells.chain([characters(head.heading)]).max().unwrap_or(0)
+        cells.chain([characters(head.scaled_heading())]).max().unwrap_or(0)
     };
     source.columns.iter().enumerate().map(|head| longest(head) as f64 * CHARACTER + GAP).collect()
 }

@@ -142,6 +142,25 @@ impl Column {
         }
     }
 
+    /// The same in documents, where a time stands in the unit that fits, and not all of a column in nanoseconds.
+    fn scaled(&self, cell: &Value) -> String {
+        match (self.in_nanoseconds(), cell) {
+            (Some(_), Value::Figure(ns)) => time(Some(*ns)),
+            (Some(_), Value::AtMost(ns)) => format!("≤ {}", time(Some(*ns))),
+            _ => self.shown(cell),
+        }
+    }
+
+    /// Its heading where each cell of a document has its own unit.
+    fn scaled_heading(&self) -> &'static str {
+        self.in_nanoseconds().unwrap_or(self.heading)
+    }
+
+    /// Its heading without the unit, where that is nanoseconds.
+    fn in_nanoseconds(&self) -> Option<&'static str> {
+        self.heading.strip_suffix(" (ns)").filter(|_| self.notation == Notation::Significant)
+    }
+
     fn figure(&self, figure: f64) -> String {
         match self.notation {
             Notation::Significant => significant(figure, 4),

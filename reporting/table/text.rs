@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, Table as Drawing};
 
 use super::{Column, Table, Value};
 use crate::parallel;
-use crate::text::{clipped, columns, fold_name, wrap};
+use crate::text::{clipped, columns, fold_name, hang, wrap};
 
 /// More rows than this are written without layout.
 const BULK: usize = 5_000;
@@ -19,7 +19,9 @@ const AT_ONCE: usize = 64;
 /// Blanks between columns, where there is room for them.
 const GAP: usize = 2;
 /// A column that is folded is no narrower, as nothing could be read in it: the table then exceeds the terminal.
-const NARROWEST: usize = 12;
+const NARROWEST: usize = 10;
+/// Columns that are shown however narrow the terminal is.
+const FEWEST: usize = 3;
 /// Columns of a terminal, where there is none.
 const NO_TERMINAL: u16 = 120;
 /// The longest name of a group.
@@ -86,7 +88,30 @@ impl Table<'_> {
     #[must_use]
     pub fn on_terminal(&self, style: Style, codes: &dyn Fn(usize) -> &'static str) -> String {
         let room = style.width.map_or(usize::MAX, |_| style.columns());
-        self.set(style, room, codes)
+        let mut fewer = self.clone();
+        while fewer.columns.len() > FEWEST && fewer.narrowest() > room {
+            fewer.columns.pop();
+        }
+        let told = fewer.set(style, room, codes);
+        let left_out: Vec<&str> = self.columns[fewer.columns.len()..]
+            .iter()
+            .map(|column| column.heading)
+            .filter(|heading| !heading.is_empty())
+            .collect();
+        if left_out.is_empty() {
+            return told;
+        }
+        let mut note = String::new();
+        hang(&mut note, "", "  ", &format!("wider terminals show {} too", left_out.join(", ")), room);
+        told + &note
+    }
+
+    /// What it takes with a blank between columns once those that fold are as narrow as they get.
+    fn narrowest(&self) -> usize {
+        let Some(rows) = self.laid_out() else { return 0 };
+        let mut widths = widths(&rows, self.columns.len());
+        narrow(&mut widths, &self.columns, 0);
+        total(&widths, 1)
     }
 
     fn set(&self, style: Style, room: usize, codes: &dyn Fn(usize) -> &'static str) -> String {

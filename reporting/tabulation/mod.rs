@@ -1,6 +1,7 @@
 //! Tables of one or many reports: a row a timer, the platforms one below the other or side by side.
 
 mod column;
+mod names;
 mod row;
 
 use std::borrow::Cow;
@@ -43,6 +44,8 @@ pub struct Choice {
     pub sort: Option<(Column, bool)>,
     /// Whether timers without figures have rows too.
     pub all: bool,
+    /// How many rows of each report are shown, or of all where they are sorted; all of them where it is not said.
+    pub top: Option<usize>,
 }
 
 /// All rows of all reports, reduced to the cells that are to be shown.
@@ -99,12 +102,16 @@ impl Tabulation {
             others.filter(|(at, (_, count))| *at != shown && *count > 0).map(|(_, other)| other).collect();
         let choice = choices.swap_remove(shown);
         for (index, kept) in collection.reports.iter_mut().enumerate() {
-            let kept = kept.content.lines.swap_remove(shown);
+            let mut kept = kept.content.lines.swap_remove(shown);
+            if let (Some(top), None) = (choice.top, choice.sort) {
+                kept.truncate(top);
+            }
             lines.extend(kept.into_iter().map(|line| line.of(index, &names[index], &choice)));
         }
         if let Some((column, reverse)) = choice.sort {
             let largest_first = column.field(choice.kind).largest_first != reverse;
             lines.sort_by(|a, b| a.key.order(&b.key, largest_first));
+            lines.truncate(choice.top.unwrap_or(usize::MAX));
         }
         Self { choice, names, lines, others, refused: collection.refused }
     }
@@ -141,6 +148,12 @@ impl Tabulation {
     #[must_use]
     pub fn on_terminal(&self, style: Style) -> String {
         let mut table = self.stacked();
+        if let Some(at) = self.choice.columns.iter().position(|column| *column == Column::PLATFORM) {
+            let short = names::short(&self.names);
+            for (row, line) in table.rows.iter_mut().zip(&self.lines) {
+                row.to_mut()[at] = Value::Text(Arc::clone(&short[line.report]));
+            }
+        }
         for (heading, column) in table.columns.iter_mut().zip(&self.choice.columns) {
             heading.folds = *column == Column::TIMER || column.field(self.choice.kind).is_of_report();
         }

@@ -34,9 +34,31 @@ pub fn runs_of(names: &[String]) -> Vec<String> {
     names.chunk_by(follows).flat_map(told).collect()
 }
 
+/// What was found, without what comes of it: a sentence up to the first colon or semicolon that is not in brackets.
+#[must_use]
+pub fn first_part(sentence: &str) -> &str {
+    let mut depth = 0_i32;
+    for (at, c) in sentence.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            ':' | ';' if depth == 0 && sentence[at + 1..].starts_with(' ') => return &sentence[..at],
+            _ => {}
+        }
+    }
+    sentence
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_comes_of_it_is_left_out() {
+        assert_eq!(first_part("it is a guest (of: KVM); so wait"), "it is a guest (of: KVM)");
+        assert_eq!(first_part("slack: 50 µs"), "slack");
+        assert_eq!(first_part("it is at 12:30 µs"), "it is at 12:30 µs");
+    }
 
     #[test]
     fn one_is_no_plural() {

@@ -139,13 +139,47 @@ fn is_mark(c: char) -> bool {
     ",.;:)".contains(c)
 }
 
-/// Appends `text` to `out`, folded to `width`: the first line after `first`, the others after `next`.
+/// On narrower terminals words are broken that are longer than a line.
+const PHONE: usize = 60;
+/// Beside a heading text is folded to no fewer characters than these; where there is no room for them, it stands below.
+const BESIDE: usize = 26;
+
+/// Appends `text` to `out`, folded to `width`: the first line after `first`, the others after `next`; below `first` where it is so long that
+/// beside it nothing could be read.
 pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
-    let room = width.saturating_sub(columns(next).max(columns(first))).max(20);
-    for (number, line) in wrap(text, room).iter().enumerate() {
+    let margin = columns(next).max(columns(first));
+    if width < margin + BESIDE && margin > 8 {
+        return below(out, first, next, text, width);
+    }
+    let room = width.saturating_sub(margin).max(20);
+    // Where hardly anything fits, calls do not, either.
+    let folded = |line: String| if width < PHONE { fold_name(&line, room) } else { line };
+    let lines: Vec<String> = wrap(text, room).into_iter().map(folded).collect();
+    for (number, line) in lines.iter().flat_map(|line| line.lines()).enumerate() {
         out.push_str(if number == 0 { first } else { next });
         out.push_str(line);
         out.push('\n');
+    }
+}
+
+/// The heading in lines of its own, and the text indented a little. A heading that is but a sign stays before the text.
+fn below(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
+    let comment = if first.starts_with("# ") { "# " } else { "" };
+    let head = first[comment.len()..].trim();
+    let sign = head.chars().count() <= 2 && !head.contains(char::is_alphanumeric);
+    let mut indent = format!("{comment}    ");
+    if sign {
+        let lead = if head.is_empty() { indent.clone() } else { format!("{indent}{head} ") };
+        indent += if next.chars().count() > first.trim_end().chars().count() { "  " } else { "" };
+        return hang(out, &lead, &indent, text, width);
+    }
+    let blanks = first[comment.len()..].len() - first[comment.len()..].trim_start().len();
+    let lead = format!("{comment}{}", " ".repeat(blanks.min(2)));
+    for (number, line) in wrap(head, width.saturating_sub(lead.len()).max(20)).iter().enumerate() {
+        *out += &format!("{lead}{}{line}\n", if number == 0 { "" } else { "  " });
+    }
+    if !text.is_empty() {
+        hang(out, &indent, &indent, text, width);
     }
 }
 
@@ -171,7 +205,7 @@ pub fn fold_name(name: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::text::{clipped, fold_name, plain, shortened, wrap};
+    use crate::text::{clipped, fold_name, hang, plain, shortened, wrap};
     use proptest::prelude::*;
 
     #[test]
@@ -209,6 +243,22 @@ mod tests {
         assert_eq!(fold_name("short", 10), "short");
         assert_eq!(fold_name("時時時", 4), "時時\n時", "each takes two columns");
         assert_eq!(clipped("abcdef", 4), "abc…");
+    }
+
+    #[test]
+    fn beside_a_long_heading_nothing_could_be_read() {
+        let hung = |first: &str, text: &str, width| {
+            let mut out = String::new();
+            hang(&mut out, first, &" ".repeat(first.chars().count()), text, width);
+            out
+        };
+        assert_eq!(hung("sleep 1 ms      ", "takes 1 ms", 80), "sleep 1 ms      takes 1 ms\n");
+        assert_eq!(hung("sleep 1 ms      ", "takes 1 ms", 40), "sleep 1 ms\n    takes 1 ms\n");
+        assert_eq!(hung("               → ", "wait", 40), "    → wait\n");
+        assert_eq!(hung("# OS            ", "Debian", 40), "# OS\n#     Debian\n");
+        assert_eq!(hung("# frequency     ", "unknown", 40), "# frequency\n#     unknown\n");
+        let long = hung("  clock-nanosleep-monotonic  ", &"a loop that reads the clock ".repeat(3), 40);
+        assert!(long.lines().all(|line| line.chars().count() <= 40), "{long}");
     }
 
     proptest! {

@@ -11,6 +11,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   timermeter check                       what makes figures worse here
   timermeter check --counter             whether a program may read the raw counter of the CPU
+  timermeter check --from report.json    what made them worse on another machine, or then
   timermeter check --tune                what would be changed; changes nothing
   sudo timermeter check --tune --apply   changes it, and writes down what it was
   sudo timermeter check --tune --undo    sets all of it back
@@ -27,6 +28,12 @@ pub struct CheckArgs {
     /// or unsafe, with the evidence, what it gains and what it risks
     #[arg(long, conflicts_with = "tune")]
     pub counter: bool,
+    /// Judge the machine of this report (JSON) instead of this one
+    #[arg(long, value_name = "REPORT", conflicts_with_all = ["cpu", "tune", "counter", "sources"])]
+    pub from: Option<PathBuf>,
+    /// All findings, those that are fine too, each with what to do; without it what to do about problems only
+    #[arg(long, short)]
+    pub verbose: bool,
     /// Tell instead which settings of the kernel would be changed to make the machine quieter, and what else could be done
     #[arg(long)]
     pub tune: bool,

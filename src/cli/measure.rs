@@ -90,6 +90,9 @@ pub struct MeasureArgs {
     /// Write LaTeX as a document and HTML as a page, where they are a table for one otherwise
     #[arg(long)]
     pub standalone: bool,
+    /// The whole machine above the table, and not a line of it
+    #[arg(long, short)]
+    pub verbose: bool,
     /// Write what was measured to this file as well; its ending says how: .json, .csv, .md, .html, .tex, .dat (gnuplot) or .txt
     /// (repeatable)
     #[arg(long = "export", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Export::parse))]
@@ -129,6 +132,7 @@ impl MeasureArgs {
             cpu: self.cpu,
             format: self.format,
             standalone: self.standalone,
+            verbose: self.verbose,
         })
     }
 
@@ -235,6 +239,9 @@ pub struct RehearseArgs {
     /// Write LaTeX as a document and HTML as a page, where they are a table for one otherwise
     #[arg(long)]
     pub standalone: bool,
+    /// The whole machine above the table, and not a line of it
+    #[arg(long, short)]
+    pub verbose: bool,
 }
 
 /// Arguments of the process that measures one operation.

@@ -19,6 +19,7 @@ Examples:
   timermeter pick 2ms --counts thread
   timermeter pick 5us --runtime java
   timermeter pick 1ms --needs threads,no-slew --from report.json
+  timermeter pick --every 1ms                        how exactly 1 ms can be waited for
   timermeter pick --every 1ms --within 50us --share 99% --overhead 2%";
 
 /// Arguments of `pick`.
@@ -40,15 +41,16 @@ pub struct PickArgs {
     /// All clocks with the reason why each was not picked, what the error is made of, and what it means for benchmark harnesses
     #[arg(long)]
     pub all: bool,
-    /// Pick a method to wait with instead of a clock: one that is to wake up this often, as in 1ms
-    #[arg(long, value_name = "TIME", value_parser = super::values::period, allow_hyphen_values = true, requires = "within",
+    /// Pick a method to wait with instead of a clock: one that is to wake up this often, as in 1ms; without --within the one that is least
+    /// late
+    #[arg(long, value_name = "TIME", value_parser = super::values::period, allow_hyphen_values = true,
           conflicts_with_all = ["duration", "rate", "needs", "settable"])]
     pub every: Option<u64>,
     /// By how much a wait may be late, or early, as in 50us
     #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, requires = "every")]
     pub within: Option<Nanos>,
     /// The share of waits that has to be within --within, as in 99.9%
-    #[arg(long, value_name = "SHARE", default_value = "99%", value_parser = share, allow_hyphen_values = true, requires = "every")]
+    #[arg(long, value_name = "SHARE", default_value = "99%", value_parser = share, allow_hyphen_values = true, requires = "within")]
     pub share: f64,
     /// How sure the error has to be kept
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]

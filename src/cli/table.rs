@@ -78,6 +78,9 @@ pub struct TableArgs {
     /// Sort the other way round; without `--sort`, by Quality, or median lateness
     #[arg(long)]
     pub reverse: bool,
+    /// The first N rows: of each report, or of all where they are sorted together
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::values::whole::<usize>(1..=1_000_000))]
+    pub top: Option<usize>,
     /// Show timers without figures too
     #[arg(long)]
     pub all: bool,
@@ -142,6 +145,7 @@ impl TableArgs {
             layout: self.layout,
             sort: self.sort.or(self.reverse.then_some(best)).map(|column| (column, self.reverse)),
             all: self.all,
+            top: self.top,
         }
     }
 }

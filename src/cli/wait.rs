@@ -31,11 +31,14 @@ Examples:
 /// Arguments of `wait`.
 #[derive(Clone, Debug, Args)]
 pub struct WaitArgs {
-    /// How long to wait: times and ranges by decades, as in 50us,1ms..100ms, from 2ns to 60s (repeatable, or with commas); no other
-    /// lengths are measured, but for the random ones that tell the granularity
+    /// How long to wait: times and ranges by decades, as in 50us,1ms..100ms, from 2ns to 60s (repeatable, or with commas). Single
+    /// lengths are waited and nothing else; of a range the granularity is told, too, by random lengths
     /// [default: 1us..50ms, and rounds of 30 ms to 1 s; with --quick 1us, 100us, 1ms, 10ms, and 30 ms to 300 ms]
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = lengths, allow_hyphen_values = true)]
     pub durations: Vec<Lengths>,
+    /// Tell granularity and shortest wait where single lengths are named, too, by waits of random lengths
+    #[arg(long, requires = "durations")]
+    pub granularity: bool,
     /// Start rounds for this long (30s, 5m, 1h; seconds without a unit), instead of a fixed number of them, and leave out waits of 30 ms
     /// to 1 s that were not asked for
     #[arg(long = "for", value_name = "TIME", value_parser = values::seconds, allow_hyphen_values = true)]
@@ -148,12 +151,22 @@ impl WaitArgs {
     pub fn first_look(common: WaitingArgs) -> Self {
         Self {
             durations: Vec::new(),
+            granularity: false,
             span: None,
             histogram: None,
             break_at: None,
             plan: None,
             common: WaitingArgs { quick: true, ..common },
         }
+    }
+}
+
+impl WaitArgs {
+    /// Whether nothing but the lengths that are named is waited.
+    #[must_use]
+    pub fn only_lengths(&self) -> bool {
+        let single = |lengths: &Lengths| lengths.0.len() == 1;
+        !self.granularity && !self.durations.is_empty() && self.durations.iter().all(single)
     }
 }
 

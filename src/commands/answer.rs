@@ -1,13 +1,15 @@
 //! `timermeter` alone: which clock to use on this machine, in a few lines.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use super::first_look::{first_look, first_waits};
-use super::{CommandError, terminal_style};
+use super::{CommandError, failed, terminal_style};
 use crate::cli::AnswerArgs;
 use crate::method::Answer;
 use crate::method::answer::WAIT_NS;
-use crate::model::{Platform, Report};
+use crate::model::{Platform, Report, WaitRow};
+use crate::report::read;
 use crate::suitability::{self, Severity};
 use crate::text::hang;
 
@@ -20,6 +22,8 @@ const CLOCKS: [&[&str]; 3] = [
 ];
 /// The ways to wait: what a sleep is, and what the timer slack does not concern.
 const WAITS: [&str; 2] = ["nanosleep", "timerfd"];
+/// Columns that it takes where no terminal says how many there are.
+const USUAL: usize = 80;
 /// A change of the core's frequency while it was measured that is worth telling.
 /// *Judgement*.
 const RESTLESS: f64 = 0.03;
@@ -27,8 +31,27 @@ const RESTLESS: f64 = 0.03;
 /// Runs the command.
 ///
 /// # Errors
-/// When no clock can be measured, or the output cannot be written.
-pub fn run(args: AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+/// When no clock can be measured, a report cannot be read, or the output cannot be written.
+pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+    let (report, waits, waited) = if args.from.is_empty() { measured()? } else { kept(&args.from)? };
+    let answer = Answer::of(&report, &waits, unquiet(&report));
+    if args.json {
+        writeln!(output, "{}", super::pretty(&answer)?)?;
+        return Ok(output.flush()?);
+    }
+    let columns = terminal_style().width.map_or(USUAL, |_| terminal_style().columns());
+    for (heading, text) in answer.lines(report.platform.os.family == "linux", waited) {
+        let mut line = String::new();
+        hang(&mut line, &format!("{heading:<16}"), &" ".repeat(16), &text, columns);
+        output.write_all(line.as_bytes())?;
+    }
+    Ok(output.flush()?)
+}
+
+/// The clocks, what waited, and whether any was to wait.
+type Measured = (Report, Vec<WaitRow>, bool);
+
+fn measured() -> Result<Measured, CommandError> {
     let is_here = |id: &&&str| timers::find(id).is_some_and(|entry| (entry.availability)().is_ok());
     let clocks: Vec<String> =
         CLOCKS.iter().filter_map(|any| any.iter().find(is_here)).map(|id| (*id).to_owned()).collect();
@@ -36,24 +59,31 @@ pub fn run(args: AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError>
     let waits_here = |id: &&str| timers::waits::find(id).is_some_and(|entry| (entry.availability)().is_ok());
     let waits: Vec<&str> = WAITS.into_iter().filter(waits_here).collect();
     let waited = if waits.is_empty() { Vec::new() } else { first_waits(&waits, WAIT_NS)?.waits };
-    let answer = Answer::of(&report, &waited, unquiet(&report));
-    if args.json {
-        writeln!(output, "{}", super::pretty(&answer)?)?;
-    } else {
-        for (heading, text) in answer.lines(report.platform.os.family == "linux") {
-            let mut line = String::new();
-            hang(&mut line, &format!("{heading:<16}"), &" ".repeat(16), &text, terminal_style().columns());
-            output.write_all(line.as_bytes())?;
-        }
-    }
-    Ok(output.flush()?)
+    Ok((report, waited, !waits.is_empty()))
+}
+
+/// The first of the reports that has clocks, with the waits of all of them.
+fn kept(files: &[PathBuf]) -> Result<Measured, CommandError> {
+    let reports = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let waits: Vec<WaitRow> = reports.iter().flat_map(|report| &report.waits).cloned().collect();
+    let usual = |id: &&&str| waits.iter().any(|row| row.id == **id);
+    let told = WAITS.iter().filter(usual).filter_map(|id| waits.iter().find(|row| row.id == *id));
+    let told: Vec<WaitRow> = told.cloned().collect();
+    let clocks = reports.into_iter().find(|report| !report.timers.is_empty());
+    let clocks = clocks.ok_or_else(|| {
+        failed("no report has clocks: `timermeter probe -o report.json` writes one that does")
+    })?;
+    Ok((clocks, told, false))
 }
 
 /// What makes figures worse here and now, with its size where there is one.
 fn unquiet(report: &Report) -> Vec<String> {
     let platform: &Platform = &report.platform;
     let problems = suitability::judge(platform);
-    let problems = problems.iter().filter(|finding| finding.severity == Severity::Problem);
+    // The clock source has a line of its own.
+    let problems = problems.iter().filter(|finding| {
+        finding.severity == Severity::Problem && !["clock-source", "tsc"].contains(&finding.code.as_str())
+    });
     let mut told: Vec<String> = problems
         .map(|finding| match finding.code.as_str() {
             "load" => {

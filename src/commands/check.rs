@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{CommandError, terminal_style};
+use super::{CommandError, failed, terminal_style};
 use crate::cli::{CheckArgs, ShortFormat};
 use crate::common_time;
 use crate::input;
 use crate::model::Platform;
 use crate::platform;
+use crate::report::read;
 use crate::suitability::watched::Watched;
 use crate::suitability::{self, Finding, Severity};
 use crate::table::Style;
-use crate::text::{hang, plain};
+use crate::text::{first_part, hang, plain};
 use crate::watching::{kept, tally};
 
 /// Years of watching, unless something happens each second.
@@ -31,29 +32,36 @@ struct Checked {
 /// Runs the command. Returns whether nothing is a problem.
 ///
 /// # Errors
-/// When the CPU cannot be had, or the output cannot be written.
+/// When the CPU cannot be had, the report cannot be read, or the output cannot be written.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let cpu = match args.cpu {
-        Some(cpu) => super::usable(cpu).map(|()| Some(cpu))?,
-        None => platform::quietest_cpu(&timers::allowed_cpus().unwrap_or_default()),
+    let (platform, date) = match &args.from {
+        Some(file) => read(file).map(|report| (report.platform, report.created)).map_err(failed)?,
+        None => {
+            let cpu = match args.cpu {
+                Some(cpu) => super::usable(cpu).map(|()| Some(cpu))?,
+                None => platform::quietest_cpu(&timers::allowed_cpus().unwrap_or_default()),
+            };
+            if args.sources {
+                return super::sources::run(args, output);
+            }
+            if args.tune {
+                return super::tune::run(args, cpu, output);
+            }
+            (common_time::identify(cpu), humantime::format_rfc3339_seconds(timers::date()).to_string())
+        }
     };
-    if args.sources {
-        return super::sources::run(args, output);
-    }
-    if args.tune {
-        return super::tune::run(args, cpu, output);
-    }
-    let platform = common_time::identify(cpu);
     let mut findings = suitability::judge(&platform);
-    findings.extend(watched());
-    findings.sort_by_key(|finding| finding.severity);
+    if args.from.is_none() {
+        findings.extend(watched());
+        findings.sort_by_key(|finding| finding.severity);
+    }
     let fit = suitability::fit(&findings);
     match args.format {
         ShortFormat::Json => {
-            let date = humantime::format_rfc3339_seconds(timers::date()).to_string();
-            writeln!(output, "{}", super::pretty(&Checked { date, fit, findings, platform })?)?;
+            writeln!(output, "{}", super::pretty(&Checked { date, fit, findings, platform })?)?
         }
-        ShortFormat::Table => write!(output, "{}", table(&findings, terminal_style()))?,
+        ShortFormat::Table if args.verbose => write!(output, "{}", table(&findings, terminal_style()))?,
+        ShortFormat::Table => write!(output, "{}", in_short(&findings, terminal_style()))?,
     }
     Ok(fit)
 }
@@ -70,26 +78,73 @@ fn watched() -> Option<Finding> {
     Some(suitability::watched::watched(&Watched { date, lasted, events }))
 }
 
+/// What is judged of the clocks themselves: all else is of what stands around them.
+const OF_CLOCKS: [&str; 2] = ["clock-source", "tsc"];
+
+/// Whether the clocks are good, problems with what to do, and of notes what was found.
+fn in_short(findings: &[Finding], style: Style) -> String {
+    let of_clocks = || findings.iter().filter(|finding| OF_CLOCKS.contains(&finding.code.as_str()));
+    let bad = of_clocks().find(|finding| finding.severity == Severity::Problem);
+    let told = bad.or_else(|| of_clocks().find(|finding| finding.code == OF_CLOCKS[0]));
+    let mut out = String::new();
+    if let Some(finding) = told {
+        let word = match finding.severity {
+            Severity::Problem => "not good",
+            Severity::Unknown => "unknown",
+            Severity::Note | Severity::Ok => "good",
+        };
+        hang(
+            &mut out,
+            "",
+            "  ",
+            &format!("The clock is {word} — {}.", plain(&finding.message)),
+            style.columns(),
+        );
+    }
+    let shown: Vec<&Finding> = findings
+        .iter()
+        .filter(|finding| matches!(finding.severity, Severity::Problem | Severity::Note))
+        .collect();
+    let widest = shown.iter().map(|finding| finding.code.len()).max().unwrap_or(0);
+    for finding in shown {
+        let is_told = told.is_some_and(|told| told.code == finding.code);
+        let message = if is_told { "as above" } else { &finding.message };
+        let text = if finding.severity == Severity::Problem { message } else { first_part(message) };
+        out += &lines(
+            finding,
+            text,
+            finding.advice.as_deref().filter(|_| finding.severity == Severity::Problem),
+            widest,
+            style,
+        );
+    }
+    hang(&mut out, "", "", &format!("{} → -v: all of it", summary(findings)), style.columns());
+    out
+}
+
 /// One finding after the other, and how many there are of each severity.
 #[must_use]
 pub fn table(findings: &[Finding], style: Style) -> String {
     let widest = findings.iter().map(|finding| finding.code.len()).max().unwrap_or(0);
+    let each = findings
+        .iter()
+        .map(|finding| lines(finding, &finding.message, finding.advice.as_deref(), widest, style));
+    each.collect::<String>() + "\n" + &summary(findings) + "\n"
+}
+
+/// A finding, its severity painted.
+fn lines(finding: &Finding, message: &str, advice: Option<&str>, widest: usize, style: Style) -> String {
     let margin = " ".repeat(9 + widest + 2);
-    let mut out = String::new();
-    for finding in findings {
-        let first = format!("{:9}{:widest$}  ", finding.severity.word(), finding.code);
-        let mut text = String::new();
-        hang(&mut text, &first, &margin, &plain(&finding.message), style.columns());
-        if let Some(advice) = &finding.advice {
-            let (arrow, below) = (format!("{margin}→ "), format!("{margin}  "));
-            hang(&mut text, &arrow, &below, &plain(advice), style.columns());
-        }
-        // The severity is the first word of its lines.
-        let (word, rest) = text.split_at(finding.severity.word().len());
-        out += &style.paint(colour(finding.severity), word);
-        out += rest;
+    let first = format!("{:9}{:widest$}  ", finding.severity.word(), finding.code);
+    let mut text = String::new();
+    hang(&mut text, &first, &margin, &plain(message), style.columns());
+    if let Some(advice) = advice {
+        let (arrow, below) = (format!("{margin}→ "), format!("{margin}  "));
+        hang(&mut text, &arrow, &below, &plain(advice), style.columns());
     }
-    out + "\n" + &summary(findings) + "\n"
+    // The severity is the first word of its lines.
+    let (word, rest) = text.split_at(finding.severity.word().len());
+    style.paint(colour(finding.severity), word) + rest
 }
 
 fn colour(severity: Severity) -> &'static str {
@@ -144,6 +199,22 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn in_short_it_begins_with_the_clock_and_has_remedies_of_problems_only() {
+        let mut findings = findings();
+        findings.push(Finding {
+            code: "ntp".into(),
+            severity: Severity::Note,
+            message: "it is slewed (now: a little), so: wait".into(),
+            advice: Some("wait".into()),
+        });
+        let text = in_short(&findings, Style { width: Some(80), colour: false });
+        assert!(text.starts_with("The clock is not good — the clock source is hpet: "), "{text}");
+        assert!(text.contains("\nnote     ntp           it is slewed (now: a little), so\n"), "{text}");
+        assert!(text.contains("→ the clock source is hpet") && !text.contains("hostile"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 
     #[test]

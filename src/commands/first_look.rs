@@ -133,6 +133,10 @@ fn waited(report: &Report) -> Result<Report, CommandError> {
     if !lengths.is_empty() && report.periods.is_empty() {
         let lengths: Vec<String> = lengths.iter().map(|ns| format!("{ns}ns")).collect();
         words.extend(["--durations".to_owned(), lengths.join(",")]);
+        let mut figures = report.waits.iter().filter_map(|row| row.figures.as_ref());
+        if figures.any(|figures| !figures.steps.is_empty()) {
+            words.push("--granularity".to_owned());
+        }
     }
     if each(&|conditions| format!("{:?}", conditions.cpu)).len() > 1 {
         words.extend(["--cpu".into(), "all".into()]);

@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use super::{CommandError, failed, probe, report_of, terminal_style, wait};
 use crate::cli::{Cpus, InspectArgs, ProbeArgs, WaitArgs, WaitingArgs};
 use crate::input;
-use crate::model::{PeriodRow, Report, Status, TimerRow, WaitConditions, WaitRow, Warning};
+use crate::model::{
+    Outcome, PeriodRow, Report, Status, TimerRow, USUAL_WAIT_NS, WaitConditions, WaitRow, Warning,
+};
 use crate::recording::{LONGEST_TRACE, Recording, is_packed};
 use crate::report::facts::facts_of_timer;
-use crate::report::machine::{facts_of, name};
+use crate::report::machine::{facts_of, in_a_line, name};
 use crate::report::plot::Plot;
 use crate::report::plot::svg::standalone;
 use crate::report::terminal::{listed, machine};
@@ -19,7 +21,8 @@ use crate::report::waits::{facts_of_period, facts_of_waits, named};
 use crate::report::{self, Fact, WholeFile};
 use crate::selection::select;
 use crate::table::Style;
-use crate::text::{clipped, hang};
+use crate::text::numbers::short_time;
+use crate::text::{clipped, counted, first_part, hang, plain};
 
 /// Lines wider than this are hard to read; figures are not drawn wider.
 const WIDEST: u16 = 100;
@@ -40,14 +43,16 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let waiting = report.waits.iter().map(|row| row.id.as_str());
     let ticking = report.periods.iter().map(|row| row.id.as_str());
     let ids: Vec<&str> = read.chain(waiting).chain(ticking).collect();
-    let wanted = select(&args.timers, &ids).map_err(|error| {
+    let wanted_ids = select(&args.timers, &ids).map_err(|error| {
         CommandError::Usage(match &args.from {
             Some(path) => format!("'{}': {}", path.display(), error.among(&ids)),
             None => error.to_string(),
         })
     })?;
-    let rows: Vec<&TimerRow> = report.timers.iter().filter(|row| wanted.contains(&row.id.as_str())).collect();
-    let waits: Vec<&WaitRow> = report.waits.iter().filter(|row| wanted.contains(&row.id.as_str())).collect();
+    let rows: Vec<&TimerRow> =
+        report.timers.iter().filter(|row| wanted_ids.contains(&row.id.as_str())).collect();
+    let waits: Vec<&WaitRow> =
+        report.waits.iter().filter(|row| wanted_ids.contains(&row.id.as_str())).collect();
     let mut written = Vec::new();
     if let Some(folder) = &svg {
         let (machine, among) = (name(&report), conditions(&waits));
@@ -61,25 +66,24 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     }
     let mut style = terminal_style();
     style.width = Some(style.width.unwrap_or(80).clamp(40, WIDEST));
+    let wanted = Wanted { whole: args.verbose, style };
+    let ticks: Vec<&PeriodRow> =
+        report.periods.iter().filter(|row| wanted_ids.contains(&row.id.as_str())).collect();
     let mut text = String::new();
     for row in &rows {
-        describe(&mut text, row, style);
+        wanted.clock(&mut text, row);
     }
     let among = conditions(&waits);
     for row in &waits {
-        let id = named(&row.id, &row.conditions, &among);
-        describe_waiting(&mut text, [&id, &row.label], &facts_of_waits(row), style);
-        explain(&mut text, Plot::all_of_waits(row), &row.warnings, style);
+        let names = [&named(&row.id, &row.conditions, &among), &row.label];
+        wanted.show(&mut text, names, &facts_of_waits(row), || Plot::all_of_waits(row), &row.warnings);
     }
-    let ticks: Vec<&PeriodRow> =
-        report.periods.iter().filter(|row| wanted.contains(&row.id.as_str())).collect();
     let among: Vec<&WaitConditions> = ticks.iter().map(|row| &row.conditions).collect();
     for row in &ticks {
-        let id = named(&row.id, &row.conditions, &among);
-        describe_waiting(&mut text, [&id, &row.label], &facts_of_period(row), style);
-        explain(&mut text, Vec::new(), &row.warnings, style);
+        let names = [&named(&row.id, &row.conditions, &among), &row.label];
+        wanted.show(&mut text, names, &facts_of_period(row), Vec::new, &row.warnings);
     }
-    text += &machine(&facts_of(&report), style);
+    text += &wanted.end(&report);
     for path in written {
         text += &format!("# written: {}\n", path.display());
     }
@@ -188,25 +192,121 @@ fn file_name(id: &str) -> String {
 const BOLD: &str = "1";
 const YELLOW: &str = "33";
 
-fn describe(out: &mut String, row: &TimerRow, style: Style) {
-    *out += &style.paint(BOLD, &clipped(&row.id, 200));
-    *out += &format!("  {}\n\n", clipped(&row.label, 200));
-    *out += &listed("", &facts_of_timer(row), style);
-    let plots = Plot::all_of(row);
-    if plots.is_empty() {
-        *out += if row.observations.is_some() {
-            "\nThis report holds no figures: it was written by an older version, or published elsewhere.\n"
-        } else {
-            "\nNothing was observed of it.\n"
-        };
-    }
-    explain(out, plots, &row.warnings, style);
+/// What is told of each timer where not all is asked for: what it is good for, and what may be wrong with it.
+const BRIEF: [&str; 13] = [
+    "status",
+    "reason",
+    "remedy",
+    "Quality",
+    "accuracy",
+    "cost",
+    "spread",
+    "trust",
+    "conditions",
+    "granularity",
+    "period",
+    "rate error",
+    "late to its grid",
+];
+/// Facts of which there may be one a length: the first, the one of the usual length, and the last are told.
+const EACH_LENGTH: &str = "lateness";
+/// Caveats that are told where not all is asked for.
+const CAVEATS: usize = 4;
+
+/// How much is wanted, and how it is to look.
+struct Wanted {
+    whole: bool,
+    style: Style,
 }
 
-fn describe_waiting(out: &mut String, [id, label]: [&str; 2], facts: &[Fact], style: Style) {
-    *out += &style.paint(BOLD, &clipped(id, 200));
-    *out += &format!("  {}\n\n", clipped(label, 200));
-    *out += &listed("", facts, style);
+impl Wanted {
+    fn clock(&self, out: &mut String, row: &TimerRow) {
+        let plots = || Plot::all_of(row);
+        self.show(out, [&row.id, &row.label], &facts_of_timer(row), plots, &row.warnings);
+        if self.whole && plots().is_empty() {
+            *out += if row.observations.is_some() {
+                "This report holds no figures: it was written by an older version, or published elsewhere.\n\n"
+            } else {
+                "Nothing was observed of it.\n\n"
+            };
+        }
+    }
+
+    fn show(
+        &self,
+        out: &mut String,
+        [id, label]: [&String; 2],
+        facts: &[Fact],
+        plots: impl FnOnce() -> Vec<Plot>,
+        warnings: &[Warning],
+    ) {
+        let id = clipped(id, 200);
+        let mut head = String::new();
+        hang(&mut head, "", "  ", &format!("{id} {}", clipped(label, 200)), self.style.columns());
+        // The id is what it begins with.
+        *out += &match head.strip_prefix(id.as_str()) {
+            Some(rest) => self.style.paint(BOLD, &id) + rest,
+            None => head,
+        };
+        out.push('\n');
+        if self.whole {
+            *out += &listed("", facts, self.style);
+            explain(out, plots(), warnings, self.style);
+        } else {
+            let brief = brief(facts);
+            *out += &listed("", &brief, self.style);
+            let is_new =
+                |warning: &&Warning| !brief.iter().any(|(_, told)| told.contains(&plain(&warning.message)));
+            caveats(out, &warnings.iter().filter(is_new).collect::<Vec<_>>(), self.style);
+        }
+    }
+
+    /// The machine: all of it, or a line.
+    fn end(&self, report: &Report) -> String {
+        if self.whole {
+            return machine(&facts_of(report), self.style);
+        }
+        let mut out = format!("# {}\n", in_a_line(report, self.style.columns().saturating_sub(2)));
+        hang(
+            &mut out,
+            "",
+            "  ",
+            "→ -v: verdicts, evidence, remedies, and what was observed, drawn",
+            self.style.columns(),
+        );
+        out
+    }
+}
+
+/// The facts that matter most, and verdicts that are not passed.
+fn brief(facts: &[Fact]) -> Vec<Fact> {
+    let lengths: Vec<&Fact> = facts.iter().filter(|(name, _)| *name == EACH_LENGTH).collect();
+    let usual = format!("at {}:", short_time(USUAL_WAIT_NS));
+    let usual = lengths.iter().find(|(_, told)| told.starts_with(&usual));
+    let telling: Vec<&&Fact> = lengths.first().into_iter().chain(usual).chain(lengths.last()).collect();
+    let is_failed = |told: &str| told.starts_with(Outcome::Fail.in_words());
+    let is_telling = |fact: &&Fact| match fact.0 {
+        EACH_LENGTH => telling.iter().any(|other| ***other == **fact),
+        name => BRIEF.contains(&name) || is_failed(&fact.1),
+    };
+    let short = |(name, told): &Fact| match *name {
+        "trust" => (*name, told.split(',').next().unwrap_or_default().to_owned()),
+        _ => (*name, told.clone()),
+    };
+    facts.iter().filter(is_telling).map(short).collect()
+}
+
+/// What was found, without what comes of it and what to do.
+fn caveats(out: &mut String, warnings: &[&Warning], style: Style) {
+    for warning in warnings.iter().take(CAVEATS) {
+        let [code, message] = [&warning.code, &warning.message].map(|text| clipped(text, LONGEST));
+        hang(out, "  ", "    ", &format!("{code}: {}", first_part(&message)), style.columns());
+    }
+    let more = warnings.len().saturating_sub(CAVEATS);
+    if more > 0 {
+        *out += &format!("  and {}\n", counted(more, "further caveat"));
+    }
+    out.push('\n');
 }
 
 fn explain(out: &mut String, plots: Vec<Plot>, warnings: &[Warning], style: Style) {

@@ -16,7 +16,7 @@ use crate::prober::sampling::Plan;
 use crate::report;
 use crate::table::Style;
 use crate::text::numbers::short_time;
-use crate::text::{clipped, hang, plain};
+use crate::text::{clipped, hang, plain, runs_of};
 
 /// How long an agent may take to say what it has.
 const AGENT_SECONDS: u64 = 30;
@@ -95,11 +95,13 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
                 listed.into_iter().partition(|timer| whole || !of_another_system(timer));
             output.write_all(page(&here, terminal_style()).as_bytes())?;
             if !others.is_empty() {
-                writeln!(
-                    output,
-                    "\n{} more are of other systems or processors: timermeter list --all",
+                let more = format!(
+                    "{} more are of other systems or processors: timermeter list --all",
                     others.len()
-                )?;
+                );
+                let mut text = String::from("\n");
+                hang(&mut text, "", "  ", &more, terminal_style().columns());
+                output.write_all(text.as_bytes())?;
             }
         }
     }
@@ -194,7 +196,8 @@ fn page(listed: &[Listed], style: Style) -> String {
             continue;
         }
         let alike = refused.iter().filter(|other| why(other) == why(timer));
-        let ids = alike.map(|other| clipped(&other.id, LONGEST_ID)).collect::<Vec<_>>().join(", ");
+        let ids: Vec<String> = alike.map(|other| clipped(&other.id, LONGEST_ID)).collect();
+        let ids = runs_of(&ids).join(", ");
         told.push(format!("{ids} — {}", reason(timer)));
     }
     told.iter().for_each(|text| hang(&mut out, "  ", "    ", text, style.columns()));

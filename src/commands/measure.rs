@@ -74,8 +74,11 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         Ok(None) => Ok(()),
         Err(why) => Err(CommandError::Failed(why)),
     });
-    let shown = Shown { args, report: &report, clock: &clock, measurements: &measurements };
+    let shown =
+        Shown { args, report: &report, clock: &clock, measurements: &measurements, whole: args.verbose };
     for (file, export) in exports.into_iter().zip(&args.exports) {
+        // A file is for later, when nobody remembers the machine.
+        let shown = Shown { whole: true, ..shown };
         file.commit(shown.render(export.format, Style::default())?.as_bytes()).map_err(failed)?;
     }
     if args.plot.as_deref().is_some_and(is_standard) {

@@ -197,10 +197,15 @@ fn write(files: Vec<OutputFile>, report: &Report) -> Result<(), CommandError> {
     Ok(())
 }
 
+/// What a report comes down to: which clock to use, or what to wait with.
+fn sentence(report: &Report) -> Option<String> {
+    in_a_sentence(report).or_else(|| waiting_in_a_sentence(report))
+}
+
 fn show(report: &Report, format: Format, notes: Detail, output: &mut dyn Write) -> Result<(), CommandError> {
     let style = terminal_style();
     if format == Format::Table {
-        if let Some(sentence) = in_a_sentence(report).or_else(|| waiting_in_a_sentence(report)) {
+        if let Some(sentence) = sentence(report) {
             let mut text = String::new();
             hang(&mut text, "", "  ", &sentence, style.columns());
             output.write_all(text.as_bytes())?;

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use super::first_look::first_look;
-use super::{CommandError, pick_wait, terminal_style};
+use super::{CommandError, failed, pick_wait, terminal_style};
 use crate::cli::{PickArgs, ShortFormat};
-use crate::method::choice::{Candidate, told};
-use crate::method::plan::Method;
+use crate::method::choice::{Candidate, Loser, told};
+use crate::method::plan::{Method, Plan};
 use crate::method::runtime::{host, hosts};
 use crate::method::snippet::snippet;
 use crate::method::{Choice, Language, Requirement, choose};
@@ -15,7 +15,7 @@ use crate::report::read;
 use crate::report::terminal::listed;
 use crate::table::Style;
 use crate::text::numbers::{percent, significant, time};
-use crate::text::{clipped, hang};
+use crate::text::{clipped, hang, runs_of};
 
 /// Runs the command. Returns whether a clock suffices.
 ///
@@ -37,7 +37,8 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
         ShortFormat::Table if args.all => output.write_all(page(&choice, terminal_style()).as_bytes())?,
         ShortFormat::Table => {
             let code = code(&report, &choice, args.language);
-            output.write_all(in_short(&choice, code, terminal_style()).as_bytes())?;
+            let others = others(&report, &choice)?;
+            output.write_all(in_short(&choice, code, &others, terminal_style()).as_bytes())?;
         }
     }
     output.flush()?;
@@ -78,6 +79,25 @@ fn requirement(args: &PickArgs) -> Result<Requirement, CommandError> {
     Ok(Requirement { counts: args.counts, needs, settable: args.settable, runtime, clocks, ..requirement })
 }
 
+/// The clocks that come next: where a language calls one only, those that it does not call by itself.
+fn others(report: &Report, choice: &Choice) -> Result<Vec<Loser>, CommandError> {
+    if choice.requirement.clocks.is_empty() {
+        return Ok(choice.others.clone());
+    }
+    let any = Requirement { clocks: Vec::new(), ..choice.requirement.clone() };
+    let all = choose(report, &any).map_err(failed)?;
+    let chosen = choice.picked.as_ref().or(choice.nearest.as_ref()).map(|chosen| &chosen.id);
+    // One that was picked before it speaks for itself.
+    let ahead = all.picked.filter(|picked| Some(&picked.id) != chosen).map(|picked| Loser {
+        in_short: format!("{}, error at most {} %", told(&picked.plan), percent(Some(picked.plan.error))),
+        reason: String::new(),
+        suffices: true,
+        plan: Some(picked.plan),
+        id: picked.id,
+    });
+    Ok(ahead.into_iter().chain(all.others).filter(|other| Some(&other.id) != chosen).collect())
+}
+
 /// Code for what was picked, in the language that was asked for, else in C where that calls such a clock.
 fn code(report: &Report, choice: &Choice, language: Option<Language>) -> Option<String> {
     let picked = choice.picked.as_ref()?;
@@ -88,9 +108,10 @@ fn code(report: &Report, choice: &Choice, language: Option<Language>) -> Option<
 /// Clocks that are told beside the one that was picked.
 const RUNNERS_UP: usize = 3;
 const LONGEST_ID: usize = 40;
+const LONGEST_REASON: usize = 100;
 
-/// What was picked, how to use it, and who comes next.
-fn in_short(choice: &Choice, code: Option<String>, style: Style) -> String {
+/// What was picked, how to use it, and who comes next: of `others`, which may be more than those that could be picked.
+fn in_short(choice: &Choice, code: Option<String>, others: &[Loser], style: Style) -> String {
     let mut out = String::new();
     let (title, shown) = match (&choice.picked, &choice.nearest) {
         (Some(picked), _) => ("measure with", Some(picked)),
@@ -102,16 +123,15 @@ fn in_short(choice: &Choice, code: Option<String>, style: Style) -> String {
     if let Some(Candidate { id, label, plan, notes }) = shown {
         let what =
             if label.contains(id.as_str()) || label == id { String::new() } else { format!(" ({id})") };
-        let share = |share: f64| percent(Some(share));
         let how = format!("{title} {}{what}: {} between two reads", clipped(label, 60), told(plan));
         hang(&mut out, "", "  ", &how, style.columns());
-        let figures = format!(
-            "error {} % at most; {} % of the time is spent reading; a campaign takes {}",
-            share(plan.error),
-            significant(plan.overhead * 100.0, 2),
+        let keeps = format!(
+            "error at most {} %; a campaign takes {}",
+            percent(Some(plan.error)),
             time(Some(plan.campaign_ns))
         );
-        hang(&mut out, "  ", "  ", &figures, style.columns());
+        hang(&mut out, "  ", "  ", &keeps, style.columns());
+        hang(&mut out, "  ", "  ", &costs(plan, &choice.requirement), style.columns());
         notes.iter().for_each(|note| hang(&mut out, "  → ", "    ", note, style.columns()));
     }
     if let Some(code) = code {
@@ -121,17 +141,39 @@ fn in_short(choice: &Choice, code: Option<String>, style: Style) -> String {
             out.push('\n');
         }
     }
-    let others = &choice.others[..choice.others.len().min(RUNNERS_UP)];
-    let widest = others.iter().map(|other| other.id.chars().count()).max().unwrap_or(0).min(LONGEST_ID);
-    if !others.is_empty() {
-        out += &format!("\nnext, of {} (with benchmark harnesses: --all)\n", choice.others.len());
-    }
-    for other in others {
-        let room = style.columns().saturating_sub(widest + 4).max(LONGEST_ID);
-        let id = clipped(&other.id, LONGEST_ID);
-        out += &format!("  {id:<widest$}  {}\n", clipped(&other.reason, room));
-    }
+    runners_up(&mut out, others, style);
     out
+}
+
+/// What measuring costs.
+fn costs(plan: &Plan, requirement: &Requirement) -> String {
+    let reading_ns = plan.campaign_ns * plan.overhead;
+    let share = |share: f64| significant(share * 100.0, 2);
+    let alone = reading_ns / (reading_ns + requirement.duration_ns);
+    match plan.method {
+        Method::Batch { .. } => format!(
+            "measuring costs {} a batch, {} % of the time; around each call it would take {} %",
+            time(Some(reading_ns)),
+            share(plan.overhead),
+            share(alone)
+        ),
+        _ => format!("measuring costs {} % of the time", share(plan.overhead)),
+    }
+}
+
+fn runners_up(out: &mut String, others: &[Loser], style: Style) {
+    let next = &others[..others.len().min(RUNNERS_UP)];
+    let widest = next.iter().map(|other| other.id.chars().count()).max().unwrap_or(0).min(LONGEST_ID);
+    if !next.is_empty() {
+        out.push('\n');
+        let heading = format!("next, of {} (all, and benchmark harnesses: --all)", others.len());
+        hang(out, "", "  ", &heading, style.columns());
+    }
+    for other in next {
+        let id = clipped(&other.id, LONGEST_ID);
+        let (first, below) = (format!("  {id:<widest$}  "), format!("  {:widest$}  ", ""));
+        hang(out, &first, &below, &clipped(&other.in_short, LONGEST_REASON), style.columns());
+    }
 }
 
 /// The answer for people.
@@ -168,8 +210,12 @@ fn page(choice: &Choice, style: Style) -> String {
         _ => {}
     }
     out += "\nthe others\n";
-    let others: Vec<_> = choice.others.iter().map(|other| (clipped(&other.id, 60), &other.reason)).collect();
-    out += &listed("  ", &others, style);
+    let suffice: Vec<_> = choice.others.iter().filter(|other| other.suffices).collect();
+    let suffice: Vec<_> = suffice.iter().map(|other| (clipped(&other.id, 60), &other.reason)).collect();
+    out += &listed("  ", &suffice, style);
+    for (ids, reason) in by_reason(&choice.others) {
+        hang(&mut out, "  ", "    ", &format!("{ids} — {reason}"), style.columns());
+    }
     out += "\nharnesses\n";
     for advice in &choice.harnesses {
         let clock = advice.clock.as_deref().map_or_else(String::new, |clock| format!(" (here {clock})"));
@@ -182,6 +228,24 @@ fn page(choice: &Choice, style: Style) -> String {
         );
     }
     out
+}
+
+/// Clocks that do not suffice, and why: those of one reason together.
+fn by_reason(others: &[Loser]) -> Vec<(String, String)> {
+    let mut told: Vec<(Vec<String>, String)> = Vec::new();
+    for other in others.iter().filter(|other| !other.suffices) {
+        let id = clipped(&other.id, 60);
+        // A reason may name the clock that it is of.
+        let same = |before: &(Vec<String>, String)| {
+            let own = before.0.first().map_or("", String::as_str);
+            before.1 == other.reason || before.1.replace(own, &id) == other.reason
+        };
+        match told.iter_mut().find(|before| same(before)) {
+            Some((ids, _)) => ids.push(id),
+            None => told.push((vec![id], other.reason.clone())),
+        }
+    }
+    told.into_iter().map(|(ids, reason)| (runs_of(&ids).join(", "), reason)).collect()
 }
 
 fn demands(requirement: &Requirement) -> String {

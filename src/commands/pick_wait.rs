@@ -6,7 +6,9 @@ use super::{CommandError, failed, terminal_style, wait};
 
 use crate::cli::{Lengths, PickArgs, RuntimeArgs, RuntimeName, ShortFormat, WaitArgs, WaitingArgs};
 use crate::method::runtime::host;
-use crate::method::waiting::{Punctuality, WaitChoice, Waiter, choose, promising, waits_to_prove};
+use crate::method::waiting::{
+    self, Exactness, Punctuality, WaitChoice, Waited, Waiter, choose, promising, waits_to_prove,
+};
 use crate::model::{Report, WaitRow};
 use crate::prober::waits::plan::WaitPlan;
 use crate::report::read;
@@ -20,9 +22,8 @@ use crate::text::{clipped, hang};
 /// # Errors
 /// When the requirement makes no sense, the report cannot be read, or nothing could be measured.
 pub fn run(args: &PickArgs, every_ns: f64, output: &mut dyn Write) -> Result<bool, CommandError> {
-    // The command line sees to it that there is one.
-    let within = args.within.map_or(every_ns / 20.0, |within| within.0);
-    let asked = Punctuality::new(every_ns, within, args.share, args.overhead)
+    let Some(within) = args.within else { return as_exactly_as_possible(args, every_ns, output) };
+    let asked = Punctuality::new(every_ns, within.0, args.share, args.overhead)
         .map_err(|error| CommandError::Usage(error.to_string()))?;
     let report = match &args.from {
         Some(path) => read(path).map_err(failed)?,
@@ -31,10 +32,91 @@ pub fn run(args: &PickArgs, every_ns: f64, output: &mut dyn Write) -> Result<boo
     let choice = choose(&report, &asked).map_err(failed)?;
     match args.format {
         ShortFormat::Json => writeln!(output, "{}", super::pretty(&choice)?)?,
-        ShortFormat::Table => output.write_all(page(&choice, terminal_style()).as_bytes())?,
+        ShortFormat::Table => output.write_all(page(&choice, args.all, terminal_style()).as_bytes())?,
     }
     output.flush()?;
     Ok(choice.picked.is_some())
+}
+
+/// Without a bound: what is least late.
+fn as_exactly_as_possible(
+    args: &PickArgs,
+    every_ns: f64,
+    output: &mut dyn Write,
+) -> Result<bool, CommandError> {
+    let report = waited(args, every_ns)?;
+    let found = waiting::as_exactly_as_possible(&report, every_ns).map_err(failed)?;
+    match args.format {
+        ShortFormat::Json => writeln!(output, "{}", super::pretty(&found)?)?,
+        ShortFormat::Table => output.write_all(exactness(&found, args.all, terminal_style()).as_bytes())?,
+    }
+    output.flush()?;
+    Ok(found.blocks.is_some() || found.punctual.is_some())
+}
+
+/// The waits of a report; without one those of all methods, few enough not to be waited for long.
+fn waited(args: &PickArgs, every_ns: f64) -> Result<Report, CommandError> {
+    /// Nanoseconds a method, and how many waits these are at least and at most: 90th percentiles take 50.
+    const EACH_NS: f64 = 1.5e8;
+    const WAITS: (f64, f64) = (6.0, 100.0);
+    if let Some(path) = &args.from {
+        return read(path).map_err(failed);
+    }
+    let waits = (EACH_NS / every_ns).clamp(WAITS.0, WAITS.1);
+    affordable("to see how exactly that is waited for", waits * every_ns / 1e9, every_ns)?;
+    let plan = WaitPlan::QUICK.at_least(waits as u32);
+    let length = vec![Lengths(vec![every_ns as u64])];
+    let wanted = WaitArgs { durations: length, plan: Some(plan), ..WaitArgs::first_look(whom(args)?) };
+    wait::record(&wanted)?.0.report().map_err(failed)
+}
+
+/// Methods that are told beside those that were picked.
+const RUNNERS_UP: usize = 5;
+
+/// What is least late, and what comes next.
+fn exactness(found: &Exactness, all: bool, style: Style) -> String {
+    let mut out = String::new();
+    let length = short_time(found.length_ns as f64);
+    let mut tell = |title: &str, waited: &Waited| {
+        let what = format!("{title} {} — {}", clipped(&waited.id, 60), clipped(&waited.label, 80));
+        hang(&mut out, "", "  ", &what, style.columns());
+        hang(&mut out, "  ", "  ", &lateness(waited), style.columns());
+    };
+    if let Some(waited) = &found.blocks {
+        tell(&format!("wait {length} with"), waited);
+    }
+    if let Some(waited) = &found.punctual {
+        tell("where it must not be late, and may compute:", waited);
+    }
+    let most = if all { found.others.len() } else { found.others.len().min(RUNNERS_UP) };
+    if most > 0 {
+        let rest = if most < found.others.len() { " (all of them: --all)" } else { "" };
+        out += &format!("\nnext, of {}{rest}\n", found.others.len());
+    }
+    let next: Vec<(String, String)> =
+        found.others[..most].iter().map(|waited| (of_several(waited, found), lateness(waited))).collect();
+    out + &listed("  ", &next, style)
+}
+
+/// Its id, with the conditions where it waited under several.
+fn of_several(waited: &Waited, found: &Exactness) -> String {
+    let all = found.others.iter().chain(&found.blocks).chain(&found.punctual);
+    let id = clipped(&waited.id, 60);
+    if all.filter(|other| other.id == waited.id).count() < 2 {
+        return id;
+    }
+    let slack =
+        waited.slack_ns.map_or_else(|| "no slack".into(), |ns| format!("slack {}", short_time(ns as f64)));
+    format!("{id} ({slack}, policy {})", clipped(&waited.policy, 20))
+}
+
+fn lateness(waited: &Waited) -> String {
+    let when = if waited.p50_ns < 0.0 { "early" } else { "late" };
+    let tail = [("p99", waited.p99_ns), ("p90", waited.p90_ns)];
+    let tail = tail.into_iter().find_map(|(name, ns)| Some(format!("{name} {}", time(Some(ns?)))));
+    let tail = tail.unwrap_or_else(|| format!("max {}", time(Some(waited.max_ns))));
+    let cpu = waited.cpu_ns.map_or_else(String::new, |ns| format!(", {} of CPU", time(Some(ns))));
+    format!("{} {when} ({tail}){cpu}", time(Some(waited.p50_ns.abs())))
 }
 
 /// A method is not measured for longer than this, in seconds.
@@ -45,7 +127,9 @@ fn measured(pick: &PickArgs, asked: &Punctuality) -> Result<Report, CommandError
     provable(asked)?;
     let length = vec![Lengths(vec![asked.every_ns as u64])];
     let record = |common: WaitingArgs, plan: WaitPlan| {
-        let args = WaitArgs { durations: length.clone(), plan: Some(plan), ..WaitArgs::first_look(common) };
+        // One that rounds does not keep a period.
+        let looked = WaitArgs { granularity: true, ..WaitArgs::first_look(common) };
+        let args = WaitArgs { durations: length.clone(), plan: Some(plan), ..looked };
         wait::record(&args)?.0.report().map_err(failed)
     };
     let all = whom(pick)?;
@@ -66,15 +150,17 @@ fn measured(pick: &PickArgs, asked: &Punctuality) -> Result<Report, CommandError
 /// Refuses what takes too long to prove.
 fn provable(asked: &Punctuality) -> Result<(), CommandError> {
     let Punctuality { every_ns, share, .. } = *asked;
-    let seconds = waits_to_prove(share) * every_ns / 1e9;
+    let what = format!("to prove a share of {} % of waits of {}", 100.0 * share, short_time(every_ns));
+    affordable(&what, waits_to_prove(share) * every_ns / 1e9, every_ns)
+}
+
+fn affordable(what: &str, seconds: f64, every_ns: f64) -> Result<(), CommandError> {
     if seconds <= MOST_SECONDS {
         return Ok(());
     }
     Err(CommandError::Usage(format!(
-        "to prove a share of {} % of waits of {} takes {seconds:.0} s for each method, which is not done for all: measure those that \
-         matter with `timermeter wait TIMER… --durations {} --for {seconds:.0}s -o report.json`, and give --from report.json",
-        100.0 * share,
-        short_time(every_ns),
+        "{what} takes {seconds:.0} s for each method, which is not done for all: measure those that matter with \
+         `timermeter wait TIMER… --durations {} --for {seconds:.0}s -o report.json`, and give --from report.json",
         short_time(every_ns).replace(' ', "").replace('µ', "u"),
     )))
 }
@@ -96,7 +182,7 @@ fn whom(pick: &PickArgs) -> Result<WaitingArgs, CommandError> {
     })
 }
 
-fn page(choice: &WaitChoice, style: Style) -> String {
+fn page(choice: &WaitChoice, all: bool, style: Style) -> String {
     let asked = &choice.asked;
     let most =
         asked.overhead.map_or_else(String::new, |most| format!(", at most {} of a CPU", percent(most)));
@@ -114,11 +200,14 @@ fn page(choice: &WaitChoice, style: Style) -> String {
         }
         (None, None) => out += "No method suffices, and none was measured.\n",
     }
-    out += "\nthe others\n";
+    let most = if all { choice.others.len() } else { choice.others.len().min(RUNNERS_UP) };
+    if most > 0 {
+        let rest = if most < choice.others.len() { " (all of them: --all)" } else { "" };
+        out += &format!("\nnext, of {}{rest}\n", choice.others.len());
+    }
     let others: Vec<(String, String)> =
-        choice.others.iter().map(|other| (named(other), in_short(other))).collect();
-    out += &listed("  ", &others, style);
-    out
+        choice.others[..most].iter().map(|other| (named(other), in_short(other))).collect();
+    out + &listed("  ", &others, style)
 }
 
 /// Its id.

@@ -29,8 +29,13 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let read = || {
         progress.step();
     };
-    let site =
-        site::publish(&args.reports, &args.output, Wanted { figures, pages }, &read).map_err(failed)?;
+    let site = site::publish(
+        &args.reports,
+        &args.output,
+        Wanted { figures, pages, sentence: Some(super::sentence) },
+        &read,
+    )
+    .map_err(failed)?;
     drop(progress);
     for reason in &site.left_out {
         tell(&format!("left out: {reason}"));

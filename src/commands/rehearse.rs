@@ -11,7 +11,7 @@ use crate::measure::operations;
 use crate::measure::rehearsal::{Kind, Rehearsed};
 use crate::measure::worker::{Instrument, Reply, Request};
 use crate::method::ClockFigures;
-use crate::report::machine::facts;
+use crate::report::machine::{facts, in_a_line};
 use crate::report::terminal::machine;
 use crate::table::{Column, Format, Notation, Style, Table, Value};
 use crate::text::numbers::{NOTHING, percent};
@@ -116,7 +116,10 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
         MeasureFormat::Latex => table(&outcome).write(whole(Format::Latex), output)?,
         MeasureFormat::Table => {
             let style = terminal_style();
-            output.write_all(machine(&facts(&report.platform, &report.frequency), style).as_bytes())?;
+            let whole = || machine(&facts(&report.platform, &report.frequency), style);
+            let line = || format!("# {}\n", in_a_line(&report, style.columns().saturating_sub(2)));
+            let head = if args.verbose { whole() } else { line() };
+            output.write_all(head.as_bytes())?;
             output.write_all(page(&outcome, style).as_bytes())?;
         }
     }
@@ -219,14 +222,14 @@ fn columns(outcome: &Outcome, separator: &str) -> String {
 fn table(outcome: &Outcome) -> Table<'static> {
     let percents = |heading| Column::right(heading, Notation::Fixed(2));
     let mut table = Table::new(vec![
-        Column::left("clock"),
+        Column { folds: true, ..Column::left("clock") },
         Column::left("method"),
         Column::written("calls"),
         Column::right("truth", Notation::Time),
         Column::right("found", Notation::Time),
         percents("error %"),
         percents("promised %"),
-        percents("of it clock %"),
+        percents("clock's %"),
         Column::left(""),
     ]);
     for promise in &outcome.promises {
@@ -247,12 +250,15 @@ fn table(outcome: &Outcome) -> Table<'static> {
 }
 
 fn page(outcome: &Outcome, style: Style) -> String {
-    let mut out = format!(
-        "# plans for {} % at {} % confidence; {} by long classic runs is the truth; promised holds what it varies by itself\n\n",
+    let told = format!(
+        "plans for {} % at {} % confidence; {} by long classic runs is the truth; promised holds what it varies by itself",
         outcome.error * 100.0,
         outcome.confidence * 100.0,
         outcome.operation
     );
+    let mut out = String::new();
+    crate::text::hang(&mut out, "# ", "#   ", &told, style.columns());
+    out.push('\n');
     let (mut failed, mut refused) = (Vec::new(), Vec::new());
     for promise in &outcome.promises {
         if promise.outcome.is_none() {
@@ -261,7 +267,7 @@ fn page(outcome: &Outcome, style: Style) -> String {
             reasons.push((who, promise.reason.clone().unwrap_or_default()));
         }
     }
-    out += &table(outcome).render(Format::Table);
+    out += &table(outcome).on_terminal(style, &|_| "");
     let total = outcome.kept + outcome.broken;
     let share =
         if total == 0 { NOTHING.to_owned() } else { percent(Some(outcome.kept as f64 / total as f64)) };

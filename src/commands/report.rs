@@ -50,7 +50,13 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
         commit(file, name, &drawn(&reports)?, 1, output)?;
     }
     if let Some((file, name)) = page {
-        commit(file, name, &page::render(&reports, &left_out).map_err(failed)?, reports.len(), output)?;
+        commit(
+            file,
+            name,
+            &page::render(&reports, &left_out, Some(super::sentence)).map_err(failed)?,
+            reports.len(),
+            output,
+        )?;
     }
     Ok(left_out.is_empty())
 }

@@ -21,6 +21,9 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let format = match args.format() {
         TableFormat::Shown(format) if args.standalone => format.standalone(),
         TableFormat::Shown(format) => format,
+        TableFormat::Typed(_) if args.top.is_some() => {
+            return Err(CommandError::Usage("--top: files of typed columns hold all rows".into()));
+        }
         TableFormat::Typed(format) => return columns::table(args, format),
     };
     let file = args.output.as_deref().map(WholeFile::prepare).transpose().map_err(failed)?;

@@ -47,6 +47,9 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
     if !args.durations.is_empty() {
         settings.plan.long_rounds = 0;
     }
+    if args.only_lengths() {
+        settings.plan.scan = 0;
+    }
     if settings.span.is_some() || settings.break_ns.is_some() {
         settings.plan = settings.plan.whole();
     }

@@ -16,8 +16,13 @@ pub const SCHEMA: &str = "timermeter.answer.v1";
 
 /// An operation that no clock times alone, in nanoseconds.
 const SHORT_NS: f64 = 10.0;
+/// A step that is no longer than so many times another is as fine.
+/// *Judgement*.
+const AS_FINE: f64 = 2.0;
 /// The wait that is told, in nanoseconds.
 pub const WAIT_NS: u64 = 1_000_000;
+/// What cannot be had in the time that it takes.
+const UNKNOWN: &str = "not known after so short a look → timermeter check";
 /// What reads the system's monotonic clock on Linux, in the words of the languages.
 const ON_LINUX: &str = "steady_clock, Instant, System.nanoTime, time.perf_counter, process.hrtime";
 
@@ -30,6 +35,8 @@ pub struct Answer {
     pub clock_source: Option<String>,
     /// How the portable clock is read.
     pub path: Option<Path>,
+    /// Whether the kernel maps code into programs that reads clocks without it, where that is known.
+    pub vdso: Option<bool>,
     /// The clock to time things with: what `pick` picks for 250 ns and 1 %.
     pub to_time: Option<Clock>,
     /// The clock whose read costs least, where that is another one.
@@ -82,7 +89,10 @@ impl Answer {
         let figures = |id: &str| fit.iter().find(|clock| clock.id == id);
         let row = |id: &str| clocks.timers.iter().find(|row| row.id == id);
         let to_time = picked(clocks).and_then(|id| Some((figures(&id)?, row(&id)?)));
-        let cheapest = fit.iter().min_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns));
+        // A clock that moves once a second is cheap for another reason.
+        let as_fine =
+            |clock: &&ClockFigures| to_time.is_none_or(|(best, _)| clock.step_ns <= AS_FINE * best.step_ns);
+        let cheapest = fit.iter().filter(as_fine).min_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns));
         let cheapest = cheapest
             .filter(|cheapest| to_time.is_none_or(|(clock, _)| clock.cost_ns > cheapest.cost_ns))
             .and_then(|cheapest| Some(Clock::of(cheapest, row(&cheapest.id)?)));
@@ -93,6 +103,7 @@ impl Answer {
             schema: SCHEMA,
             clock_source: clocks.platform.clocksource.current.clone(),
             path: portable.and_then(read_path),
+            vdso: clocks.platform.clocksource.vdso,
             alone_from_ns: clock.and_then(alone_from),
             calls_of_10_ns: clock.and_then(|clock| calls(clock, SHORT_NS)),
             to_time: to_time.map(|(clock, row)| Clock::of(clock, row)),
@@ -103,9 +114,9 @@ impl Answer {
         }
     }
 
-    /// Headings and what stands behind them, for people.
+    /// Headings and what stands behind them, for people. `waited`: whether waits were measured, so that none of them is a finding.
     #[must_use]
-    pub fn lines(&self, linux: bool) -> Vec<(&'static str, String)> {
+    pub fn lines(&self, linux: bool, waited: bool) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
         if let Some(source) = &self.clock_source {
             lines.push(("clock source", format!("{}{}", clipped(source, 40), self.judged())));
@@ -116,13 +127,16 @@ impl Answer {
                 text += &format!(" ({ON_LINUX})");
             }
             lines.push(("to time things", text));
+        } else {
+            lines.push(("to time things", UNKNOWN.to_owned()));
         }
         if let Some(clock) = &self.cheapest {
             let fence = if clock.ordered { "" } else { "; needs a fence to stand where it is written" };
             lines.push(("cheapest", clock.told() + fence));
         }
         lines.extend(self.start_and_stop().map(|text| ("start and stop", text)));
-        lines.extend(self.sleeps().map(|text| ("sleep 1 ms", text)));
+        let sleeps = self.sleeps().or_else(|| waited.then(|| UNKNOWN.to_owned()));
+        lines.extend(sleeps.map(|text| ("sleep 1 ms", text)));
         let machine = match self.unquiet.as_slice() {
             [] => "quiet".to_owned(),
             all => format!("not quiet: {} → timermeter check", all.join(", ")),
@@ -135,6 +149,9 @@ impl Answer {
     fn judged(&self) -> &'static str {
         match self.path {
             Some(Path::UserMode) => ", read without a system call: good",
+            Some(Path::SystemCall) if self.vdso == Some(false) => {
+                ", but the kernel maps no vDSO: every read is a system call → timermeter check"
+            }
             Some(Path::SystemCall) => ", and every read is a system call → timermeter check",
             Some(Path::Trapped) => ", and the hypervisor is asked for every read → timermeter check",
             None => "",

@@ -75,9 +75,43 @@ fn unfit(clock: &ClockFigures) -> Option<&'static str> {
 }
 
 /// The report in a sentence: the clock to time things with, which is the one that `pick` picks for a short operation, why that is not the
-/// one of rank 1, and which are not to be trusted. `None` where it has no such clock.
+/// one of rank 1, which it is in the runtime where clocks of one were probed too, and which are not to be trusted. `None` where it has no
+/// such clock.
 #[must_use]
 pub fn in_a_sentence(report: &Report) -> Option<String> {
+    let (native, hosted) = (of_native_clocks(report), of_a_runtime(report));
+    let mut text = match (native, hosted) {
+        (Some(native), Some((runtime, clock))) => format!("{native} In {runtime}: {clock}."),
+        (Some(native), None) => native,
+        (None, Some((runtime, clock))) => format!("To time things in {runtime}: {clock}."),
+        (None, None) => return None,
+    };
+    let distrusted = report
+        .timers
+        .iter()
+        .filter(|row| row.verdicts.as_ref().is_some_and(|verdicts| verdicts.in_short() == "no"));
+    let distrusted: Vec<String> = distrusted.map(|row| clipped(&row.id, LONGEST_ID)).collect();
+    if !distrusted.is_empty() {
+        text += &format!(" Not to be trusted: {}.", distrusted.join(", "));
+    }
+    Some(text)
+}
+
+/// Of the only runtime besides our own whose clocks were measured: its name, and the clock to time things with.
+fn of_a_runtime(report: &Report) -> Option<(String, String)> {
+    let measured = report.timers.iter().filter(|row| row.cost.is_some());
+    let mut runtimes: Vec<&str> = measured.filter_map(|row| row.agent()).collect();
+    runtimes.sort_unstable();
+    runtimes.dedup();
+    let [runtime] = runtimes.as_slice() else { return None };
+    let usual = Requirement::new(OPERATION, ERROR, CONFIDENCE).ok()?;
+    let wanted = Requirement { runtime: Some((*runtime).to_owned()), ..usual };
+    let picked = choose(report, &wanted).ok()?.picked?.id;
+    let told = format!("{} ({})", clipped(&picked, LONGEST_ID), figures(report, &picked)?);
+    Some((clipped(runtime, LONGEST_ID), told))
+}
+
+fn of_native_clocks(report: &Report) -> Option<String> {
     let clocks = best_first(report);
     // Of a single clock there is nothing to choose.
     let picked = picked(report).filter(|_| clocks.len() > 1)?;
@@ -87,14 +121,6 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     let first = clocks.first().filter(|first| first.id != chosen.id && first.quality > chosen.quality);
     text += &first.map_or_else(String::new, |first| against(first, chosen));
     text.push('.');
-    let distrusted = report
-        .timers
-        .iter()
-        .filter(|row| row.verdicts.as_ref().is_some_and(|verdicts| verdicts.in_short() == "no"));
-    let distrusted: Vec<String> = distrusted.map(|row| clipped(&row.id, LONGEST_ID)).collect();
-    if !distrusted.is_empty() {
-        text += &format!(" Not to be trusted: {}.", distrusted.join(", "));
-    }
     Some(text)
 }
 
@@ -141,6 +167,15 @@ mod tests {
         // Without cycles there is no Quality, and the same clock.
         report.timers.iter_mut().for_each(|row| row.quality = row.quality.filter(|quality| *quality == 0.0));
         assert_eq!(by_rule(&report).unwrap().id, best.id);
+        // Those of one runtime have their sentence too.
+        let mut hosted = report.clone();
+        hosted.timers.retain(|row| row.id == best.id || row.id == picked);
+        hosted.timers.iter_mut().for_each(|row| {
+            row.id = format!("python:{}", row.id);
+            row.runtime = "CPython 3.12".into();
+        });
+        let sentence = in_a_sentence(&hosted).unwrap();
+        assert!(sentence.starts_with("To time things in python: python:"), "{sentence}");
         report.timers.retain(|row| row.id == best.id);
         assert_eq!(in_a_sentence(&report), None, "nothing to choose");
         report.timers.clear();

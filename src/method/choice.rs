@@ -11,7 +11,8 @@ use super::requirement::Requirement;
 use super::runtime::{ChoiceError, missing, timers_of};
 use super::unmet::{unmet, unsafe_between_threads};
 use crate::model::{Report, TimerRow};
-use crate::text::numbers::time;
+use crate::text::clipped;
+use crate::text::numbers::{significant, time};
 
 /// The schema of the document that [`Choice`] is written as.
 pub const SCHEMA: &str = "timermeter.pick.v1";
@@ -60,6 +61,9 @@ pub struct Loser {
     pub reason: String,
     /// How one would measure with it, if it suffices.
     pub plan: Option<Plan>,
+    /// The same as the reason in fewer words, for a line beside others of the kind.
+    #[serde(skip)]
+    pub in_short: String,
 }
 
 /// A clock that was looked at.
@@ -70,6 +74,8 @@ struct Verdict<'a> {
     unmet: Vec<String>,
     plan: Result<Plan, Shortfall>,
 }
+
+const LONGEST_ID: usize = 40;
 
 /// A campaign that takes at most so many times as long as the shortest is as good: the difference is not worth another clock.
 /// *Judgement*: 33 and 34 calls of 250 ns differ less than two runs do.
@@ -200,12 +206,13 @@ impl<'a> Verdict<'a> {
     }
 
     fn loser(&self, best: Option<&Self>) -> Loser {
+        let of_best = best.map_or("the other", |best| &best.row.id);
         let reason = match (&self.plan, self.unmet.first()) {
             (_, Some(unmet_need)) => unmet_need.clone(),
             (Err(shortfall), None) => shortfall.reason.clone(),
             (Ok(plan), None) if best.is_some_and(|best| self.is_tied_with(best)) => {
                 let why = best.and_then(|best| best.safer_than(self)).unwrap_or("is read sooner");
-                format!("suffices as well: {}; the other {why}", told(plan))
+                format!("suffices as well: {}; {} {why}", told(plan), clipped(of_best, LONGEST_ID))
             }
             (Ok(plan), None) => {
                 let best_ns = best.and_then(|best| Some(best.plan.as_ref().ok()?.campaign_ns));
@@ -213,7 +220,28 @@ impl<'a> Verdict<'a> {
             }
         };
         let plan = self.plan.as_ref().ok().copied().filter(|_| self.unmet.is_empty());
-        Loser { id: self.row.id.clone(), suffices: self.suffices(), reason, plan }
+        let in_short = self.in_short(best).unwrap_or_else(|| reason.clone());
+        Loser { id: self.row.id.clone(), suffices: self.suffices(), reason, plan, in_short }
+    }
+
+    /// What a read costs, how one would measure, and what speaks for the best; `None` where it does not suffice.
+    fn in_short(&self, best: Option<&Self>) -> Option<String> {
+        let clock = self.clock.as_ref().ok().filter(|clock| clock.resolved && self.unmet.is_empty())?;
+        let plan = self.plan.as_ref().ok()?;
+        let best = best?;
+        let how = told(plan);
+        let how = how.strip_suffix(" calls").unwrap_or(&how);
+        let why = if self.is_tied_with(best) {
+            format!(
+                "{} {}",
+                clipped(&best.row.id, LONGEST_ID),
+                best.safer_than(self).unwrap_or("is read sooner")
+            )
+        } else {
+            let shortest = best.plan.as_ref().ok()?.campaign_ns;
+            format!("{} times as long", significant(plan.campaign_ns / shortest, 2))
+        };
+        Some(format!("{} a read, {how}; {why}", time(Some(clock.cost_ns))))
     }
 }
 
@@ -227,7 +255,7 @@ fn longer(plan: &Plan, best_ns: Option<f64>, resolved: bool) -> String {
         Some(best) if plan.campaign_ns >= 2.0 * best => {
             format!(
                 "suffices, but takes {} times as long: {}, {taken}",
-                crate::text::numbers::significant(plan.campaign_ns / best, 2),
+                significant(plan.campaign_ns / best, 2),
                 told(plan)
             )
         }

@@ -1,10 +1,12 @@
 //! Which method to wait with, every so often: the cheapest of those that are on time often enough.
 
+mod exactness;
 mod sentence;
 
 use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
 
+pub use self::exactness::{Exactness, Waited, exactness};
 pub use self::sentence::in_a_sentence;
 use crate::analysis::statistics::bisected;
 use crate::model::{Granularity, Lateness, LatenessHistogram, Means, Report, WaitFigures, WaitRow};
@@ -12,6 +14,9 @@ use crate::text::numbers::{short_time, significant, time};
 
 /// Lengths that differ by more than this factor tell too little of each other.
 const NEAR: f64 = 1.25;
+/// By how much a fixed length comes out wrong that is worth telling: less than this, and the rate of the clock itself is no better known.
+/// *Judgement*.
+const WORTH_TELLING: f64 = 1e-5;
 
 /// What is asked of a method to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -118,6 +123,16 @@ impl Punctuality {
         }
         Ok(Self { every_ns, within_ns, share, overhead })
     }
+}
+
+/// How exactly a report says that one can wait about so long.
+///
+/// # Errors
+/// When the report has no waits of about that length.
+pub fn as_exactly_as_possible(report: &Report, every_ns: f64) -> Result<Exactness, PunctualityError> {
+    let near = |found: &Exactness| (found.length_ns as f64 / every_ns).ln().abs() <= NEAR.ln();
+    let found = exactness(report, every_ns).filter(near);
+    found.ok_or_else(|| PunctualityError::NoSuchWaits(short_time(every_ns)))
 }
 
 /// The cheapest method of a report that suffices.
@@ -263,10 +278,17 @@ fn notes(row: &WaitRow, late: &Lateness, asked: &Punctuality) -> Vec<String> {
     notes.push(match row.means {
         Means::Spins => "it computes all the time: no other thread gets the CPU".to_owned(),
         Means::Blocks | Means::Hybrid => {
-            let drift = late.p50_ns.map_or_else(String::new, |late| {
-                format!(": a fixed length comes out {} slow", percent(late.value / asked.every_ns))
-            });
-            format!("before each wait, compute what is left to the next point in time{drift}")
+            let drift = late.p50_ns.map_or(0.0, |late| late.value / asked.every_ns);
+            let told = match drift {
+                drift if drift >= WORTH_TELLING => {
+                    format!(": a fixed length comes out {} slow", percent(drift))
+                }
+                drift if drift <= -WORTH_TELLING => {
+                    format!(": a fixed length comes out {} fast", percent(-drift))
+                }
+                _ => String::new(),
+            };
+            format!("before each wait, compute what is left to the next point in time{told}")
         }
     });
     notes

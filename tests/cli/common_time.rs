@@ -61,7 +61,7 @@ fn what_chrony_and_ptp4l_say_is_told_everywhere() {
         shown.contains("12.5 µs behind, at most 312.5 µs off, by chrony from 192.0.2.1 (stratum 2)"),
         "{shown}"
     );
-    let checked = printed(&run(scripts.path(), &["check"]).code(predicate::in_iter([0, 3])));
+    let checked = printed(&run(scripts.path(), &["check", "-v"]).code(predicate::in_iter([0, 3])));
     assert!(checked.contains("common-time"), "{checked}");
     let probe = ["probe", "--quick", "--format", "openmetrics", "monotonic"];
     let metrics = printed(&run(scripts.path(), &probe).code(predicate::in_iter([0, 3])));

@@ -34,7 +34,8 @@ fn screens_are_no_wider_than_the_terminal() {
         &["selftest", "--count", "4", "--quick"],
         &["selftest", "--waits", "--count", "4", "--quick"],
     ];
-    for (columns, screen) in [80, 120].into_iter().flat_map(|columns| screens.map(|screen| (columns, screen)))
+    for (columns, screen) in
+        [40, 80, 120].into_iter().flat_map(|columns| screens.map(|screen| (columns, screen)))
     {
         let shown = Command::new(program()).args(screen).env("COLUMNS", columns.to_string()).assert();
         let text = printed(&shown);

@@ -115,7 +115,7 @@ fn reports() {
             let _ = comparison::render_markdown(&comparison, true);
             let _ = comparison::render_json(&comparison);
         }
-        let page = page::render(&[report], &[]).expect("it can be drawn");
+        let page = page::render(&[report], &[], None).expect("it can be drawn");
         assert_eq!(page.matches("<script").count(), 1, "only that of the page");
         true
     });

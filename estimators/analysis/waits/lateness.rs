@@ -52,6 +52,11 @@ fn by_length<'a>(
     lengths
 }
 
+/// Where no wait returns early no quantile lies below zero: an interval that few waits leave wide does not, either.
+fn not_early(known: Figure) -> Figure {
+    Figure { low: known.low.map(|low| low.max(known.value.min(0.0))), ..known }
+}
+
 /// Waits of one length, a list for each process of the trace.
 struct Row<'a> {
     trace: &'a WaitTrace,
@@ -74,7 +79,9 @@ impl Row<'_> {
             request_ns,
             waits: all.len() as u64,
             beside_others: self.beside,
-            p50_ns: agreed_median(&late).filter(|_| all.len() >= FOR_P50),
+            p50_ns: agreed_median(&late)
+                .filter(|_| all.len() >= FOR_P50)
+                .map(|p50| if early.is_empty() { not_early(p50) } else { p50 }),
             p90_ns: agreed_quantile(&late, 0.9, FOR_P90, 1.0),
             p99_ns: agreed_quantile(&late, 0.99, FOR_P99, 1.0),
             p999_ns: agreed_quantile(&late, 0.999, FOR_P999, 1.0),

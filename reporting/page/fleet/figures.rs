@@ -68,6 +68,7 @@ pub(in crate::page) fn matrices(fleet: &Fleet) -> Vec<Matrix> {
         caption: shown.caption,
         note: NOTE,
         ascending: shown.ascending,
+        folded: false,
         columns: timers.iter().map(|timer| Column::named(&fleet.names[*timer])).collect(),
         rows: rows(fleet, |group| timers.iter().map(|timer| cell(group.timer(*timer), shown)).collect()),
     };
@@ -96,6 +97,7 @@ fn lateness(fleet: &Fleet) -> Option<Matrix> {
         caption: "Median lateness of waits of 1 ms, or of the length nearest to it, over the nodes of a group.",
         note: "Observed less asked, at the median. Blank: in no report of the group.",
         ascending: true,
+        folded: false,
         columns: timers.iter().map(|(timer, _)| Column::named(&fleet.names[*timer])).collect(),
         rows: rows(fleet, cells),
     })

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{FleetSummary, Made, Pages, SiteError, in_words, refuse_none, report_page};
+use super::{FleetSummary, Made, Pages, Shown, SiteError, in_words, refuse_none, report_page};
 use crate::fleet::groups::groups;
 use crate::fleet::node::{Names, Node};
 use crate::fleet::outliers::outliers;
 use crate::model::Report;
 use crate::page::fleet::{Fleet, FleetView, GroupPage, MOST_GROUPS, in_a_line, matrices};
-use crate::page::{Entry, Figures, OF_NODES, Page};
+use crate::page::{Entry, OF_NODES, Page};
 use crate::parallel;
 use crate::report::waits::usual_lateness;
 use crate::report::{Collection, ReadError};
@@ -25,7 +25,7 @@ const LONGEST: usize = 300;
 pub(super) fn make(
     folder: &Path,
     site: &Path,
-    figures: Figures,
+    shown: Shown,
     pages: Pages,
     read: &(dyn Fn() + Sync),
 ) -> Result<Made, SiteError> {
@@ -47,7 +47,7 @@ pub(super) fn make(
         Pages::All => (0..paths.len()).collect(),
         Pages::Telling => fleet.telling(),
     };
-    let (pages, changed) = reports(&fleet, &wanted, &paths, folder, site, figures)?;
+    let (pages, changed) = reports(&fleet, &wanted, &paths, folder, site, shown)?;
     fleet.pages = pages;
     refused.extend(changed);
     index(&fleet, &refused, site)?;
@@ -86,7 +86,7 @@ fn reports(
     paths: &[PathBuf],
     folder: &Path,
     site: &Path,
-    figures: Figures,
+    shown: Shown,
 ) -> Result<(HashMap<usize, String>, Vec<ReadError>), SiteError> {
     let places: HashMap<&Path, usize> = wanted.iter().map(|node| (paths[*node].as_path(), *node)).collect();
     let reasons = fleet.reasons();
@@ -94,7 +94,7 @@ fn reports(
     let found = Collection::read(&wanted, |path, report: Report| {
         let node = places.get(path).copied();
         let reasons = node.and_then(|node| reasons.get(&node)).cloned().unwrap_or_default();
-        Ok((node, report_page::write(path, &report, folder, site, figures, reasons)?))
+        Ok((node, report_page::write(path, &report, folder, site, shown, reasons)?))
     });
     let mut pages = HashMap::new();
     for kept in found.reports {
@@ -110,6 +110,7 @@ fn index(fleet: &Fleet, refused: &[ReadError], site: &Path) -> Result<(), SiteEr
         href: ALL.to_owned(),
         name: "All reports".to_owned(),
         about: format!("{nodes}, each with its group and its file"),
+        says: None,
     };
     let page = Page {
         filter: &OF_NODES,

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use askama::Template;
 
-use super::SiteError;
+use super::{Shown, SiteError};
 use crate::model::Report;
 use crate::page::view::{self, ReportView};
-use crate::page::{ALONE, Entry, Figures, Page, PageError};
+use crate::page::{ALONE, Entry, Page, PageError};
 use crate::report::machine::name;
 
 /// Where the page of a report lies, as an address below the site.
@@ -25,7 +25,7 @@ pub(super) fn write(
     report: &Report,
     folder: &Path,
     site: &Path,
-    figures: Figures,
+    shown: Shown,
     reasons: Vec<String>,
 ) -> Result<String, SiteError> {
     let parts = address(path.strip_prefix(folder).unwrap_or(path));
@@ -34,7 +34,8 @@ pub(super) fn write(
     let explain = |source| SiteError::Write { path: target.clone(), source };
     let failed = |source: PageError| SiteError::Page { path: path.to_owned(), source };
     let home = "../".repeat(parts.len()) + "index.html";
-    let mut view = ReportView::of(report, "r0", figures).map_err(|error| failed(error.into()))?;
+    let mut view =
+        ReportView::of(report, "r0", shown.figures, shown.sentence).map_err(|error| failed(error.into()))?;
     view.heading = ALONE.to_owned();
     let page = Page {
         home: Some(home),
@@ -44,6 +45,7 @@ pub(super) fn write(
             href: format!("{}.json", parts.last().map_or("report", String::as_str)),
             name: "The report itself".to_owned(),
             about: "JSON, schema timermeter.report.v1".to_owned(),
+            says: None,
         }],
         ..Page::new(format!("Timers of {}", name(report)), view::about(report))
     };

@@ -1,4 +1,4 @@
-//! All timers of a report at a glance: what a read costs over the step, both in cycles, with lines of equal Quality.
+//! All timers of a report at a glance: what a read costs over the step, both in cycles and in time, with lines of equal Quality.
 
 use std::ops::Range;
 
@@ -15,17 +15,17 @@ use super::svg::{DATA, DrawError, Error, FONT, INK, LEVEL};
 use crate::model::{AccuracyKind, Report, TimerRow};
 use crate::quality::{ACCURACY_EXPONENT, COST_EXPONENT};
 use crate::text::clipped;
-use crate::text::numbers::{count, trimmed};
+use crate::text::numbers::{count, short_time, trimmed};
 
 /// The name of the figure, as in file names.
 const NAME: &str = "ranking";
 /// Its width and height, in pixels.
-pub const SIZE: (u32, u32) = (760, 430);
+pub const SIZE: (u32, u32) = (760, 470);
 const FONT_SIZE: u32 = 15;
 /// The Qualities whose lines are drawn, in percent: those of timers whose single calls all cost the same.
 const LINES: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 75.0];
 /// Timers whose steps and whose costs differ by less than this factor share a mark.
-const ONE_MARK: f64 = 1.35;
+const ONE_MARK: f64 = 1.25;
 /// Pixels between a mark or a line and what is written beside it.
 const BESIDE: i32 = 8;
 const LONGEST_ID: usize = 24;
@@ -68,7 +68,9 @@ pub fn ranking(report: &Report) -> Result<Option<Ranking>, DrawError> {
         return Ok(None);
     }
     let mut svg = String::new();
-    let drawn = draw(&marks, &SVGBackend::with_string(&mut svg, SIZE).into_drawing_area());
+    // Whoever knows cycles knows how long one takes.
+    let ns_per_cycle = report.frequency.cycles_hz.filter(|hz| hz.is_finite() && *hz > 0.0).map(|hz| 1e9 / hz);
+    let drawn = draw(&marks, ns_per_cycle, &SVGBackend::with_string(&mut svg, SIZE).into_drawing_area());
     drawn.map_err(|error| DrawError { figure: NAME, reason: error.to_string() })?;
     let timers: usize = marks.iter().map(|mark| mark.ids.len()).sum();
     let caption = format!(
@@ -101,22 +103,37 @@ fn marks(timers: &[TimerRow]) -> Vec<Mark> {
     marks
 }
 
-/// From a whole power of ten to another, with room for all figures.
+/// With room around all figures, so that marks stand as far apart as they can, and with a power of ten to be told by.
 fn range(figures: impl Iterator<Item = f64> + Clone) -> Range<f64> {
+    const AROUND: f64 = 2.0;
     let (least, most) = (figures.clone().fold(f64::INFINITY, f64::min), figures.fold(1.0, f64::max));
-    let power = |figure: f64| 10.0_f64.powf(figure.clamp(0.0, 300.0));
-    power((least / 1.3).log10().floor())..power((most * 1.3).log10().ceil().max(1.0))
+    let (from, to) = ((least / AROUND).clamp(1.0, 1e300), (most * AROUND).clamp(10.0, 1e301));
+    if from.log10().ceil() < to.log10().floor() {
+        from..to
+    } else {
+        10_f64.powf(from.log10().floor())..to.max(20.0 * from)
+    }
 }
 
-fn draw<'a>(marks: &[Mark], area: &DrawingArea<SVGBackend<'a>, Shift>) -> Result<(), Error<'a>> {
+fn draw<'a>(
+    marks: &[Mark],
+    ns_per_cycle: Option<f64>,
+    area: &DrawingArea<SVGBackend<'a>, Shift>,
+) -> Result<(), Error<'a>> {
     let across = range(marks.iter().map(|mark| mark.accuracy));
     let up = range(marks.iter().map(|mark| mark.cost));
     let mut chart = ChartBuilder::on(area)
         .margin(8)
-        .margin_right(34)
+        .margin_right(14)
         .x_label_area_size(46)
         .y_label_area_size(62)
-        .build_cartesian_2d(across.clone().log_scale(), up.clone().log_scale())?;
+        .top_x_label_area_size(if ns_per_cycle.is_some() { 40 } else { 0 })
+        .right_y_label_area_size(if ns_per_cycle.is_some() { 66 } else { 20 })
+        .build_cartesian_2d(across.clone().log_scale(), up.clone().log_scale())?
+        .set_secondary_coord(
+            scaled(&across, ns_per_cycle).log_scale(),
+            scaled(&up, ns_per_cycle).log_scale(),
+        );
     let small = |colour: &'static plotters::style::RGBColor| (FONT, FONT_SIZE - 2).into_font().color(colour);
     for percent in LINES {
         let Some([from, to]) = line(percent, &across, &up) else { continue };
@@ -136,17 +153,74 @@ fn draw<'a>(marks: &[Mark], area: &DrawingArea<SVGBackend<'a>, Shift>) -> Result
         .label_style((FONT, FONT_SIZE).into_font().color(&INK))
         .axis_desc_style((FONT, FONT_SIZE).into_font().color(&INK))
         .draw()?;
-    let middle = (across.start * across.end).sqrt();
-    for mark in marks {
-        let (side, beside) =
-            if mark.accuracy < middle { (HPos::Left, BESIDE) } else { (HPos::Right, -BESIDE) };
+    if ns_per_cycle.is_some() {
+        chart
+            .configure_secondary_axes()
+            .x_desc("step")
+            .y_desc("cost of a read")
+            .x_label_formatter(&|ns| short_time(*ns))
+            .y_label_formatter(&|ns| short_time(*ns))
+            .axis_style(INK)
+            .label_style((FONT, FONT_SIZE).into_font().color(&INK))
+            .axis_desc_style((FONT, FONT_SIZE).into_font().color(&INK))
+            .draw()?;
+    }
+    let places: Vec<(i32, i32)> =
+        marks.iter().map(|mark| chart.backend_coord(&(mark.accuracy, mark.cost))).collect();
+    let mut labels = Labels::around(&places, chart.plotting_area().get_pixel_range().0);
+    for (mark, at) in marks.iter().zip(&places) {
+        let (side, beside, down) = labels.place(*at, mark.label().chars().count());
         let style: TextStyle = small(&INK).pos(Pos::new(side, VPos::Center));
         let place = EmptyElement::at((mark.accuracy, mark.cost));
         chart.draw_series([place
             + Circle::new((0, 0), 4, DATA.filled())
-            + Text::new(mark.label(), (beside, 0), style)])?;
+            + Text::new(mark.label(), (beside, down), style)])?;
     }
     area.present()
+}
+
+/// Where labels may stand without covering each other or a mark: left, right, top and bottom, in pixels.
+struct Labels {
+    taken: Vec<[i32; 4]>,
+    /// From the axis on the left to that on the right.
+    across: Range<i32>,
+}
+
+impl Labels {
+    fn around(marks: &[(i32, i32)], across: Range<i32>) -> Self {
+        const RADIUS: i32 = 4;
+        let taken = marks.iter().map(|(x, y)| [x - RADIUS, x + RADIUS, y - RADIUS, y + RADIUS]);
+        Self { taken: taken.collect(), across }
+    }
+
+    /// Beside a mark, on the right of it if that is free, else where it is; how far off, to the side and down.
+    fn place(&mut self, (x, y): (i32, i32), characters: usize) -> (HPos, i32, i32) {
+        /// Of letters of this size, generously, and of a line.
+        const LETTER: i32 = 7;
+        const LINE: i32 = 13;
+        let width = LETTER * characters as i32;
+        let boxed = |right: bool, down: i32| {
+            let from = if right { x + BESIDE } else { x - BESIDE - width };
+            [from, from + width, y + down - LINE / 2, y + down + LINE / 2]
+        };
+        let is_free = |[left, right, top, bottom]: [i32; 4]| {
+            left > self.across.start
+                && right < self.across.end
+                && self.taken.iter().all(|taken| {
+                    right <= taken[0] || left >= taken[1] || bottom <= taken[2] || top >= taken[3]
+                })
+        };
+        let mut places = [0, -9, 9, -16, 16].into_iter().flat_map(|down| [(true, down), (false, down)]);
+        let (right, down) = places.find(|(right, down)| is_free(boxed(*right, *down))).unwrap_or((true, 0));
+        self.taken.push(boxed(right, down));
+        if right { (HPos::Left, BESIDE, down) } else { (HPos::Right, -BESIDE, down) }
+    }
+}
+
+/// A range of cycles in nanoseconds.
+fn scaled(cycles: &Range<f64>, ns_per_cycle: Option<f64>) -> Range<f64> {
+    let ns = ns_per_cycle.unwrap_or(1.0);
+    cycles.start * ns..cycles.end * ns
 }
 
 /// Where the line of a Quality enters and leaves the figure: the product of accuracy and cost is the same on all of it.
@@ -175,6 +249,21 @@ mod tests {
             }
         }
         assert_eq!(line(1.0, &across, &up), None, "beyond the figure");
+    }
+
+    #[test]
+    fn labels_stand_apart() {
+        let marks = [(100, 100), (100, 112), (130, 100)];
+        let mut labels = Labels::around(&marks, 0..400);
+        let beside = marks.map(|at| labels.place(at, 10).1);
+        assert!(beside[0] < 0, "on the right stands another mark: {beside:?}");
+        assert_eq!(labels.taken.len(), 6);
+        for (at, one) in labels.taken.iter().enumerate().skip(3) {
+            let covers = |other: &[i32; 4]| {
+                one[0] < other[1] && other[0] < one[1] && one[2] < other[3] && other[2] < one[3]
+            };
+            assert!(!labels.taken[..at].iter().any(covers), "{:?}", labels.taken);
+        }
     }
 
     #[test]

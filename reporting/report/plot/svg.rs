@@ -68,7 +68,14 @@ impl Plot {
     }
 }
 
-/// A whole document on white paper, with its title above it: what a file of its own needs, and a page has already. One of which no size
+/// Text stands on what would cross it; and the colours of a dark screen, by role, as `templates/page.css` has them.
+const SCHEMES: &str = "<style>text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}\
+    @media (prefers-color-scheme:dark){[fill=\"#FFFFFF\"]{fill:#11161b}text{fill:#e5ebf0;stroke:#11161b}\
+    [fill=\"#1B4F8A\"]{fill:#86b9f2}[stroke=\"#1B4F8A\"]{stroke:#86b9f2}[stroke=\"#000000\"]{stroke:#9daab6}\
+    [stroke=\"#9A9A9A\"]{stroke:#55616d}text[fill=\"#9A9A9A\"]{fill:#9daab6}[fill=\"#E3E3E3\"]{fill:#26384b}\
+    [fill=\"#B42B1E\"]{fill:#ff8a7a}[stroke=\"#B42B1E\"]{stroke:#ff8a7a}}</style>";
+
+/// A whole document on white paper, or dark where the screen is, with its title above it: what a file of its own needs, and a page has already. One of which no size
 /// is told is left as it is.
 #[must_use]
 pub fn standalone(whole: &str, title: &str) -> String {
@@ -83,7 +90,7 @@ pub fn standalone(whole: &str, title: &str) -> String {
     let (told, down, title) = (told.collect::<String>(), height + above, escape_html(&title));
     format!(
         "<svg width=\"{width}\" height=\"{down}\" viewBox=\"0 0 {width} {down}\" xmlns=\"http://www.w3.org/2000/svg\">\
-         <title>{title}</title><rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>{told}\
+         <title>{title}</title>{SCHEMES}<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>{told}\
          <g transform=\"translate(0,{above})\">{}</g></svg>\n",
         inside(whole).unwrap_or_default()
     )

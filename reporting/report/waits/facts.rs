@@ -36,7 +36,10 @@ pub fn facts_of_waits(row: &WaitRow) -> Vec<Fact> {
         let quantiles = quantiles
             .iter()
             .filter_map(|(name, known)| Some(format!("{name} {}", time(Some(known.as_ref()?.value)))));
-        let median = late.p50_ns.map(|p50| format!("median {}", timed(p50)));
+        // Older reports have intervals that reach below zero where no wait was early.
+        let low =
+            |p50: Figure| p50.low.map(|low| if late.early > 0.0 { low } else { low.max(p50.value.min(0.0)) });
+        let median = late.p50_ns.map(|p50| format!("median {}", timed(Figure { low: low(p50), ..p50 })));
         let max = format!("max {} in {} waits", time(Some(late.max_ns)), late.waits);
         let mut told = median.into_iter().chain(quantiles).chain([max]).collect::<Vec<_>>().join(", ");
         told += &late
@@ -109,21 +112,19 @@ fn timed(known: Figure) -> String {
     with_interval(known, |ns| time(Some(ns)))
 }
 
-/// How finely waits can be asked for, at each scale.
+/// How finely waits can be asked for, at each scale of which something is known.
 fn granularity(figures: &WaitFigures) -> String {
-    let told = |kind: &str, unknown: &str, granularity: Option<Granularity>| match granularity {
-        Some(Granularity::Step(known)) => format!("{kind} {}", timed(known)),
-        Some(Granularity::AtMost(ns)) => format!("{kind} ≤ {}", short_time(ns)),
-        None => format!("{unknown} unknown"),
+    let told = |kind: &str, granularity: Granularity| match granularity {
+        Granularity::Step(known) => format!("{kind} {}", timed(known)),
+        Granularity::AtMost(ns) => format!("{kind} ≤ {}", short_time(ns)),
     };
-    let scales = figures.steps.iter().map(|steps| {
-        format!(
-            "up to {}: {}, {}",
-            short_time(steps.up_to_ns as f64),
-            told("requests rounded to", "rounding", steps.rounding),
-            told("wake-ups on a grid of", "grid", steps.grid)
-        )
+    let scales = figures.steps.iter().filter_map(|steps| {
+        let rounding = steps.rounding.map(|known| told("requests rounded to", known));
+        let grid = steps.grid.map(|known| told("wake-ups on a grid of", known));
+        let both: Vec<String> = rounding.into_iter().chain(grid).collect();
+        (!both.is_empty())
+            .then(|| format!("up to {}: {}", short_time(steps.up_to_ns as f64), both.join(", ")))
     });
     let all: Vec<String> = scales.collect();
-    if all.is_empty() { "unknown".into() } else { all.join("; ") }
+    if all.is_empty() { "not told by so few waits".into() } else { all.join("; ") }
 }

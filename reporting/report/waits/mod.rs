@@ -14,6 +14,9 @@ use crate::model::{Lateness, Report, WaitRow};
 use crate::table::{Format, Style, Table, escape_markdown};
 use crate::text::hang;
 
+/// Narrower terminals have no room for what is not asked for first.
+pub(super) const PHONE: usize = 60;
+
 /// A table with what has to be said of it.
 pub struct Section {
     /// What it is of.
@@ -22,6 +25,8 @@ pub struct Section {
     pub caption: String,
     /// The table, then the same with fewer and fewer columns; none where there are no figures.
     pub tables: Vec<Table<'static>>,
+    /// The same for terminals of 40 columns, where it has one.
+    pub phone: Option<Table<'static>>,
 }
 
 /// Whether a report is of timers that are read, or of none.
@@ -58,7 +63,9 @@ impl Section {
         let style = Style { width: Some(style.columns() as u16), ..style };
         let mut out = String::from("\n");
         hang(&mut out, "", "", &self.caption, style.columns());
-        let fitting = self.tables.iter().find(|table| table.fits(style)).or(self.tables.last());
+        let fitting = self.tables.iter().find(|table| table.fits(style));
+        let phone = self.phone.as_ref().filter(|_| style.columns() < PHONE);
+        let fitting = fitting.or(phone).or(self.tables.last());
         out.extend(fitting.map(|table| table.on_terminal(style, &|_| "")));
         out
     }

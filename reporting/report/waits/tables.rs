@@ -26,6 +26,14 @@ fn without(table: &Table<'static>, left_out: &[usize]) -> Table<'static> {
     table
 }
 
+/// Without the columns that are called so.
+fn lacking(table: &Table<'static>, headings: &[&str]) -> Table<'static> {
+    let columns = table.columns.iter().enumerate().rev();
+    let left_out: Vec<usize> =
+        columns.filter(|(_, column)| headings.contains(&column.heading)).map(|(at, _)| at).collect();
+    without(table, &left_out)
+}
+
 /// How finely waits can be asked for: steps where there are any, else the least of the bounds.
 fn granularity(figures: &WaitFigures) -> String {
     let step = |kind: &str, granularity: Option<Granularity>| {
@@ -61,6 +69,7 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
             title,
             caption: "No timer could be characterised.".into(),
             tables: Vec::new(),
+            phone: None,
         });
     };
     let among: Vec<_> = rows.iter().map(|ranked| &ranked.row.conditions).collect();
@@ -103,13 +112,19 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
         short_time(request_ns as f64),
         tail.0
     );
+    // Where single lengths were waited, and nothing else.
+    let is_told =
+        rows.iter().any(|ranked| ranked.row.figures.as_ref().is_some_and(|found| !found.steps.is_empty()));
+    let untold: &[&str] = if is_told { &[] } else { &["granularity", "floor"] };
+    let lacking = |headings: &[&str]| lacking(&table, &[untold, headings].concat());
     let tables = vec![
-        table.clone(),
-        without(&table, &[8]),
-        without(&table, &[10, 8, 6]),
-        without(&table, &[10, 9, 8, 6, 3]),
+        lacking(&[]),
+        lacking(&["cycles"]),
+        lacking(&["F(1) %", "cycles", "max"]),
+        lacking(&["F(1) %", "ppm", "cycles", "max", "floor"]),
     ];
-    Some(Section { title, caption, tables })
+    let phone = lacking(&["see", "F(1) %", "ppm", "cycles", "max", "floor", "granularity"]);
+    Some(Section { title, caption, tables, phone: Some(phone) })
 }
 
 /// What is known well enough to be told: its interval leaves out 0.
@@ -164,7 +179,7 @@ pub(super) fn lengths(report: &Report) -> Option<Section> {
     }
     let caption = "Lateness by length; timer's: the median of what is not waiting for a CPU".to_owned();
     let tables = vec![table.clone(), without(&table, &[8, 6]), without(&table, &[9, 8, 7, 6, 2])];
-    Some(Section { title: "Lateness by length".into(), caption, tables })
+    Some(Section { title: "Lateness by length".into(), caption, tables, phone: None })
 }
 
 /// Periodic timers.
@@ -178,6 +193,7 @@ pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
             title,
             caption: "No timer could be characterised.".into(),
             tables: Vec::new(),
+            phone: None,
         });
     }
     let late = |known: Option<Figure>| known.map_or(f64::INFINITY, |known| known.value);
@@ -221,5 +237,5 @@ pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
         short_time(first.period_ns as f64)
     );
     let tables = vec![table.clone(), without(&table, &[6, 2]), without(&table, &[10, 8, 6, 3, 2])];
-    Some(Section { title, caption, tables })
+    Some(Section { title, caption, tables, phone: None })
 }

@@ -8,11 +8,11 @@ use crate::commands::measurement::{Measurement, Outcome};
 use crate::measure::worker::Row;
 use crate::method::ClockFigures;
 use crate::model::Report;
-use crate::report::machine::facts;
+use crate::report::machine::{facts, in_a_line};
 use crate::report::terminal::machine;
 use crate::table::{Column, Format, Style, Table, Value};
 use crate::text::numbers::time;
-use crate::text::plain;
+use crate::text::{hang, plain};
 
 /// The schema of the document.
 const SCHEMA: &str = "timermeter.measure.v1";
@@ -32,11 +32,14 @@ pub(super) struct Document<'a> {
 }
 
 /// What is shown, in all formats.
+#[derive(Clone, Copy)]
 pub(super) struct Shown<'a> {
     pub(super) args: &'a MeasureArgs,
     pub(super) report: &'a Report,
     pub(super) clock: &'a ClockFigures,
     pub(super) measurements: &'a [Measurement],
+    /// Whether the whole machine stands above the table, and not a line of it.
+    pub(super) whole: bool,
 }
 
 /// Those of the first version first: scripts may count them.
@@ -108,6 +111,29 @@ impl Shown<'_> {
             head.push(("runs", runs));
         }
         machine(&head, style)
+    }
+
+    /// The same in two lines.
+    fn head_in_short(&self, style: Style) -> String {
+        let mut out = format!("# {}\n", in_a_line(self.report, style.columns().saturating_sub(2)));
+        let clock = self.clock;
+        let most = if clock.resolved { "" } else { "at most " };
+        let runs = self.measurements.iter().find_map(|one| one.row().filter(|_| one.command.is_some()));
+        let runs = match (runs, self.args.campaigns) {
+            (Some(row), _) => format!("{} runs", row.summary.samples),
+            (None, Some(campaigns)) => format!("over {campaigns} campaigns"),
+            (None, None) => "of this campaign (--campaigns)".to_owned(),
+        };
+        let told = format!(
+            "{}: {most}{} steps, {} a read · {} % at {} % confidence · {runs}",
+            clock.id,
+            time(Some(clock.step_ns)),
+            time(Some(clock.cost_ns)),
+            self.args.error * 100.0,
+            self.args.confidence * 100.0,
+        );
+        hang(&mut out, "# ", "#   ", &told, style.columns());
+        out
     }
 
     /// What the intervals are of.
@@ -210,7 +236,8 @@ impl Shown<'_> {
         Ok(match format {
             MeasureFormat::Table => {
                 let table = self.table(style);
-                self.head(style) + "\n" + &table.on_terminal(style, &|_| "") + &self.remarks(style)
+                let head = if self.whole { self.head(style) } else { self.head_in_short(style) };
+                head + "\n" + &table.on_terminal(style, &|_| "") + &self.remarks(style)
             }
             MeasureFormat::Json => crate::commands::pretty(&self.document())? + "\n",
             MeasureFormat::Csv => self.csv(),

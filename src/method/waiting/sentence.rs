@@ -1,11 +1,10 @@
 //! The report of timers that wait in a sentence.
 
-use crate::model::{Granularity, Lateness, Means, Report, USUAL_WAIT_NS, WaitRow};
+use super::exactness::{Waited, exactness};
+use crate::model::{Granularity, Report, USUAL_WAIT_NS};
 use crate::text::clipped;
 use crate::text::numbers::{short_time, time};
 
-/// What computes at the end is worth it where it is late by no more than this share of what blocks.
-const PUNCTUAL: f64 = 0.2;
 /// Steps from here on are told in the first sentence, in nanoseconds.
 const COARSE_NS: f64 = 5e5;
 const LONGEST_ID: usize = 60;
@@ -13,35 +12,9 @@ const LONGEST_ID: usize = 60;
 /// What blocks and is least late, what is later by nothing and computes, and what rounds. `None` where it has none.
 #[must_use]
 pub fn in_a_sentence(report: &Report) -> Option<String> {
-    let at: Vec<(&WaitRow, &Lateness)> = report
-        .waits
-        .iter()
-        .filter_map(|row| {
-            let lateness = &row.figures.as_ref()?.lateness;
-            Some((row, Lateness::nearest(lateness.iter(), USUAL_WAIT_NS)?))
-        })
-        .collect();
-    // Too early is as far off as too late.
-    let late = |late: &Lateness| late.p50_ns.map_or(f64::INFINITY, |known| known.value.abs());
-    let known = || at.iter().filter(|(_, lateness)| late(lateness).is_finite());
-    let blocking =
-        known().filter(|(row, _)| row.means == Means::Blocks).min_by(|a, b| late(a.1).total_cmp(&late(b.1)));
-    // Of those that are late by next to nothing, the cheapest.
-    let most = blocking.map_or(f64::INFINITY, |(_, lateness)| PUNCTUAL * late(lateness));
-    // Older reports may hold less than nothing.
-    let cpu = |late: &Lateness| late.cpu_ns.map_or(f64::INFINITY, |known| known.value.max(0.0));
-    let punctual = known()
-        .filter(|(row, lateness)| row.means != Means::Blocks && late(lateness) <= most)
-        .min_by(|a, b| cpu(a.1).total_cmp(&cpu(b.1)));
-    let told = |(row, lateness): &(&WaitRow, &Lateness)| {
-        let cpu =
-            lateness.cpu_ns.map_or_else(String::new, |_| format!(", {} of CPU", time(Some(cpu(lateness)))));
-        let when = if lateness.p50_ns.is_some_and(|known| known.value < 0.0) { "early" } else { "late" };
-        format!("{} ({} {when}{cpu})", clipped(&row.id, LONGEST_ID), time(Some(late(lateness))))
-    };
-    let length = short_time(at.first()?.1.request_ns as f64);
-    let mut parts: Vec<String> = blocking.map(told).into_iter().collect();
-    parts.extend(punctual.map(|other| format!("where it must not be late: {}", told(other))));
+    let found = exactness(report, USUAL_WAIT_NS)?;
+    let mut parts: Vec<String> = found.blocks.iter().map(told).collect();
+    parts.extend(found.punctual.iter().map(|other| format!("where it must not be late: {}", told(other))));
     if parts.is_empty() {
         return None;
     }
@@ -51,7 +24,14 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     } else {
         format!(". Caveat: coarse steps of {}", coarse.join(", "))
     };
+    let length = short_time(found.length_ns as f64);
     Some(format!("To wait {length} on this machine: {}{beware}.", parts.join("; ")))
+}
+
+fn told(waited: &Waited) -> String {
+    let cpu = waited.cpu_ns.map_or_else(String::new, |cpu| format!(", {} of CPU", time(Some(cpu))));
+    let when = if waited.p50_ns < 0.0 { "early" } else { "late" };
+    format!("{} ({} {when}{cpu})", clipped(&waited.id, LONGEST_ID), time(Some(waited.p50_ns.abs())))
 }
 
 /// Those whose waits go in coarse steps, each with the first of its steps; those of an id once.

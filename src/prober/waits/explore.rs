@@ -93,6 +93,15 @@ impl WaitBench {
         Some(Rough { median: median?, width: high? - low? })
     }
 
+    /// A few waits of the lengths themselves, where nothing else is to be waited, from which pauses follow; they are not kept.
+    fn tried(&mut self, lengths_ns: &[u64], plan: &WaitPlan) -> Answer<Rough> {
+        let all: u64 = lengths_ns.iter().sum();
+        let fit = (plan.scan_ns / (all as f64).max(1.0)) as usize;
+        let each = fit.clamp(1, (FEWEST as usize).div_ceil(lengths_ns.len().max(1)));
+        let waits = self.waits(&lengths_ns.repeat(each), SHORTEST_PAUSE_NS)?;
+        self.rough(&waits).ok_or_else(unanswered)
+    }
+
     /// Waits of random lengths from `from` to `to` nanoseconds.
     fn scan(&mut self, [from, to]: [f64; 2], count: u32, random: &mut StdRng) -> Answer<Vec<Wait>> {
         let requests: Vec<u64> = (0..count).map(|_| random.random_range(from..to) as u64).collect();
@@ -127,7 +136,7 @@ fn pieces(requests: &[u64]) -> impl Iterator<Item = &[u64]> {
     })
 }
 
-/// Everything that does not take long: granularity, the floor, lateness at the given lengths, arming and cancelling.
+/// Everything that does not take long (where no scan is planned, only the given lengths): granularity, the floor, lateness at the given lengths, arming and cancelling.
 ///
 /// # Errors
 /// As the subject.
@@ -145,7 +154,9 @@ pub fn explore(
         possible::waits(told.clone(), &bench.reference, cpus())?;
         run.empty = told.map(|(request, wait)| of(request, wait)).collect();
     }
-    let rough = scan(bench, plan, &mut run.scans, random)?;
+    let only = plan.scan == 0;
+    let rough =
+        if only { bench.tried(lengths_ns, plan)? } else { scan(bench, plan, &mut run.scans, random)? };
     // Pauses of whole steps of a grid begin waits anywhere on it, as often.
     let pause_ns = match grid_ns(&run, &bench.reference) {
         Some(grid) => grid * (pause(&rough) / grid).round().max(1.0),
@@ -162,7 +173,8 @@ pub fn explore(
         all.shuffle(random);
         all
     };
-    let floors = [0, 1].map(|length| (length, plan.waits / FLOORS));
+    let floors: &[u64] = if only { &[] } else { &[0, 1] };
+    let floors: Vec<(u64, u32)> = floors.iter().map(|&length| (length, plan.waits / FLOORS)).collect();
     let chosen: Vec<(u64, u32)> = lengths_ns.iter().map(|&length| (length, plan.waits)).collect();
     if bench.break_ns.is_some() {
         // A request that is rounded up is late, which ends nothing unless that was asked for.
@@ -188,7 +200,7 @@ fn scan(
     random: &mut StdRng,
 ) -> Answer<Rough> {
     let first = bench.scan([0.0, SCAN_NS], FEWEST, random)?;
-    let rough = bench.rough(&first).ok_or_else(|| Fault::Refused("it answered no wait".into()))?;
+    let rough = bench.rough(&first).ok_or_else(unanswered)?;
     let count = ((plan.scan_ns / (takes(SCAN_NS, &rough) + SCAN_NS / 4.0)) as u32).clamp(FEWEST, plan.scan);
     let mut scan = first;
     scan.extend(bench.scan([0.0, SCAN_NS], count.saturating_sub(FEWEST), random)?);
@@ -210,6 +222,10 @@ fn scan(
 /// How long a wait of that length takes with the pause before it, in nanoseconds.
 fn takes(length: f64, rough: &Rough) -> f64 {
     length + rough.median.max(0.0) + pause(rough) / 2.0
+}
+
+fn unanswered() -> Fault {
+    Fault::Refused("it answered no wait".into())
 }
 
 fn pause(rough: &Rough) -> f64 {

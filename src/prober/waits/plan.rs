@@ -36,7 +36,7 @@ pub struct WaitPlan {
     pub waits: u32,
     /// Nanoseconds that the waits of one length may take in a process, but for one of them.
     pub length_ns: f64,
-    /// Waits of random lengths a scan in a process.
+    /// Waits of random lengths a scan in a process; none, where only the given lengths are to be waited.
     pub scan: u32,
     /// Nanoseconds that a scan may take in a process, but for eight waits.
     pub scan_ns: f64,

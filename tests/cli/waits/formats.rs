@@ -96,7 +96,7 @@ fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
     assert!(figures.len() > 8 && figures.iter().all(|figure| figure["absolute"] == 0.0), "{same}");
     assert!(list(&same, "one_sided").is_empty(), "{same}");
 
-    let inspected = printed(&timermeter(&["inspect", "nanosleep", "--from", &report]).success());
+    let inspected = printed(&timermeter(&["inspect", "nanosleep", "-v", "--from", &report]).success());
     for words in
         ["nanosleep()", "How late waits were", "How many waits were later", "Observed over asked", "floor"]
     {

@@ -1,0 +1,94 @@
+//! Ten things that people want to know, each by one command and on a screen: at most twenty lines of 80 columns, by kept reports.
+
+use std::process::Command;
+
+use super::program::program;
+
+const CLOCKS: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json";
+/// The same machine, minutes later, with the clocks of Java, Python and Node.
+const WITH_RUNTIMES: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-2/report.json";
+const WAITS: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-3/report.json";
+/// QEMU's TCG, with a kernel that was started with `vdso=0 tsc=reliable`.
+const NO_VDSO: &str = "tests/data/no-vdso-2026-11-24.json";
+
+const LINES: usize = 20;
+const COLUMNS: usize = 80;
+
+/// What the command prints. A table in a format of documents may have longer lines: it goes to a file.
+fn screen(words: &[&str], is_document: bool) -> String {
+    let mut command = Command::new(program());
+    command.args(words).env("COLUMNS", COLUMNS.to_string()).env_remove("CLICOLOR_FORCE");
+    let output = command.output().expect("it runs");
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{words:?}: {output:?}");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(text.lines().count() <= LINES, "{words:?} takes {} lines:\n{text}", text.lines().count());
+    let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    assert!(is_document || widest <= COLUMNS, "{words:?} is {widest} wide:\n{text}");
+    format!("$ timermeter {}\n{text}", words.join(" "))
+}
+
+#[test]
+fn which_clock_in_cpp() {
+    insta::assert_snapshot!(screen(&["pick", "250ns", "--for", "cpp", "--from", CLOCKS], false));
+}
+
+#[test]
+fn which_clock_in_python() {
+    insta::assert_snapshot!(screen(&["pick", "250ns", "--for", "python", "--from", WITH_RUNTIMES], false));
+}
+
+#[test]
+fn is_the_clock_of_this_machine_good() {
+    insta::assert_snapshot!(screen(&["check", "--from", CLOCKS], false));
+}
+
+#[test]
+fn did_reads_get_slower() {
+    insta::assert_snapshot!(screen(&["compare", CLOCKS, WITH_RUNTIMES], false));
+}
+
+#[test]
+fn a_table_for_a_paper() {
+    insta::assert_snapshot!(screen(&["table", CLOCKS, "--top", "10", "--format", "latex"], true));
+}
+
+#[test]
+fn a_table_for_a_blog() {
+    insta::assert_snapshot!(screen(&["table", CLOCKS, "--top", "10", "--format", "markdown"], true));
+}
+
+#[test]
+fn how_good_is_nano_time() {
+    insta::assert_snapshot!(screen(&["inspect", "java:nanoTime", "--from", WITH_RUNTIMES], false));
+}
+
+#[test]
+fn how_exactly_can_a_millisecond_be_slept() {
+    insta::assert_snapshot!(screen(&["pick", "--every", "1ms", "--from", WAITS], false));
+}
+
+#[test]
+fn what_does_measuring_cost() {
+    let shown = screen(&["pick", "250ns", "--from", CLOCKS], false);
+    assert!(shown.contains("measuring costs"), "{shown}");
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn why_is_clock_gettime_slow() {
+    let shown = screen(&["inspect", "monotonic", "--from", NO_VDSO], false);
+    let told = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("not answered in user mode, as by a vDSO, because the kernel maps none"),
+        "{shown}"
+    );
+    insta::assert_snapshot!(shown);
+}
+
+/// And all of it at once.
+#[test]
+fn the_answer() {
+    let shown = screen(&["--from", CLOCKS, "--from", WAITS], false);
+    assert!(shown.lines().count() <= 1 + 14, "{shown}");
+    insta::assert_snapshot!(shown);
+}
