@@ -189,6 +189,6 @@ fn explain_notes(out: &mut String, notes: &Notes, style: Style, detail: Detail) 
         hang(out, "      → ", "        ", &note.advice, style.columns());
     }
     if detail == Detail::Short {
-        out.push_str("      → --notes full has causes and remedies\n");
+        hang(out, "      → ", "        ", "--notes full has causes and remedies", style.columns());
     }
 }

@@ -224,7 +224,10 @@ fn section<'a>(out: &mut String, heading: &str, timers: impl Iterator<Item = &'a
     let rows: Vec<(String, String)> =
         timers.map(|timer| (clipped(&timer.id, LONGEST_ID), call(timer))).collect();
     if !rows.is_empty() {
-        *out += &format!("{}\n{}\n", style.paint("1", heading), report::terminal::listed("  ", &rows, style));
+        let mut head = String::new();
+        hang(&mut head, "", "  ", heading, style.columns());
+        head.lines().for_each(|line| *out += &(style.paint("1", line) + "\n"));
+        *out += &(report::terminal::listed("  ", &rows, style) + "\n");
     }
 }
 

@@ -186,12 +186,15 @@ fn page(choice: &WaitChoice, all: bool, style: Style) -> String {
     let asked = &choice.asked;
     let most =
         asked.overhead.map_or_else(String::new, |most| format!(", at most {} of a CPU", percent(most)));
-    let mut out = format!(
-        "# requirement: every {}, off by at most {} in {} of cases{most}\n\n",
+    let requirement = format!(
+        "requirement: every {}, off by at most {} in {} of cases{most}",
         short_time(asked.every_ns),
         short_time(asked.within_ns),
         percent(asked.share),
     );
+    let mut out = String::new();
+    hang(&mut out, "# ", "#   ", &requirement, style.columns());
+    out.push('\n');
     match (&choice.picked, &choice.nearest) {
         (Some(picked), _) => candidate(&mut out, "wait with", picked, style),
         (None, Some(nearest)) => {
