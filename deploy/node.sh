@@ -3,7 +3,7 @@
 #
 #   node.sh RUN NODE [ARGUMENT OF PROBE…]
 #
-# RUN/NODE/status holds a line: state, node, host, begin, end (s since 1970), exit status, message. RUN/NODE/<platform>/<date>/ holds
+# The report says that it is of NODE (without USER@). RUN/NODE/status holds a line: state, node, host, begin, end (s since 1970), exit status, message. RUN/NODE/<platform>/<date>/ holds
 # the report. Where NODE is taken (two nodes of one name, or a second try) it becomes NODE.2 and so on. The line is printed as well, in
 # case the shared disk is full. It ends with 0 even where the probe failed: launchers would stop the other nodes. status.sh tells. Told to
 # stop (TERM, INT, HUP) it ends its probe first.
@@ -30,9 +30,12 @@ quoted() {
 
 # A path is none of the options of whom it is handed to.
 case $1 in /*) run=$1 ;; *) run=./$1 ;; esac
+host=$2
 node=$(printf %s "$2" | LC_ALL=C tr -c 'A-Za-z0-9._-' _)
 shift 2
 case $node in '' | .*) node=node$node ;; esac
+# Whatever becomes of the folder's name, tables and comparisons know the machine by this one.
+called=$(printf %s "${host##*@}" | LC_ALL=C tr -c 'A-Za-z0-9._-' _)
 began=$(date +%s) host=$(uname -n | plain) state=running code=- message=- folder='' over=''
 
 tell() {
@@ -85,7 +88,7 @@ errors=$(mktemp) || errors=/dev/null
 
 # In the background, so that a signal is seen at once; and no shell between, which would keep it to itself.
 if [ -n "${REMOTE:-}" ]; then
-    command=$(quoted "${TIMERMETER:-timermeter}" probe --quiet --format json "$@")
+    command=$(quoted "${TIMERMETER:-timermeter}" probe --quiet --format json --node "${called:-$node}" "$@")
     set -f
     # shellcheck disable=SC2086
     set -- $REMOTE ${REMOTE_HOST:+-- "$REMOTE_HOST"} "$command"
@@ -93,7 +96,7 @@ if [ -n "${REMOTE:-}" ]; then
     # What is cut off is never called report.json.
     timeout -k 5 "${LIMIT:-900}" "$@" >"$folder/.report" 2>"$errors" </dev/null &
 else
-    timeout -k 5 "${LIMIT:-900}" "${TIMERMETER:-timermeter}" probe --quiet --save "$folder" "$@" >/dev/null 2>"$errors" </dev/null &
+    timeout -k 5 "${LIMIT:-900}" "${TIMERMETER:-timermeter}" probe --quiet --save "$folder" --node "${called:-$node}" "$@" >/dev/null 2>"$errors" </dev/null &
 fi
 wait "$!"
 code=$? over=yes

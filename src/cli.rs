@@ -37,7 +37,7 @@ pub use collect::CollectArgs;
 pub use compare::{CompareArgs, CompareFormat};
 pub use completions::CompletionsArgs;
 pub use inspect::InspectArgs;
-pub use keep::{KeepArgs, RunArgs};
+pub use keep::{KeepArgs, NodeArgs, RunArgs};
 pub use report::{FiguresWanted, PagesWanted, PublishArgs, ReportArgs};
 pub use runtimes::{BrowserArgs, RuntimeArgs, RuntimeName};
 pub use table::{ColumnFormat, TableArgs, TableFormat};

@@ -174,7 +174,13 @@ fn what_is_broken_costs_nobody_else_its_place() {
         .collect();
     assert_eq!(names.len(), 54);
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), 54, "no two are called alike: {names:?}");
-    for name in ["node-00005/2026-11-21", "node-00005/report", "node-00006", "rack-2", "in-1970"] {
+    for name in [
+        "node-00005/2026-11-21",
+        "node-00005/report",
+        "node-00006/report",
+        "rack-2/node-00006/report",
+        "in-1970",
+    ] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
 }

@@ -192,6 +192,7 @@ fn report(described: &Described) -> Report {
         schema: SCHEMA.into(),
         tool: Tool::this(),
         created: PUBLISHED.into(),
+        node: None,
         provenance: Provenance {
             kind: ProvenanceKind::Published,
             source: Some(SOURCE.into()),

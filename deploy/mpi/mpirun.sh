@@ -3,7 +3,7 @@
 #
 #   mpi/mpirun.sh RUN HOSTFILE|- [ARGUMENT OF PROBE…]
 #
-# MPIRUN_OPTIONS are handed to mpirun (Open MPI; its own variables tell the rank), words at blanks.
+# MPIRUN_OPTIONS are handed to mpirun (Open MPI), words at blanks.
 set -u
 [ $# -ge 2 ] || { echo "usage: mpirun.sh RUN HOSTFILE|- [ARGUMENT OF PROBE…]" >&2; exit 2; }
 # A path is none of the options of whom it is handed to.
@@ -14,5 +14,5 @@ shift 2
 set -f
 # shellcheck disable=SC2016,SC2086
 mpirun ${hosts:+--hostfile "$hosts"} ${MPIRUN_OPTIONS:---map-by ppr:1:node} --bind-to none ${TIMERMETER:+-x TIMERMETER} ${LIMIT:+-x LIMIT} \
-    sh -c 'run=$1; deploy=$2; shift 2; exec "$deploy/node.sh" "$run" "$(uname -n)-$OMPI_COMM_WORLD_RANK" "$@"' node "$run" "$deploy" "$@"
+    sh -c 'run=$1; deploy=$2; shift 2; exec "$deploy/node.sh" "$run" "$(uname -n)" "$@"' node "$run" "$deploy" "$@"
 "$deploy/status.sh" "$run"

@@ -21,6 +21,9 @@ pub struct Report {
     pub tool: Tool,
     /// When the measurement began, UTC (RFC 3339).
     pub created: String,
+    /// What the machine is called among others, as the run was told; absent where it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     /// Where the figures come from.
     #[serde(default)]
     pub provenance: Provenance,

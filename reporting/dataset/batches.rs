@@ -10,7 +10,7 @@ use super::stream::{Documents, Text};
 use crate::input::{self, LONGEST_REPORT};
 use crate::model::Report;
 use crate::parallel;
-use crate::report::{Collection, ReadError, files, host, parse};
+use crate::report::{Collection, ReadError, files, node, parse};
 
 /// Reports of a batch at most ...
 const REPORTS: usize = 1024;
@@ -118,7 +118,7 @@ fn read(found: Vec<Found>, choice: &Choice) -> Batch {
         }
     }
     let files = Collection::read(&paths, |path, report: Report| {
-        let host = host(path, below.get(path).and_then(Option::as_deref), &report.platform);
+        let host = node(&report, path, below.get(path).and_then(Option::as_deref));
         Sheet::of(path.display().to_string(), host, &report, choice)
     });
     batch.sheets.extend(files.reports.into_iter().map(|kept| kept.content));
@@ -142,5 +142,6 @@ fn of_document(number: u64, text: &Text, choice: &Choice) -> Result<Sheet, ReadE
     let text =
         str::from_utf8(text).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))?;
     let report: Report = parse(text, &name)?;
-    Ok(Sheet::of(name, None, &report, choice))
+    let host = report.node.clone();
+    Ok(Sheet::of(name, host, &report, choice))
 }

@@ -51,6 +51,12 @@ impl Sheet {
         Self { origin, facts, values, rows, others: others.map(count).collect() }
     }
 
+    /// Whether it is known which node it is of.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        self.origin.host.is_some()
+    }
+
     /// How many rows it has.
     #[must_use]
     pub fn rows(&self) -> usize {

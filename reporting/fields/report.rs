@@ -44,7 +44,13 @@ fn run() -> Vec<Field> {
         origin("report_id", "What tells reports apart, by what was measured: 32 hexadecimal digits"),
         Field { whole: true, ..origin("file", "File of the report, or which document of standard input") }
             .column("file", "report"),
-        origin("host", "Name of the node: of the file, else of its folder; see above"),
+        origin(
+            "host",
+            "Name of the node: as the run was told, else of the file, else of its folder; see above",
+        ),
+        text("node", "Name of the node, where the run was told", |r| (&r.node).into())
+            .column("node", "node")
+            .not_in_files(),
         Field {
             whole: true,
             in_path: true,

@@ -6,6 +6,7 @@ pub mod node;
 pub mod outliers;
 pub mod random_effects;
 mod robust;
+pub mod roll;
 
 #[cfg(test)]
 mod tests;

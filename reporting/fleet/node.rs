@@ -133,6 +133,14 @@ impl Node {
     }
 }
 
+impl Node {
+    /// The same under another name.
+    #[must_use]
+    pub fn called(self, name: &str) -> Self {
+        Self { name: clipped(name, LONGEST), ..self }
+    }
+}
+
 impl Machine {
     fn of(report: &Report) -> Self {
         let platform = &report.platform;

@@ -119,6 +119,10 @@ pub struct FleetSummary {
     pub odd: usize,
     /// Reports that have a page.
     pub pages: usize,
+    /// Nodes, each by its last report.
+    pub nodes: usize,
+    /// Reports that do not say of which node they are.
+    pub unnamed: usize,
 }
 
 /// Which reports have a page.

@@ -37,6 +37,7 @@ pub fn caution(report: &Report) -> Option<Fact> {
 #[must_use]
 pub fn facts_of(report: &Report) -> Vec<Fact> {
     let mut facts = facts(&report.platform, &report.frequency);
+    facts.splice(0..0, report.node.iter().map(|node| ("node", clipped(node, LONGEST))));
     facts.splice(0..0, caution(report));
     if report.provenance.kind == ProvenanceKind::Published {
         // What a publication does not tell was not looked for.

@@ -142,6 +142,7 @@ fn of_run(metrics: &mut Metrics, run: &str, report: &Report) {
         ("provenance", provenance),
     ];
     let told = format!("{run},{}", labels(&told));
+    let told = report.node.iter().fold(told, |told, node| with(&told, "node", node));
     metrics.gauge("timermeter_report_info", "How the report was made.", &told, Some(1.0));
     for warning in &report.warnings {
         let help = "What worsens the figures of the whole report.";

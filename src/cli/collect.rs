@@ -9,7 +9,7 @@ use crate::fields::Kind;
 pub(super) const EXAMPLES: &str = "\
 Examples:
   timermeter collect RUN --output fleet                 a folder of reports
-  parallel ssh {} timermeter probe --quiet --format json :::: NODES | timermeter collect - --output fleet
+  parallel ssh {} timermeter probe --quiet --node {} --format json :::: NODES | timermeter collect - --output fleet
   timermeter collect RUN --kind waits --output fleet-waits
   duckdb -c \"SELECT host, cost_ns FROM 'fleet/**/*.parquet' WHERE timer = 'monotonic'\"";
 

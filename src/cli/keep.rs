@@ -22,12 +22,26 @@ pub struct RunArgs {
     /// How much the table says.
     #[command(flatten)]
     pub detail: DetailArgs,
+    /// What the machine is called.
+    #[command(flatten)]
+    pub node: NodeArgs,
     /// Where it is kept.
     #[command(flatten)]
     pub keep: KeepArgs,
     /// Seed of all random choices
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: Option<u64>,
+}
+
+/// What the machine is called.
+#[derive(Clone, Debug, Default, Args)]
+pub struct NodeArgs {
+    /// Name of this machine in the report, by which tables, comparisons and datasets know it again
+    #[arg(long, value_name = "NAME", value_parser = values::node, overrides_with = "node")]
+    pub node: Option<String>,
+    /// Name it by a hash of its machine-id and SALT instead: the same in each run, and not to be traced back without both
+    #[arg(long, value_name = "SALT", conflicts_with = "node")]
+    pub node_hash: Option<String>,
 }
 
 /// How much the table says.

@@ -40,6 +40,15 @@ pub(super) fn baseline(text: &str) -> Result<String, String> {
     })
 }
 
+/// The name of a node.
+pub(super) fn node(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 200;
+    let name = text.trim();
+    let fits = !name.is_empty() && name.chars().count() <= LONGEST && !name.chars().any(char::is_control);
+    fits.then(|| name.to_owned())
+        .ok_or_else(|| format!("give a name of 1 to {LONGEST} characters, none of which controls a terminal"))
+}
+
 /// The number of a CPU.
 pub(super) fn cpu(text: &str) -> Result<u32, String> {
     text.trim().parse().map_err(|_| "give the number of a CPU, as in 0".to_owned())

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use timers::KernelEntry;
 
 use super::CommandError;
+use crate::cli::{NodeArgs, RunArgs};
 use crate::common_time;
 use crate::model::{Estimate, Hertz, Platform, Settings, TimerRow, Tool};
 use crate::platform;
@@ -15,6 +16,7 @@ use crate::trust::Yardsticks;
 /// A run that has begun.
 pub struct Frame {
     created: SystemTime,
+    node: Option<String>,
     cpu: Option<u32>,
     cycles: CyclesFrom,
     parts: Parts,
@@ -25,14 +27,16 @@ impl Frame {
     /// Begins a run on that CPU.
     ///
     /// # Errors
-    /// When cycles are to be counted at a frequency that is unknown.
-    pub fn begin(cpu: Option<u32>, cycles: CyclesFrom) -> Result<Self, CommandError> {
+    /// When cycles are to be counted at a frequency that is unknown, or the name of the machine cannot be had.
+    pub fn begin(cpu: Option<u32>, args: &RunArgs) -> Result<Self, CommandError> {
         let created = timers::date();
+        let (node, cycles) = (name(&args.node)?, args.cycles);
         let nominal = frequency::nominal();
         let known = Parts { nominal, ..Parts::default() };
         frequency::summarise(&known, cycles).map_err(|error| CommandError::Usage(error.to_string()))?;
         Ok(Self {
             created,
+            node,
             cpu,
             cycles,
             parts: Parts { before: frequency::effective(cpu), tsc: tsc(), ..known },
@@ -57,6 +61,7 @@ impl Frame {
             schema: recording::SCHEMA.into(),
             tool: Tool::this(),
             created: humantime::format_rfc3339_seconds(self.created).to_string(),
+            node: self.node,
             frequency: Parts { after: frequency::effective(self.cpu), during, ..self.parts },
             yardsticks: yardsticks(&platform, entry),
             platform,
@@ -68,6 +73,21 @@ impl Frame {
             periods: Vec::new(),
         }
     }
+}
+
+/// What this machine is called.
+///
+/// # Errors
+/// When it is to be called by its machine-id and has none.
+fn name(args: &NodeArgs) -> Result<Option<String>, CommandError> {
+    let Some(salt) = &args.node_hash else { return Ok(args.node.clone()) };
+    let hashed = platform::node::hashed(&platform::Root::system(), salt);
+    hashed.map(Some).ok_or_else(|| {
+        CommandError::Usage(
+            "--node-hash: /etc/machine-id cannot be read here, or holds none; name the machine with --node"
+                .into(),
+        )
+    })
 }
 
 /// The CPU to measure on: the one asked for, which has to be usable, or the quietest.

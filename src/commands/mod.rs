@@ -52,7 +52,7 @@ use crate::report::terminal::{self, Detail};
 use crate::report::{Format, OutputFile, ReadError, impossible};
 use crate::table::Style;
 use crate::text::json::{Layout, written};
-use crate::text::{hang, plain, shortened};
+use crate::text::{counted, hang, plain, shortened};
 
 /// Longer than it takes to end all children.
 pub const ENDING: Duration = Duration::from_secs(10);
@@ -216,6 +216,15 @@ fn show(report: &Report, format: Format, notes: Detail, output: &mut dyn Write) 
     }
     output.flush()?;
     Ok(())
+}
+
+/// How many reports do not say of which node they are, and how they would.
+fn unnamed(reports: usize, of: usize) -> String {
+    format!(
+        "{reports} of {} do not say of which node they are, and each counts as a node of its own: name nodes with `probe --node NAME`, or put \
+         reports into folders that are called like them",
+        counted(of, "report")
+    )
 }
 
 /// Names the files that could not be read on standard error. Returns whether there were none.

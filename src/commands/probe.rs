@@ -50,7 +50,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     if args.timers.is_empty() {
         population.leave_out_elsewhere();
     }
-    let frame = Frame::begin(cpu, args.run.cycles)?;
+    let frame = Frame::begin(cpu, &args.run)?;
     let during = measure(&mut population, &settings, args.quiet)?;
     read_beside(&mut population);
     let by_name_failed = population.failed_by_name();

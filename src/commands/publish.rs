@@ -43,6 +43,9 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     if !site.at_once {
         tell(&"this file system cannot exchange folders, so that for a moment there was no site");
     }
+    if let Some(unnamed) = site.fleet.map(|fleet| fleet.unnamed).filter(|unnamed| *unnamed > 0) {
+        tell(&super::unnamed(unnamed, site.reports));
+    }
     writeln!(output, "{}: {}", args.output.join("index.html").display(), in_a_line(&site))?;
     let hints = hints(&site, args);
     if !hints.is_empty() {
@@ -55,7 +58,12 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 fn in_a_line(site: &Site) -> String {
     let reports = counted(site.reports, "report");
     site.fleet.map_or(reports.clone(), |fleet| {
-        format!("{reports} in {}, {} stand out", counted(fleet.groups, "group"), fleet.odd)
+        let nodes = if fleet.nodes == site.reports {
+            String::new()
+        } else {
+            format!(" of {}", counted(fleet.nodes, "node"))
+        };
+        format!("{reports}{nodes} in {}, {} stand out", counted(fleet.groups, "group"), fleet.odd)
     })
 }
 

@@ -73,7 +73,7 @@ impl<T> Campaign<T> {
                 conditions.len()
             )));
         }
-        let frame = Frame::begin(cpus[0], args.run.cycles)?;
+        let frame = Frame::begin(cpus[0], &args.run)?;
         Ok(Self { waiters, subjects, settings, frame })
     }
 

@@ -16,6 +16,7 @@ mod hypervisor;
 mod kernel;
 mod list;
 mod load;
+pub mod node;
 mod ntp;
 mod os;
 pub mod quietest;

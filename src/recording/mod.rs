@@ -39,6 +39,9 @@ pub struct Recording {
     pub tool: Tool,
     /// When the measurement began, UTC (RFC 3339).
     pub created: String,
+    /// What the machine is called among others, where the run was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     /// The machine.
     #[serde(deserialize_with = "by_text")]
     pub platform: Platform,
@@ -102,6 +105,7 @@ impl Recording {
             schema: model::SCHEMA.into(),
             tool: Tool::this(),
             created: self.created.clone(),
+            node: self.node.clone(),
             provenance: Provenance::default(),
             platform: self.platform.clone(),
             frequency,

@@ -110,7 +110,7 @@ fn bad_reports_lose_no_other_node() {
         .code(4)
         .stderr(contains("notes.json").and(contains("no report")))
         .stderr(contains(cut))
-        .stderr(contains(format!("called {name}: each of them is a node of its own")))
+        .stderr(contains(format!("called {name}: their reports are called by their files")))
         .stderr(contains("1 of 58 nodes has a new report that says it was made before the old one: its clock was set wrong"));
     let compared = json(&told);
     // The old report of the doubled name goes by its file too, and so does one of the two new ones.

@@ -5,6 +5,8 @@ mod collecting;
 mod documented;
 mod duckdb;
 mod fleet;
+#[cfg(unix)]
+mod names;
 #[path = "../program/mod.rs"]
 mod program;
 #[path = "../skipping/mod.rs"]

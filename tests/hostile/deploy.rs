@@ -106,6 +106,12 @@ fn ended(mut command: Command) -> (Option<i32>, String) {
     (status.code(), String::from_utf8(told).expect("it is ASCII"))
 }
 
+/// A name as reports and folders have it.
+fn fit(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    name.bytes().map(|byte| if plain(byte) { char::from(byte) } else { '_' }).collect()
+}
+
 /// The arguments of `probe` as each program should have been handed them.
 fn words(of: &[&str]) -> String {
     of.iter().map(|word| format!("<{word}>\n")).collect()
@@ -125,8 +131,12 @@ fn names_of_nodes_runs_and_arguments_are_words_and_no_commands() {
         for name in NAMES {
             assert!(handed.contains(&format!("<-->\n<{name}>\n")), "{name}: {handed}");
         }
-        let each = words(&[&["probe", "--quiet", "--format", "json"][..], &ARGUMENTS].concat());
-        assert_eq!(stage.said("meter").matches(&each).count(), NAMES.len(), "{}", stage.said("meter"));
+        for name in NAMES {
+            let name = fit(name);
+            let handed = ["probe", "--quiet", "--format", "json", "--node", &name];
+            let each = words(&[&handed[..], &ARGUMENTS].concat());
+            assert_eq!(stage.said("meter").matches(&each).count(), 1, "{name}: {}", stage.said("meter"));
+        }
         assert!(stage.0.file(run).join("nodes").exists());
     }
 }
@@ -156,20 +166,24 @@ fn launchers_hand_names_on_as_they_are() {
     stage.program("srun", launch);
     stage.program("scontrol", "printf 'n1\\n'");
     fs::write(stage.0.file("-host file"), "n1 slots=1\n").expect("there is room");
-    let mut command = stage.script("mpi/mpirun.sh", &[&[run, "-host file"][..], &ARGUMENTS].concat());
-    command.env("OMPI_COMM_WORLD_RANK", "0");
-    let (code, told) = ended(command);
+    let (code, told) = ended(stage.script("mpi/mpirun.sh", &[&[run, "-host file"][..], &ARGUMENTS].concat()));
+    let host = rustix::system::uname();
+    let host = fit(&host.nodename().to_string_lossy());
+    assert!(stage.said("meter").contains(&format!("<--node>\n<{host}>\n")), "{}", stage.said("meter"));
     assert_eq!(code, Some(0), "{told}");
     assert!(stage.said("mpirun").contains("<--hostfile>\n<./-host file>\n"), "{}", stage.said("mpirun"));
-    for (script, name) in [("slurm/srun.sh", "n1"), ("slurm/array.sh", "n1-3")] {
-        let run = format!("{run}{name}");
+    let handed_on = |stage: &Stage| stage.said("meter").matches("<--node>\n<n1>\n").count();
+    for (task, handed) in [("", 1), ("3", 2), ("4", 3)] {
         let deploy = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy");
-        let mut command = stage.script(script, &[&[run.as_str()][..], &ARGUMENTS].concat());
-        command.env("SLURM_JOB_NODELIST", "n1").env("SLURMD_NODENAME", "n1").env("SLURM_ARRAY_TASK_ID", "3");
+        let mut command = stage.script("slurm/srun.sh", &[&["a run of slurm"][..], &ARGUMENTS].concat());
+        command.env("SLURM_JOB_NODELIST", "n1").env("SLURMD_NODENAME", "n1").env("SLURM_ARRAY_TASK_ID", task);
         command.env("TIMERMETER_DEPLOY", deploy);
         let (code, told) = ended(command);
-        assert_eq!(code, Some(0), "{script}: {told}");
-        assert!(stage.0.file(&run).join(name).join("status").exists(), "{script}: {told}");
+        assert_eq!((code, handed_on(&stage)), (Some(0), handed), "{task}: {told}");
+    }
+    // Tasks of one node have folders of their own, and one name.
+    for folder in ["n1", "n1.2", "n1.3"] {
+        assert!(stage.0.file("a run of slurm").join(folder).join("status").exists(), "{folder}");
     }
     stage.is_sound();
 }
@@ -286,7 +300,7 @@ fn the_playbook_keeps_to_the_same() {
     fs::write(stage.0.file("words"), STEERING).expect("there is room");
     stage.program("steering", r#"cat "$STAGE/words" >&2; exit 1"#);
     stage.program("lying", r#"echo '{"not":"a report"}'"#);
-    stage.program("honest", &format!("cat '{REPORT}'"));
+    stage.program("honest", &format!("{}\ncat '{REPORT}'", said("meter")));
     let hosts: String = ["steering", "lying", "honest"]
         .map(|name| {
             format!(
@@ -310,6 +324,7 @@ fn the_playbook_keeps_to_the_same() {
     for (state, name) in [("failed", "steering"), ("failed", "lying"), ("done", "honest")] {
         assert!(told.contains(&format!("{state}\t{name}\t")), "{told}: {played:?}");
     }
+    assert!(stage.said("meter").contains("<--node>\n<honest>\n"), "{}", stage.said("meter"));
     let kept = fs::read(stage.0.file("a run; touch PWNED;/steering/status")).expect("it is kept");
     assert!(kept.iter().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')), "{kept:?}");
     stage.is_sound();

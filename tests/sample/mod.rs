@@ -18,6 +18,7 @@ pub fn report() -> Report {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "timermeter".to_owned(), version: "0.1.0".to_owned() },
         created: "2026-11-20T12:00:00Z".to_owned(),
+        node: None,
         provenance: Provenance::default(),
         platform: platform(),
         frequency: frequency(),

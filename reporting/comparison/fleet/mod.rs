@@ -22,6 +22,8 @@ pub use facts::{AnswerChange, Concerned, FactChange, FateOfTimer};
 pub use figures::{Design, FleetFigure, Unlike};
 pub use shown::{render_markdown, render_table};
 
+pub use nodes::Aside;
+
 use nodes::Fleets;
 
 /// How many nodes there are, and where.
@@ -33,6 +35,14 @@ pub struct Nodes {
     pub only_old: usize,
     /// In the new one only.
     pub only_new: usize,
+}
+
+impl Nodes {
+    /// How many nodes both folders have together.
+    #[must_use]
+    pub fn reports(self) -> usize {
+        2 * self.both + self.only_old + self.only_new
+    }
 }
 
 /// A node that changed unlike the rest.
@@ -61,8 +71,8 @@ pub struct FleetComparison {
     pub one_sided: Vec<FateOfTimer>,
     /// Nodes that changed unlike the rest, those with most figures first.
     pub unlike: Vec<UnlikeNode>,
-    /// Names that several reports of a folder have, which were compared by their files.
-    pub doubled: Vec<String>,
+    /// What makes the nodes others than was meant.
+    pub aside: Aside,
     /// Nodes whose new report was made before the old one, as far as their clocks can tell.
     pub backwards: usize,
     /// All timers of either.
@@ -130,7 +140,7 @@ impl FleetComparison {
             answers,
             one_sided,
             unlike: unlike_nodes(apart, &loud, |pair| fleets.new[at(pair).1].name.clone()),
-            doubled: fleets.doubled.clone(),
+            aside: fleets.aside.clone(),
             backwards: backwards.count(),
             asked: timers
                 .into_iter()

@@ -1,21 +1,23 @@
 //! What is kept of the reports of a fleet, and which of two folders are of one node.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexSet;
+use serde::Serialize;
 
 use super::super::{Change, Figure, Quantity, is_of_single_process, platform};
 use crate::fields::Comparable;
+use crate::fleet::roll::{Called, Roll};
 use crate::model::{Frequency, Outcome, Platform, Report, Settings, Status, TimerRow, Verdicts};
 use crate::parallel;
-use crate::report::{Collection, Kept, ReadError};
+use crate::report::{Collection, Kept, ReadError, called};
 use crate::text::json::{Layout, written};
 
 /// What is compared of a report of a fleet.
 pub(super) struct Node {
-    /// What it is called: the folder below the one that was named, or the file.
+    /// What it is called.
     pub name: String,
     /// When it was made, as its clock had it.
     pub created: String,
@@ -58,8 +60,19 @@ pub(super) struct Fleets {
     pub other: Vec<bool>,
     pub only_old: Vec<usize>,
     pub only_new: Vec<usize>,
-    /// Names that several reports of a folder have.
-    pub doubled: Vec<String>,
+    /// Reports that are no nodes of their own, or are but should not be.
+    pub aside: Aside,
+}
+
+/// What of the reports of both folders makes their nodes others than was meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Aside {
+    /// Reports of a node that has a later one in the folder.
+    pub earlier: usize,
+    /// Reports that do not say of which node they are; each is one.
+    pub unnamed: usize,
+    /// Names that several machines of a folder have; their reports are called by their files.
+    pub shared: BTreeSet<String>,
 }
 
 /// What several reports have alike, so that it is kept once.
@@ -76,19 +89,19 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The reports of a folder, by their paths in it.
-type Folder = Vec<(PathBuf, Node)>;
+/// The reports of a folder, and what tells them apart.
+type Folder = (Vec<Called>, Vec<Node>);
 
 impl Fleets {
     /// Reads both folders, and says what could not be read of either.
     pub fn read(old: &Path, new: &Path) -> (Self, [Vec<ReadError>; 2]) {
         let known = Known::default();
         let [(old, old_refused), (new, new_refused)] = [old, new].map(|folder| {
-            let collection = Collection::read(&[folder], |_, report: Report| kept(report, &known));
-            let named = collection.reports.into_iter().map(|Kept { path, content }| {
-                (path.strip_prefix(folder).unwrap_or(&path).to_owned(), content)
+            let collection = Collection::read(&[folder], |path, report: Report| {
+                (called(&report, path, folder), kept(report, &known))
             });
-            (named.collect(), collection.refused)
+            let nodes = collection.reports.into_iter().map(|Kept { content, .. }| content).unzip();
+            (nodes, collection.refused)
         });
         (Self::of(old, new, known), [old_refused, new_refused])
     }
@@ -98,17 +111,23 @@ impl Fleets {
         let known = Known::default();
         let both = parallel::numbered(nodes, |at| {
             let (name, reports) = made(at);
-            let [old, new] = reports.map(|report| (PathBuf::from(&name), kept(report, &known)));
-            (old, new)
+            let called = Called { name: Some(name), ..Called::default() };
+            reports.map(|report| (called.clone(), kept(report, &known)))
         });
-        let (old, new): (Folder, Folder) = both.into_iter().unzip();
-        Self::of(old, new, known)
+        let (old, new): (Vec<_>, Vec<_>) = both.into_iter().map(|[old, new]| (old, new)).unzip();
+        Self::of(old.into_iter().unzip(), new.into_iter().unzip(), known)
     }
 
     fn of(old: Folder, new: Folder, known: Known) -> Self {
-        let mut doubled = doubled(&old);
-        doubled.extend(self::doubled(&new));
-        let [old, new] = [old, new].map(|nodes| called(nodes, &doubled));
+        let rolls = [Roll::of(&old.0), Roll::of(&new.0)];
+        let of_both = |count: fn(&Roll) -> usize| rolls.iter().map(count).sum();
+        let aside = Aside {
+            earlier: of_both(|roll| roll.earlier),
+            unnamed: of_both(|roll| roll.unnamed),
+            shared: rolls.iter().flat_map(|roll| roll.shared.iter().cloned()).collect(),
+        };
+        let [old_roll, new_roll] = rolls;
+        let (old, new) = (named(old.1, old_roll), named(new.1, new_roll));
         let places: HashMap<&str, usize> =
             new.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
         let (mut both, mut only_old) = (Vec::new(), Vec::new());
@@ -122,9 +141,16 @@ impl Fleets {
         let met: BTreeSet<usize> = both.iter().map(|(_, new)| *new).collect();
         let only_new = (0..new.len()).filter(|at| !met.contains(at)).collect();
         let timers = known.timers.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let (timers, doubled) = (timers.into_iter().collect(), doubled.into_iter().collect());
-        Self { old, new, timers, both, other, only_old, only_new, doubled }
+        let timers = timers.into_iter().collect();
+        Self { old, new, timers, both, other, only_old, only_new, aside }
     }
+}
+
+/// The last report of each node, by its name.
+fn named(reports: Vec<Node>, roll: Roll) -> Vec<Node> {
+    let mut reports: Vec<Option<Node>> = reports.into_iter().map(Some).collect();
+    let node = |(at, name): (usize, String)| Some(Node { name, ..reports.get_mut(at)?.take()? });
+    roll.nodes.into_iter().filter_map(node).collect()
 }
 
 /// Whether a node is another machine now, as far as its reports tell.
@@ -177,6 +203,7 @@ fn machine(report: Report, known: &Known) -> Arc<Report> {
         schema: report.schema,
         tool: report.tool,
         created: String::new(),
+        node: None,
         provenance: report.provenance,
         platform,
         frequency,
@@ -188,49 +215,4 @@ fn machine(report: Report, known: &Known) -> Arc<Report> {
     });
     machines.insert(key, Arc::clone(&machine));
     machine
-}
-
-/// The first part of its path, without the ending of a file.
-fn first(path: &Path) -> String {
-    let first = path.components().next().map_or(Path::new(""), |part| Path::new(part.as_os_str()));
-    let file = path.components().nth(1).is_none();
-    let name = if file { first.with_extension("") } else { first.to_owned() };
-    name.display().to_string()
-}
-
-/// Names that several reports of the folder have.
-fn doubled(nodes: &[(PathBuf, Node)]) -> BTreeSet<String> {
-    let mut counts = BTreeMap::<String, u32>::new();
-    for (path, _) in nodes {
-        *counts.entry(first(path)).or_default() += 1;
-    }
-    counts.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name).collect()
-}
-
-/// Each by its name, or by its file where that name is not its own.
-fn called(nodes: Vec<(PathBuf, Node)>, doubled: &BTreeSet<String>) -> Vec<Node> {
-    let called = |(path, node): (PathBuf, Node)| {
-        let own = first(&path);
-        let name = if doubled.contains(&own) { path.display().to_string() } else { own };
-        Node { name, ..node }
-    };
-    nodes.into_iter().map(called).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::first;
-    use std::path::Path;
-
-    #[test]
-    fn a_node_is_a_folder_or_a_file() {
-        for (path, name) in [
-            ("a.json", "a"),
-            ("a/x/2026-01-01/report.json", "a"),
-            ("a.b/report.json", "a.b"),
-            ("a.b.json", "a.b"),
-        ] {
-            assert_eq!(first(Path::new(path)), name);
-        }
-    }
 }

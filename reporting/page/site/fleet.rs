@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 
 use super::{FleetSummary, Made, Pages, Shown, SiteError, in_words, refuse_none, report_page};
 use crate::fleet::groups::groups;
-use crate::fleet::node::{Names, Node};
 use crate::fleet::outliers::outliers;
+use crate::fleet::roll::Roll;
 use crate::model::Report;
 use crate::page::fleet::{Fleet, FleetView, GroupPage, MOST_GROUPS, in_a_line, matrices};
 use crate::page::{Entry, OF_NODES, Page};
 use crate::parallel;
-use crate::report::waits::usual_lateness;
-use crate::report::{Collection, ReadError};
+use crate::report::{Collection, Muster, ReadError};
 use crate::text::{clipped, counted};
 
 /// The list of all nodes.
@@ -29,17 +28,13 @@ pub(super) fn make(
     pages: Pages,
     read: &(dyn Fn() + Sync),
 ) -> Result<Made, SiteError> {
-    let timers = Names::default();
-    let found = Collection::read(&[folder], |_, report: Report| {
-        read();
-        Node::of("", &report, &usual_lateness(&report), &timers)
-    });
-    refuse_none(found.reports.len(), &found.refused, folder)?;
-    let mut refused = found.refused;
-    let (paths, mut nodes): (Vec<PathBuf>, Vec<Node>) =
-        found.reports.into_iter().map(|kept| (kept.path, kept.content)).unzip();
-    let files = named(&mut nodes, &paths, folder);
-    let names = timers.settle(&mut nodes);
+    let Muster { nodes, paths, timers: names, reports: count, mut refused, roll } =
+        Muster::read(folder, read);
+    refuse_none(count, &refused, folder)?;
+    let files = paths
+        .iter()
+        .map(|path| clipped(&path.strip_prefix(folder).unwrap_or(path).to_string_lossy(), LONGEST));
+    let files = files.collect();
     let groups = groups(&nodes);
     let outliers = outliers(&nodes, &groups, &names);
     let mut fleet = Fleet { nodes, files, pages: HashMap::new(), names, groups, outliers };
@@ -50,33 +45,16 @@ pub(super) fn make(
     let (pages, changed) = reports(&fleet, &wanted, &paths, folder, site, shown)?;
     fleet.pages = pages;
     refused.extend(changed);
-    index(&fleet, &refused, site)?;
+    index(&fleet, &refused, &roll, site)?;
     group_pages(&fleet, site)?;
     let summary = FleetSummary {
         groups: fleet.groups.len(),
         odd: fleet.outliers.nodes.len(),
         pages: fleet.pages.len(),
+        nodes: fleet.nodes.len(),
+        unnamed: roll.unnamed,
     };
-    Ok(Made { reports: fleet.nodes.len(), refused, fleet: Some(summary) })
-}
-
-/// Names the nodes by their files: by the folder that is theirs alone, or by the whole path. Returns the paths.
-fn named(nodes: &mut [Node], paths: &[PathBuf], folder: &Path) -> Vec<String> {
-    let below = |path: &PathBuf| path.strip_prefix(folder).unwrap_or(path).to_owned();
-    let first = |path: &Path| path.iter().next().map(|part| part.to_string_lossy().into_owned());
-    let mut reports: HashMap<Option<String>, usize> = HashMap::new();
-    for path in paths {
-        *reports.entry(first(&below(path))).or_default() += 1;
-    }
-    let mut files = Vec::with_capacity(paths.len());
-    for (node, path) in nodes.iter_mut().zip(paths) {
-        let path = below(path);
-        let whole = path.with_extension("");
-        let own = first(&whole).filter(|_| reports.get(&first(&path)) == Some(&1));
-        node.name = clipped(&own.unwrap_or_else(|| whole.to_string_lossy().into_owned()), LONGEST);
-        files.push(clipped(&path.to_string_lossy(), LONGEST));
-    }
-    files
+    Ok(Made { reports: count, refused, fleet: Some(summary) })
 }
 
 /// Writes the pages of the `wanted` nodes. Returns their addresses, and which reports are no longer what they were.
@@ -104,7 +82,7 @@ fn reports(
     Ok((pages, found.refused))
 }
 
-fn index(fleet: &Fleet, refused: &[ReadError], site: &Path) -> Result<(), SiteError> {
+fn index(fleet: &Fleet, refused: &[ReadError], roll: &Roll, site: &Path) -> Result<(), SiteError> {
     let (nodes, odd) = (fleet.nodes.len(), fleet.outliers.nodes.len());
     let list = Entry {
         href: ALL.to_owned(),
@@ -120,7 +98,12 @@ fn index(fleet: &Fleet, refused: &[ReadError], site: &Path) -> Result<(), SiteEr
         left_out: &in_words(refused),
         ..Page::new(
             "How good are the clocks?".to_owned(),
-            format!("{nodes} reports: {odd} that stand out, and {}.", counted(fleet.groups.len(), "group")),
+            format!(
+                "{}: {odd} that stand out, and {}.{}",
+                counted(nodes, "node"),
+                counted(fleet.groups.len(), "group"),
+                aside(roll)
+            ),
         )
     };
     super::write(&page, site, "index.html")?;
@@ -131,6 +114,30 @@ fn index(fleet: &Fleet, refused: &[ReadError], site: &Path) -> Result<(), SiteEr
         ..Page::new("All reports".to_owned(), "Each with its group, and whether it stands out.".to_owned())
     };
     super::write(&all, site, ALL)
+}
+
+/// What makes the nodes others than the reports.
+fn aside(roll: &Roll) -> String {
+    let mut told = String::new();
+    if roll.earlier > 0 {
+        told += &format!(
+            " Of nodes with several reports the last is shown: {} are not.",
+            counted(roll.earlier, "earlier report")
+        );
+    }
+    if roll.unnamed > 0 {
+        told += &format!(
+            " {} do not say of which node they are; each is shown as one.",
+            counted(roll.unnamed, "report")
+        );
+    }
+    if !roll.shared.is_empty() {
+        told += &format!(
+            " Several machines share {}; they are called by their files.",
+            counted(roll.shared.len(), "name")
+        );
+    }
+    told
 }
 
 fn group_pages(fleet: &Fleet, site: &Path) -> Result<(), SiteError> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use crate::cli::{CollectArgs, ColumnFormat, TableArgs};
-use crate::commands::{CommandError, failed, tell, tell_refused};
+use crate::commands::{CommandError, failed, tell, tell_refused, unnamed};
 use crate::dataset::{Added, Batch, Choice, Dataset, FileFormat, Sheet, TableFile, columns, each_batch};
 use crate::fields::Kind;
 use crate::report::{ReadError, WholeFile, is_standard};
@@ -21,6 +21,7 @@ const NAMED: usize = 5;
 struct Tally {
     refused: Vec<ReadError>,
     read: usize,
+    unnamed: usize,
     rows: usize,
     others: Vec<(Kind, usize)>,
 }
@@ -29,6 +30,7 @@ impl Tally {
     fn add(&mut self, refused: Vec<ReadError>, sheets: &[Sheet]) {
         self.refused.extend(refused);
         self.read += sheets.len();
+        self.unnamed += sheets.iter().filter(|sheet| !sheet.is_named()).count();
         for sheet in sheets {
             self.rows += sheet.rows();
             for &(kind, rows) in &sheet.others {
@@ -102,6 +104,9 @@ pub fn collect(args: &CollectArgs, output: &mut dyn Write) -> Result<bool, Comma
     let complete = tell_refused(&tally.refused, tally.read)?;
     let added = dataset.put_in_place().map_err(failed)?;
     tell_added(&added, args.kind);
+    if tally.unnamed > 0 {
+        tell(&unnamed(tally.unnamed, tally.read));
+    }
     tally.tell_others();
     let place = args.output.display();
     let Added { reports, rows, files, .. } = added;

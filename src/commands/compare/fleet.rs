@@ -7,7 +7,7 @@ use super::super::{CommandError, pretty, tell, tell_refused, terminal_style};
 use super::gate::Gate;
 use super::untold;
 use crate::cli::{CompareArgs, CompareFormat};
-use crate::comparison::fleet::{FleetComparison, FleetsRead, render_markdown, render_table};
+use crate::comparison::fleet::{Aside, FleetComparison, FleetsRead, render_markdown, render_table};
 use crate::text::{and_more, counted};
 
 /// Names that are told where several reports share one.
@@ -24,8 +24,8 @@ pub fn run(args: &CompareArgs, old: &Path, new: &Path, output: &mut dyn Write) -
     let complete = [old_complete?, new_complete?] == [true; 2];
     let Some(comparison) = comparison else {
         return Err(untold(format!(
-            "'{}' and '{}' have no node in common, and too few others of one timer to be compared; a node is called by its folder or \
-             file below the one that is named",
+            "'{}' and '{}' have no node in common, and too few others of one timer to be compared; a node is called as its run was told \
+             (--node), or by its folder or file",
             old.display(),
             new.display()
         )));
@@ -48,12 +48,22 @@ pub fn run(args: &CompareArgs, old: &Path, new: &Path, output: &mut dyn Write) -
 
 /// What makes a comparison another one than was meant.
 fn tell_oddities(comparison: &FleetComparison) {
-    let doubled = &comparison.doubled;
-    if !doubled.is_empty() {
-        let named = and_more(&doubled[..doubled.len().min(MOST_NAMED)], doubled.len());
+    let Aside { earlier, unnamed, shared } = &comparison.aside;
+    let shared: Vec<&str> = shared.iter().map(String::as_str).collect();
+    if !shared.is_empty() {
+        let named = and_more(&shared[..shared.len().min(MOST_NAMED)], shared.len());
         tell(&format!(
-            "several reports of a folder are called {named}: each of them is a node of its own, called by its file"
+            "several machines of a folder are called {named}: their reports are called by their files"
         ));
+    }
+    if *earlier > 0 {
+        tell(&format!(
+            "{} of nodes that have a later one in their folder: the last is taken",
+            counted(*earlier, "report")
+        ));
+    }
+    if *unnamed > 0 {
+        tell(&super::super::unnamed(*unnamed, comparison.nodes.reports()));
     }
     let (backwards, both) = (comparison.backwards, comparison.nodes.both);
     let of = format!("{backwards} of {}", counted(both, "node"));

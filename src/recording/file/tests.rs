@@ -51,6 +51,7 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
         schema: SCHEMA.into(),
         tool: Tool::this(),
         created: "2026-11-20T12:00:00Z".into(),
+        node: None,
         platform: Platform::default(),
         frequency: Parts {
             before: Some(chains),

@@ -44,6 +44,7 @@ impl Fleet {
             schema: SCHEMA.into(),
             tool: Tool::this(),
             created: created(node, moment),
+            node: None,
             provenance: Provenance::default(),
             platform: platform::platform(node, moment),
             frequency: frequency(node, hz),

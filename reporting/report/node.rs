@@ -1,16 +1,35 @@
-//! The name of a node. Reports do not hold it: where they were put tells it.
+//! The name of a node: the one definition of it. The report holds it where the run was told (`--node`), else where it was put tells it.
 
 use std::path::Path;
 
-use super::slug::is_named;
-use crate::model::Platform;
+use super::slug::{is_named, slug};
+use crate::fleet::roll::Called;
+use crate::model::{Platform, Report};
+
+/// The name of the node that the report in the file `path` is of: its own, else as its file or folder is called; `None` where neither tells.
+#[must_use]
+pub fn node(report: &Report, path: &Path, below: Option<&Path>) -> Option<String> {
+    report.node.clone().or_else(|| by_place(path, below, &report.platform))
+}
+
+/// What tells the report in the file `path` from others in and below the folder `below`.
+#[must_use]
+pub fn called(report: &Report, path: &Path, below: &Path) -> Called {
+    let file = path.strip_prefix(below).unwrap_or(path).with_extension("");
+    Called {
+        name: node(report, path, Some(below)),
+        file: file.to_string_lossy().into_owned(),
+        created: report.created.clone(),
+        cpu: report.platform.cpu.model.clone().unwrap_or_default(),
+        platform: slug(&report.platform),
+    }
+}
 
 /// `NODE.json` is of NODE, and where reports lie in the folder `below`, `NODE/<platform>/<date>/report.json` and `NODE/report.json` in it are
 /// too, as `deploy/node.sh` keeps them. `None` where nothing but platform and date tells where it lies.
-#[must_use]
-pub fn host(path: &Path, below: Option<&Path>, platform: &Platform) -> Option<String> {
+fn by_place(path: &Path, below: Option<&Path>, platform: &Platform) -> Option<String> {
     let name = path.file_stem().map(|name| name.to_string_lossy().into_owned())?;
-    if name != "report" && name != "-" {
+    if name != "report" && name != "-" && !is_date(&name) {
         return Some(name);
     }
     let relative = below.and_then(|below| path.strip_prefix(below).ok());
@@ -35,7 +54,7 @@ fn is_date(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::host;
+    use super::by_place;
     use crate::model::{Cpu, Platform};
     use std::path::Path;
 
@@ -58,13 +77,14 @@ mod tests {
             ("run/node7/report.json", Some("run"), Some("node7")),
             ("run/node7.json", Some("run"), Some("node7")),
             ("run/before/node7.json", Some("run"), Some("node7")),
+            ("run/node7/2026-11-20.json", Some("run"), Some("node7")),
             ("run/node7.json", None, Some("node7")),
             ("reports/amd/2026-11-20/report.json", Some("reports"), None),
             ("reports/amd/undated/report.json", Some("reports"), None),
             ("report.json", None, None),
             ("-", None, None),
         ] {
-            let found = host(Path::new(path), below.map(Path::new), &platform);
+            let found = by_place(Path::new(path), below.map(Path::new), &platform);
             assert_eq!(found.as_deref(), name, "{path}");
         }
     }
