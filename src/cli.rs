@@ -33,7 +33,7 @@ mod check;
 pub use agent_check::AgentCheckArgs;
 pub use analyse::AnalyseArgs;
 pub use check::{CheckArgs, RecipeArgs};
-pub use collect::CollectArgs;
+pub use collect::{CollectArgs, FleetArgs};
 pub use compare::{CompareArgs, CompareFormat};
 pub use completions::CompletionsArgs;
 pub use inspect::InspectArgs;
@@ -158,6 +158,11 @@ pub enum Command {
     /// JSON, Parquet and Arrow too.
     #[command(after_help = status::REPORTS)]
     Table(TableArgs),
+    /// Tell what stands out of a fleet, groups before single nodes
+    ///
+    /// Nodes that do not agree with machines like them: trust lost, another clock source, a wrong date, steps and costs far off, timers missing.
+    #[command(after_help = status::FLEET, after_long_help = with_examples(collect::FLEET_EXAMPLES, status::FLEET))]
+    Fleet(FleetArgs),
     /// Collect the reports of a fleet into one Parquet dataset
     ///
     /// In partitions by platform and date.
@@ -357,6 +362,9 @@ pub struct SelftestArgs {
     /// Judge what `compare` finds of simulated fleets of this many nodes, before and after an upgrade of their kernel
     #[arg(long, value_name = "NODES", conflicts_with_all = ["quick", "waits", "count", "per_kind"], allow_negative_numbers = true, value_parser = values::whole::<u32>(1..=100_000))]
     pub fleet: Option<u32>,
+    /// Judge harder fleets of this many nodes instead: fat tails, mixed sources, several runs, renamed, missing and throttled nodes, parts that changed
+    #[arg(long, requires = "fleet", conflicts_with = "save")]
+    pub harder: bool,
     /// Keep the reports of one such fleet instead, in this folder, which must not be there yet, with what is true of each node
     #[arg(long, value_name = "DIR", requires = "fleet")]
     pub save: Option<PathBuf>,

@@ -1,12 +1,15 @@
 //! What many nodes have in common and who of them differs: pure functions of figures with their uncertainties.
 
+pub mod attribution;
 pub mod change;
+pub mod findings;
 pub mod groups;
 pub mod node;
 pub mod outliers;
 pub mod random_effects;
 mod robust;
 pub mod roll;
+pub mod strays;
 
 #[cfg(test)]
 mod tests;

@@ -29,6 +29,8 @@ pub struct Reason {
     pub kind: Kind,
     /// In words.
     pub says: String,
+    /// The same in words that hold for all nodes of which it is so.
+    pub brief: String,
     /// How many times the figure of others its own is, where that can be said.
     pub ratio: Option<f64>,
 }

@@ -4,10 +4,12 @@ mod figures;
 
 use std::collections::HashMap;
 
+pub(super) use crate::fleet::findings::in_a_line;
+use crate::fleet::findings::{Finding, MOST, findings, in_words, times};
 use crate::fleet::groups::{Apart, Group, Range};
-use crate::fleet::node::{Machine, Node, Quantity};
+use crate::fleet::node::{Machine, Node};
 use crate::fleet::outliers::{Kind, Outlier, Outliers, Reason};
-use crate::text::numbers::{NOTHING, percent, significant, time};
+use crate::text::numbers::{NOTHING, percent, time};
 
 pub(super) use figures::matrices;
 
@@ -34,14 +36,41 @@ pub(super) struct FleetView {
     pub odd: Vec<OddView>,
     /// How many more stand out.
     pub more_odd: usize,
-    /// How many nodes stand out for what reason in the first place.
-    pub kinds: Vec<(usize, &'static str)>,
+    /// What stands out, each thing once.
+    pub findings: Vec<FindingView>,
+    /// How many more things do.
+    pub more_findings: usize,
     /// How many nodes are in groups too small to judge their figures.
     pub unjudged: usize,
     pub groups: Vec<GroupView>,
     /// Groups that are not shown, and the nodes in them.
     pub more_groups: usize,
     pub in_more_groups: usize,
+}
+
+/// Something that stands out, and how many nodes have it.
+pub(super) struct FindingView {
+    pub kind: &'static str,
+    pub what: String,
+    pub nodes: usize,
+    /// The group, where all of it stands out.
+    pub group: Option<(usize, Option<String>)>,
+    /// The first of its nodes.
+    pub first: String,
+    pub far: String,
+}
+
+impl FindingView {
+    fn of(fleet: &Fleet, finding: &Finding) -> Self {
+        Self {
+            kind: finding.kind.in_words(),
+            what: finding.what.clone(),
+            nodes: finding.nodes.len(),
+            group: finding.group.map(|group| (group + 1, fleet.group_href(group))),
+            first: finding.nodes.first().map_or_else(String::new, |node| fleet.nodes[*node].name.clone()),
+            far: finding.ratio.map(times).unwrap_or_default(),
+        }
+    }
 }
 
 /// A node that stands out.
@@ -167,11 +196,7 @@ impl Fleet {
     }
 
     fn apart(&self, group: &Group) -> Vec<String> {
-        let says = |apart: &Apart| {
-            let verb = if apart.quantity == Quantity::Step { "moves in steps of" } else { "costs" };
-            let (here, there) = (time(Some(apart.here)), time(Some(apart.there)));
-            format!("`{}` {verb} {here}, {there} in the others", self.names[apart.timer])
-        };
+        let says = |apart: &Apart| in_words(apart, &self.names);
         group.apart.iter().map(says).collect()
     }
 }
@@ -179,19 +204,13 @@ impl Fleet {
 impl FleetView {
     pub fn of(fleet: &Fleet) -> Self {
         let outliers = &fleet.outliers.nodes;
-        let mut kinds: Vec<(usize, Kind)> = Vec::new();
-        for kind in outliers.iter().map(|outlier| outlier.reasons[0].kind) {
-            match kinds.last_mut() {
-                // They are in this order.
-                Some((count, last)) if *last == kind => *count += 1,
-                _ => kinds.push((1, kind)),
-            }
-        }
+        let found = findings(&fleet.nodes, &fleet.groups, &fleet.outliers, &fleet.names);
         let shown = fleet.groups.len().min(MOST_GROUPS);
         Self {
             odd: outliers.iter().take(MOST_ODD).map(|outlier| OddView::of(fleet, outlier)).collect(),
             more_odd: outliers.len().saturating_sub(MOST_ODD),
-            kinds: kinds.into_iter().map(|(count, kind)| (count, kind.in_words())).collect(),
+            findings: found.iter().take(MOST).map(|finding| FindingView::of(fleet, finding)).collect(),
+            more_findings: found.len().saturating_sub(MOST),
             unjudged: fleet.outliers.unjudged,
             groups: (0..shown).filter_map(|at| GroupView::of(fleet, at)).collect(),
             more_groups: fleet.groups.len() - shown,
@@ -265,26 +284,9 @@ impl GroupPage {
     }
 }
 
-/// What a machine is, in a line.
-pub(super) fn in_a_line(machine: &Machine) -> String {
-    let parts = [&machine.cpu, &machine.kernel, &machine.clocksource];
-    parts.into_iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" · ")
-}
-
 /// A median and the range over nodes, as in `31.20 (28.40–33.00)`.
 fn spanned(range: Option<Range>, written: impl Fn(f64) -> String) -> String {
     let Some(range) = range else { return NOTHING.to_owned() };
     let [median, low, high] = [range.median, range.low, range.high].map(&written);
     if low == high { median } else { format!("{median} ({low} – {high})") }
-}
-
-/// A ratio as people say it: `+31 %`, `×16`.
-fn times(ratio: f64) -> String {
-    /// From here on percent are hard to read.
-    const TWICE: f64 = 2.0;
-    if ratio >= TWICE || ratio <= 1.0 / TWICE {
-        format!("×{}", significant(ratio, 2))
-    } else {
-        format!("{:+.0} %", 100.0 * (ratio - 1.0))
-    }
 }

@@ -1,9 +1,10 @@
-//! Arguments of `collect`.
+//! Arguments of `collect` and `fleet`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
+use super::CompareFormat;
 use crate::fields::Kind;
 
 pub(super) const EXAMPLES: &str = "\
@@ -25,4 +26,23 @@ pub struct CollectArgs {
     /// What the rows are of; each kind is a dataset of its own
     #[arg(long, value_enum, default_value_t)]
     pub kind: Kind,
+}
+
+pub(super) const FLEET_EXAMPLES: &str = "\
+Examples:
+  timermeter fleet RUN                                  who stands out, each thing once
+  timermeter fleet RUN --format json | jq -r '.findings[] | \"\\(.kind): \\(.what): \\(.nodes | length)\"'";
+
+/// Arguments of `fleet`.
+#[derive(Clone, Debug, Args)]
+pub struct FleetArgs {
+    /// The folder of reports
+    #[arg(value_name = "RUN")]
+    pub folder: PathBuf,
+    /// Tell all that stands out, and not only the first twenty things
+    #[arg(long)]
+    pub all: bool,
+    /// Format on standard output
+    #[arg(long, short, value_enum, default_value_t)]
+    pub format: CompareFormat,
 }

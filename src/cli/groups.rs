@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Waits", &["wait", "period"]),
     ("Use", &["pick", "measure", "score"]),
     ("Reports", &["table", "compare", "report", "publish", "analyse"]),
-    ("Fleets", &["collect"]),
+    ("Fleets", &["fleet", "collect"]),
     ("Agents and proof", &["agent", "agent-check", "selftest", "completions"]),
 ];
 

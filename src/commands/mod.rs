@@ -13,6 +13,7 @@ pub mod completions;
 pub mod counter;
 mod files;
 mod first_look;
+pub mod fleet;
 mod frame;
 mod hosts;
 pub mod inspect;

@@ -9,12 +9,17 @@ use super::super::{Compared, Quantity, Verdict};
 use super::nodes::{Fleets, Node, Row};
 use crate::analysis::interval::CONFIDENCE;
 use crate::analysis::statistics::{median, student_quantile};
+use crate::fields::Comparable;
 use crate::fleet::change;
 use crate::fleet::random_effects::{self, Observed, Pooled};
 
 /// Fewer nodes than that in both folders tell less of a change than others in each of them.
 /// *Judgement*: Student's quantile for four is three times the normal one.
 const FEWEST_PAIRED: usize = 5;
+
+/// Unchanged fleets of which a figure is said to have changed.
+/// *Chance*: over all figures of all timers together (Bonferroni).
+const FALSE_ALARM: f64 = 0.02;
 
 /// Which nodes a change rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -142,7 +147,7 @@ pub(super) fn of_timer(fleets: &Fleets, timer: usize) -> (Vec<FleetFigure>, Vec<
     let figures = Quantity::of_clocks().into_iter().enumerate().filter_map(|(at, quantity)| {
         let scale = Scale { quantity };
         let pairs = Pairs::of(fleets, timer, at, scale);
-        let (paired, apart) = pairs.figure(&fleets.timers[timer], scale);
+        let (paired, apart) = pairs.figure(&fleets.timers[timer], scale, asked(fleets));
         unlike.extend(apart);
         let too_few = paired.as_ref().is_none_or(|figure| figure.nodes < FEWEST_PAIRED);
         let samples = too_few.then(|| two_samples(fleets, timer, at, scale, &pairs)).flatten();
@@ -150,6 +155,11 @@ pub(super) fn of_timer(fleets: &Fleets, timer: usize) -> (Vec<FleetFigure>, Vec<
     });
     let figures = figures.collect();
     (figures, unlike)
+}
+
+/// How many figures are compared.
+fn asked(fleets: &Fleets) -> usize {
+    fleets.timers.len() * Comparable::OF_CLOCKS
 }
 
 /// A figure of nodes that are in both folders.
@@ -200,7 +210,7 @@ impl Pairs {
         }
     }
 
-    fn figure(&self, timer: &str, scale: Scale) -> (Option<FleetFigure>, Vec<Unlike>) {
+    fn figure(&self, timer: &str, scale: Scale, asked: usize) -> (Option<FleetFigure>, Vec<Unlike>) {
         let old: Vec<f64> = self.nodes.iter().map(|(_, old, _)| *old).collect();
         let (Some(old), Some(change)) = (median(&old), change::of(&self.changes, &self.other)) else {
             return (None, Vec::new());
@@ -221,7 +231,7 @@ impl Pairs {
         let apart: Vec<Unlike> = apart.collect();
         let [worse, better, noise] = self.verdicts;
         let figure = FleetFigure {
-            compared: judged(timer, scale, old, &change.pooled, self.single_process),
+            compared: judged(timer, scale, old, &change.pooled, self.single_process, asked),
             design: Design::Paired,
             nodes: change.pooled.nodes,
             between: between(scale, &change.pooled),
@@ -249,7 +259,7 @@ fn two_samples(fleets: &Fleets, timer: usize, at: usize, scale: Scale, pairs: &P
     let pooled = random_effects::difference(&change::of(&old, &[])?.pooled, &change::of(&new, &[])?.pooled)?;
     let [worse, better, noise] = pairs.verdicts;
     Some(FleetFigure {
-        compared: judged(&fleets.timers[timer], scale, median(&old_values)?, &pooled, false),
+        compared: judged(&fleets.timers[timer], scale, median(&old_values)?, &pooled, false, asked(fleets)),
         design: Design::TwoSamples,
         nodes: pooled.nodes,
         between: between(scale, &pooled),
@@ -261,9 +271,25 @@ fn two_samples(fleets: &Fleets, timer: usize, at: usize, scale: Scale, pairs: &P
     })
 }
 
-fn judged(timer: &str, scale: Scale, old: f64, pooled: &Pooled, single_process: bool) -> Compared {
+/// `figures` are asked in all: one of them is said to have changed in so few unchanged fleets as one question would be.
+fn judged(
+    timer: &str,
+    scale: Scale,
+    old: f64,
+    pooled: &Pooled,
+    single_process: bool,
+    figures: usize,
+) -> Compared {
     let difference = scale.difference(old, pooled);
     let compared = scale.quantity.judged(timer.to_owned(), difference, single_process);
+    let far =
+        student_quantile(1.0 - FALSE_ALARM / figures.max(1) as f64, pooled.nodes.saturating_sub(1).max(1));
+    let compared = match compared.verdict {
+        Verdict::Worse | Verdict::Better if pooled.effect.abs() < far * pooled.error => {
+            Compared { verdict: Verdict::Noise, ..compared }
+        }
+        _ => compared,
+    };
     let matters = pooled.effect.abs() >= scale.smallest(old);
     let differs = matches!(compared.verdict, Verdict::Worse | Verdict::Better);
     let verdict = if differs && !matters { Verdict::Noise } else { compared.verdict };

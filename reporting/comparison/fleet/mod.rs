@@ -3,6 +3,7 @@
 mod facts;
 mod figures;
 mod nodes;
+mod parts;
 mod rows;
 mod shown;
 
@@ -13,6 +14,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::{Answer, Comparison, OneSided, SMALLEST, SMALLEST_QUALITY, Verdict};
+use crate::fleet::roll::Called;
+use crate::fleet::strays::Strays;
 use crate::model::Report;
 use crate::parallel;
 use crate::report::ReadError;
@@ -23,6 +26,7 @@ pub use figures::{Design, FleetFigure, Unlike};
 pub use shown::{render_markdown, render_table};
 
 pub use nodes::Aside;
+pub use parts::PartChange;
 
 use nodes::Fleets;
 
@@ -54,6 +58,8 @@ pub struct UnlikeNode {
     pub platform: Vec<String>,
     /// The figures, what differs most first.
     pub figures: Vec<Unlike>,
+    /// Whether these are no more than many nodes of this fleet have, where single figures move by chance.
+    pub stray: bool,
 }
 
 /// What changed from one fleet to another.
@@ -61,6 +67,9 @@ pub struct UnlikeNode {
 pub struct FleetComparison {
     /// Who was compared.
     pub nodes: Nodes,
+    /// Where costs changed: parts of the fleet, the clearest first, then all other nodes.
+    #[serde(rename = "where")]
+    pub parts: Vec<PartChange>,
     /// Platforms and settings.
     pub platform: Vec<FactChange>,
     /// Figures of timers, by the names of these.
@@ -111,6 +120,12 @@ impl FleetComparison {
         Self::of(&Fleets::made(nodes, made))
     }
 
+    /// Compares two folders of reports that are made, each with what tells it apart.
+    #[must_use]
+    pub fn of_folders(folders: [Vec<(Called, Report)>; 2]) -> Self {
+        Self::of(&Fleets::of_folders(folders))
+    }
+
     fn of(fleets: &Fleets) -> Self {
         let mut timers: Vec<usize> = (0..fleets.timers.len()).collect();
         timers.sort_unstable_by_key(|timer| &fleets.timers[*timer]);
@@ -127,6 +142,9 @@ impl FleetComparison {
             unlike.into_iter().for_each(|unlike| apart.entry(unlike.pair).or_default().push(unlike));
         }
         let at = |pair: usize| fleets.both[pair];
+        let compared: usize =
+            figures.iter().map(|figure: &FleetFigure| figure.worse + figure.better + figure.noise).sum();
+        let asked = Asked { nodes: fleets.both.len(), figures: compared / fleets.both.len().max(1) };
         let backwards =
             fleets.both.iter().filter(|(old, new)| fleets.new[*new].created < fleets.old[*old].created);
         Self {
@@ -135,11 +153,12 @@ impl FleetComparison {
                 only_old: fleets.only_old.len(),
                 only_new: fleets.only_new.len(),
             },
+            parts: parts::changes(fleets),
             platform,
             figures,
             answers,
             one_sided,
-            unlike: unlike_nodes(apart, &loud, |pair| fleets.new[at(pair).1].name.clone()),
+            unlike: unlike_nodes(apart, &loud, asked, |pair| fleets.new[at(pair).1].name.clone()),
             aside: fleets.aside.clone(),
             backwards: backwards.count(),
             asked: timers
@@ -207,15 +226,27 @@ impl FleetComparison {
 fn unlike_nodes(
     apart: BTreeMap<usize, Vec<Unlike>>,
     loud: &BTreeMap<usize, Vec<String>>,
+    asked: Asked,
     name: impl Fn(usize) -> String,
 ) -> Vec<UnlikeNode> {
+    let counts: Vec<usize> = apart.values().map(Vec::len).collect();
+    let strays = Strays::of(&counts, asked.nodes, asked.figures);
     let mut nodes: Vec<UnlikeNode> = apart
         .into_iter()
         .map(|(pair, mut figures)| {
             figures.sort_by(|a, b| b.distance.abs().total_cmp(&a.distance.abs()));
-            UnlikeNode { node: name(pair), platform: loud.get(&pair).cloned().unwrap_or_default(), figures }
+            let platform = loud.get(&pair).cloned().unwrap_or_default();
+            let stray = platform.is_empty() && strays.explain(figures.len());
+            UnlikeNode { node: name(pair), platform, figures, stray }
         })
         .collect();
-    nodes.sort_by_key(|node| Reverse(node.figures.len()));
+    nodes.sort_by_key(|node| (node.stray, Reverse(node.figures.len())));
     nodes
+}
+
+/// How much was compared.
+struct Asked {
+    nodes: usize,
+    /// Of a node.
+    figures: usize,
 }

@@ -118,6 +118,14 @@ impl Fleets {
         Self::of(old.into_iter().unzip(), new.into_iter().unzip(), known)
     }
 
+    /// Folders of reports that are made, each with what tells it apart.
+    pub fn of_folders(folders: [Vec<(Called, Report)>; 2]) -> Self {
+        let known = Known::default();
+        let kept = |(called, report)| (called, kept(report, &known));
+        let [old, new] = folders.map(|folder| folder.into_iter().map(kept).unzip());
+        Self::of(old, new, known)
+    }
+
     fn of(old: Folder, new: Folder, known: Known) -> Self {
         let rolls = [Roll::of(&old.0), Roll::of(&new.0)];
         let of_both = |count: fn(&Roll) -> usize| rolls.iter().map(count).sum();

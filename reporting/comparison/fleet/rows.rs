@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::super::rows::{class, verdict};
 use super::super::{Fate, Verdict};
-use super::{Concerned, Design, FactChange, FleetComparison, FleetFigure, Unlike, UnlikeNode};
+use super::{Concerned, Design, FactChange, FleetComparison, FleetFigure, PartChange, Unlike, UnlikeNode};
 use crate::fields::Measure;
 use crate::table::{Column, Table, Value};
 use crate::text::numbers::significant;
@@ -98,6 +98,35 @@ pub(super) fn nodes(comparison: &FleetComparison) -> String {
         told += "; as few are in both, those of one folder are compared with others of the other one, whose machines may differ";
     }
     told
+}
+
+/// Where costs changed, a line a part.
+pub(super) fn parts(comparison: &FleetComparison) -> Vec<String> {
+    let told = |part: &PartChange| {
+        let who = match part.of.as_slice() {
+            [] if comparison.parts.len() > 1 => "all other nodes".to_owned(),
+            [] => "all nodes".to_owned(),
+            [first, also @ ..] => {
+                let also = if also.is_empty() {
+                    String::new()
+                } else {
+                    format!(", which are those of {}", also.join(", "))
+                };
+                format!("{first}{also}")
+            }
+        };
+        let timers: Vec<&str> = part.timers.iter().take(MOST_FIGURES).map(String::as_str).collect();
+        let rest = part.rest_percent.map_or_else(String::new, |rest| format!("; others {rest:+.1} %"));
+        format!(
+            "{who} ({}): cost {:+.1} % [{:+.1}, {:+.1}]{rest}: {}",
+            counted(part.nodes, "node"),
+            part.percent,
+            part.low_percent,
+            part.high_percent,
+            and_more(&timers, part.timers.len())
+        )
+    };
+    comparison.parts.iter().map(told).collect()
 }
 
 /// How it all comes out, in one sentence.
@@ -208,7 +237,8 @@ pub(super) fn fates(comparison: &FleetComparison) -> Vec<String> {
 /// Nodes that changed unlike the rest, and how many are left out.
 pub(super) fn unlike(comparison: &FleetComparison, all: bool) -> (Vec<String>, usize) {
     let most = if all { usize::MAX } else { MOST_LINES };
-    let told: Vec<String> = comparison.unlike.iter().take(most).map(one_unlike).collect();
+    let clear = comparison.unlike.iter().filter(|node| all || !node.stray);
+    let told: Vec<String> = clear.take(most).map(one_unlike).collect();
     let left = comparison.unlike.len() - told.len();
     (told, left)
 }

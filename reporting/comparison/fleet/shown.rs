@@ -3,7 +3,7 @@
 use super::super::rows::smallest;
 use super::super::terminal::codes;
 use super::FleetComparison;
-use super::rows::{answers, fates, figures, legend, nodes, platform, shown, summary, unlike};
+use super::rows::{answers, fates, figures, legend, nodes, parts, platform, shown, summary, unlike};
 use crate::table::{Format, Style, escape_markdown as escape};
 use crate::text::{hang, plain};
 
@@ -20,6 +20,7 @@ pub fn render_table(comparison: &FleetComparison, all: bool, style: Style) -> St
     facts.iter().filter(|(_, loud)| *loud).for_each(|(fact, _)| line(&mut out, fact, "31;1"));
     line(&mut out, &nodes(comparison), "");
     facts.iter().filter(|(_, loud)| !loud).for_each(|(fact, _)| line(&mut out, fact, ""));
+    parts(comparison).iter().for_each(|part| line(&mut out, part, "1"));
     out.push('\n');
     line(&mut out, &summary(comparison), "");
     line(&mut out, &smallest(), "");
@@ -58,6 +59,10 @@ pub fn render_markdown(comparison: &FleetComparison, all: bool) -> String {
         out += &if loud { format!("- **{fact}**\n") } else { format!("- {fact}\n") };
     }
     out += &format!("\n{}.\n", escape(&nodes(comparison)));
+    let parts: String = parts(comparison).iter().map(|part| format!("- **{}**\n", escape(part))).collect();
+    if !parts.is_empty() {
+        out += &format!("\n{parts}");
+    }
     out += &format!("\n{}; {}.\n", escape(&summary(comparison)), escape(&smallest()));
     let table = figures(&shown(comparison, all), all);
     if !table.rows.is_empty() {

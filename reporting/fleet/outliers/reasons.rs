@@ -1,6 +1,6 @@
 //! The reasons, one question a function.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -113,7 +113,8 @@ impl Judge<'_> {
         let question = question.name();
         let says =
             format!("`{}` is not {question}: {finding}. {kept} nodes trust it{more}", self.names[*timer]);
-        Some(Reason { kind: Kind::Trust, says, ratio: None })
+        let brief = format!("`{}` is not {question}", self.names[*timer]);
+        Some(Reason { kind: Kind::Trust, says, brief, ratio: None })
     }
 
     fn clocksource(&self, node: usize) -> Option<Reason> {
@@ -140,7 +141,14 @@ impl Judge<'_> {
             let name = &self.names[timer];
             says += &format!("; `{name}` costs {} instead of {}", time(Some(own)), time(Some(median)));
         }
-        Some(Reason { kind: Kind::ClockSource, says, ratio: most.map(|(_, own, median)| own / median) })
+        let brief =
+            format!("`{}`, where most of their like have `{}`", machine.clocksource, common.clocksource);
+        Some(Reason {
+            kind: Kind::ClockSource,
+            says,
+            brief,
+            ratio: most.map(|(_, own, median)| own / median),
+        })
     }
 
     fn date(&self, node: usize) -> Option<Reason> {
@@ -149,6 +157,7 @@ impl Judge<'_> {
         (node.measured && year < FIRST_YEAR).then(|| Reason {
             kind: Kind::Date,
             says: format!("its report is dated {}: its clock is set wrong", node.created),
+            brief: "the clock is set wrong".to_owned(),
             ratio: None,
         })
     }
@@ -166,16 +175,27 @@ impl Judge<'_> {
         };
         let cannot = |reading: &&Reading| matches!(reading.status, Status::Failed | Status::Unavailable);
         let missing = self.nodes[node].readings.iter().filter(cannot);
-        let missing: Vec<(&Reading, String)> =
-            missing.filter_map(|reading| Some((reading, others(reading.timer)?))).collect();
-        let (first, others) = missing.first()?;
+        let listed = missing
+            .filter_map(|reading| Some((reading.timer, reading.status.name(), others(reading.timer)?)));
+        let absent = self.absent(group, node).into_iter();
+        let absent = absent.filter_map(|timer| Some((timer, "not asked for", others(timer)?)));
+        let missing: Vec<(TimerName, &str, String)> = listed.chain(absent).collect();
+        let (first, status, others) = missing.first()?;
         let says = format!(
-            "`{}` is {} here; {others} can read it{}",
-            self.names[first.timer],
-            first.status.name(),
+            "`{}` is {status} here; {others} can read it{}",
+            self.names[*first],
             and_others(missing.len(), "cannot be read either")
         );
-        Some(Reason { kind: Kind::Missing, says, ratio: None })
+        let brief = format!("`{}` is {status}", self.names[*first]);
+        Some(Reason { kind: Kind::Missing, says, brief, ratio: None })
+    }
+
+    /// Timers of its group that a node does not even list. One that lists less than half of them was asked for some only.
+    fn absent(&self, group: &Group, node: usize) -> Vec<TimerName> {
+        let own: HashSet<TimerName> = self.nodes[node].readings.iter().map(|reading| reading.timer).collect();
+        let absent = group.timers.iter().map(|of| of.timer).filter(|timer| !own.contains(timer));
+        let absent: Vec<TimerName> = absent.collect();
+        if 2 * absent.len() < group.timers.len() { absent } else { Vec::new() }
     }
 
     /// The figures of a group that are off, by node.
@@ -208,7 +228,7 @@ impl Judge<'_> {
         let far = |off: &&Off| (off.own.value / off.median).ln().abs();
         let order = |a: &&Off, b: &&Off| far(a).total_cmp(&far(b)).then(b.timer.cmp(&a.timer));
         let Some(most) = off.iter().max_by(order) else {
-            return Reason { kind, says: String::new(), ratio: None };
+            return Reason { kind, says: String::new(), brief: String::new(), ratio: None };
         };
         let ratio = most.own.value / most.median;
         let verb = if kind == Kind::Step { "moves in steps of" } else { "costs" };
@@ -224,7 +244,12 @@ impl Judge<'_> {
             time(Some(most.median)),
             and_others(off.len(), "too"),
         );
-        Reason { kind, says, ratio: Some(ratio) }
+        let (name, more) = (&self.names[most.timer], if ratio > 1.0 { "more" } else { "less" });
+        let brief = match kind {
+            Kind::Step => format!("`{name}` moves in other steps"),
+            _ => format!("`{name}` costs {more}"),
+        };
+        Reason { kind, says, brief, ratio: Some(ratio) }
     }
 }
 

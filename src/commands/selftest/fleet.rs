@@ -1,5 +1,6 @@
 //! `selftest --fleet`: fleets of known truth, and what `compare` finds of them.
 
+mod harder;
 mod judge;
 mod kept;
 
@@ -64,6 +65,9 @@ pub fn run(args: &SelftestArgs, nodes: u32, output: &mut dyn Write) -> Result<()
         kept::keep(&Fleet::new(nodes, seed), place)?;
         writeln!(output, "{nodes} nodes are kept in {}: before, after, midway, truth.json", place.display())?;
         return Ok(output.flush()?);
+    }
+    if args.harder {
+        return harder::run(args, nodes, output);
     }
     let fleets = (NODES / nodes).clamp(FLEETS.0, FLEETS.1);
     let progress = Progress::of(fleets as usize, false);

@@ -1,6 +1,7 @@
 //! Fleets of known truth: reports of nodes that never were. What is wrong with which node is drawn from the seed, and with it what a
 //! kernel does to the costs of its calls; all else is scatter between nodes, between runs and of the measurement.
 
+pub mod harder;
 mod machine;
 mod node;
 pub mod outliers;
