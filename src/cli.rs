@@ -5,6 +5,7 @@ mod analyse;
 mod collect;
 mod compare;
 mod completions;
+mod give;
 pub mod groups;
 mod inspect;
 mod keep;
@@ -36,6 +37,7 @@ pub use check::{CheckArgs, RecipeArgs};
 pub use collect::{CollectArgs, FleetArgs};
 pub use compare::{CompareArgs, CompareFormat};
 pub use completions::CompletionsArgs;
+pub use give::{ContributeArgs, ValidateArgs};
 pub use inspect::InspectArgs;
 pub use keep::{KeepArgs, NodeArgs, RunArgs};
 pub use report::{FiguresWanted, PagesWanted, PublishArgs, ReportArgs};
@@ -168,6 +170,16 @@ pub enum Command {
     /// In partitions by platform and date.
     #[command(after_help = status::REPORTS, after_long_help = with_examples(collect::EXAMPLES, status::REPORTS))]
     Collect(CollectArgs),
+    /// Tell whether reports can be true, and fit their traces
+    ///
+    /// Refuses what contradicts itself: Quality by Formula (1), figures outside their own intervals, cycles, dates, timers that nothing can be called.
+    #[command(after_help = status::VALIDATED, after_long_help = with_examples(give::VALIDATE_EXAMPLES, status::VALIDATED))]
+    Validate(ValidateArgs),
+    /// Make an archive of a report and its trace, to give away
+    ///
+    /// Probes by the default plan, checks what it found, shows what is told of the machine, and writes one archive. Sends nothing anywhere.
+    #[command(after_help = status::PLAIN, after_long_help = with_examples(give::CONTRIBUTE_EXAMPLES, status::PLAIN))]
+    Contribute(ContributeArgs),
     /// Tell what changed between reports, beyond noise
     ///
     /// Between two reports, several runs a side, or two folders of a fleet.

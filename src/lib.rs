@@ -21,6 +21,7 @@ pub mod selection;
 pub mod selftest;
 pub mod suitability;
 pub mod trust;
+pub mod validation;
 pub mod watching;
 
 pub use estimators::{analysis, model, quality, scoring, trace};

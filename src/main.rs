@@ -7,8 +7,8 @@ use std::thread;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, collect, colour, compare, completions,
-    counter, fleet, inspect, list, measure, period, pick, platform, probe, publish, rehearse, report, score,
-    selftest, table, tell, trial, wait, watch,
+    contribute, counter, fleet, inspect, list, measure, period, pick, platform, probe, publish, rehearse,
+    report, score, selftest, table, tell, trial, validate, wait, watch,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::text::shortened;
@@ -98,6 +98,7 @@ fn has_children(command: &Command) -> bool {
             | Command::Rehearse(_)
             | Command::Platform(_)
             | Command::Check(_)
+            | Command::Contribute(_)
     ) || matches!(command, Command::Compare(args) if args.probes())
 }
 
@@ -111,7 +112,11 @@ fn needs_clock(command: &Command) -> bool {
     has_children(command)
         || matches!(
             command,
-            Command::Analyse(_) | Command::Publish(_) | Command::Report(_) | Command::Watch(_)
+            Command::Analyse(_)
+                | Command::Publish(_)
+                | Command::Report(_)
+                | Command::Validate(_)
+                | Command::Watch(_)
         )
 }
 
@@ -175,6 +180,8 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Table(args) => table::run(args, &mut output)?,
         Command::Fleet(args) => fleet::run(args, &mut output)?,
         Command::Collect(args) => collect::run(args, &mut output)?,
+        Command::Validate(args) => validate::run(args, &mut output)?,
+        Command::Contribute(args) => contribute::run(args, &mut output).map(|()| true)?,
         Command::Compare(args) => compare::run(args, &mut output)?,
         Command::List(args) => list::run(args, &mut output)?,
         Command::AgentCheck(args) => agent_check::run(args, &mut output)?,

@@ -43,4 +43,5 @@ mod steps;
 mod suitability;
 mod tables;
 mod tasks;
+mod validation;
 mod waits;

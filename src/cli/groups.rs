@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Clocks", &["probe", "inspect", "check", "watch", "platform", "list"]),
     ("Waits", &["wait", "period"]),
     ("Use", &["pick", "measure", "score"]),
-    ("Reports", &["table", "compare", "report", "publish", "analyse"]),
+    ("Reports", &["table", "compare", "report", "publish", "analyse", "validate", "contribute"]),
     ("Fleets", &["fleet", "collect"]),
     ("Agents and proof", &["agent", "agent-check", "selftest", "completions"]),
 ];

@@ -20,6 +20,7 @@ statuses! {
     TIMERS: "done, but a timer that was asked for by name could not be characterised",
     WAITED: "done, but a timer that was asked for by name could not be characterised, or a wait was later than --break",
     LISTED: "done, but what was named could not be asked for its timers",
+    VALIDATED: "done, and one of the reports is refused",
     FLEET: "done, and something stands out, or some of the reports could not be read",
     REPORTS: "done, but some of the reports could not be read",
     COMPARED: "done, and a condition of --fail-if holds\n  4  that could not be told: a report could not be read, nothing is in both, or what may have changed could not have been seen",
