@@ -180,6 +180,10 @@ pub fn abandon() {
 }
 
 /// Removes what processes left in `folder` that are no more. What cannot be removed stays.
+pub fn sweep(folder: &Path) {
+    remove_stale(folder);
+}
+
 fn remove_stale(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();

@@ -14,6 +14,7 @@ use timers::os::Pid;
 use timers::os::process::{end_all_with, kill_group, lead_group};
 
 use super::{PATIENCE_STEPS, STEP, StartError, nursery, this_program};
+use crate::scratch;
 
 /// The word by which this program is asked to be the guard.
 pub const VERB: &str = "guard";
@@ -88,7 +89,7 @@ impl Guard {
     }
 }
 
-/// What the guard does: remembers the groups it is told of, and ends them when its input ends.
+/// What the guard does: remembers the groups it is told of, and ends them when its input ends. Then it removes the folder with their files.
 pub fn serve(input: &mut dyn BufRead) {
     let mut groups: Vec<Pid> = Vec::new();
     let mut settings: Vec<(String, String)> = Vec::new();
@@ -111,6 +112,7 @@ pub fn serve(input: &mut dyn BufRead) {
     if let Ok(mark) = std::env::var(MARK) {
         end_marked(&format!("{MARK}={mark}"));
     }
+    scratch::sweep(&std::env::temp_dir());
 }
 
 /// Some may start others while they are looked for.
