@@ -2,6 +2,9 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 template <class Read> void print(const char *id, double unit, Read read) {
     static long long all[20000];
     for (auto &one : all) one = read();
@@ -11,5 +14,11 @@ template <class Read> void print(const char *id, double unit, Read read) {
 }
 int main() {
     print("steady_clock", 1, [] { return (long long)std::chrono::steady_clock::now().time_since_epoch().count(); });
+    print("system_clock", 1, [] { return (long long)std::chrono::system_clock::now().time_since_epoch().count(); });
+    print("high_resolution_clock", 1, [] { return (long long)std::chrono::high_resolution_clock::now().time_since_epoch().count(); });
+    print("timespec_get", 1, [] { timespec now; timespec_get(&now, TIME_UTC); return now.tv_sec * 1000000000LL + now.tv_nsec; });
     print("clock", 1e9 / CLOCKS_PER_SEC, [] { return (long long)clock(); });
+#ifdef _OPENMP
+    print("omp_get_wtime", 1, [] { return (long long)(omp_get_wtime() * 1e9 + 0.5); });
+#endif
 }

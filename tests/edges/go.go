@@ -3,18 +3,48 @@ package main
 
 import (
 	"fmt"
+	"syscall"
 	"time"
 )
 
-func main() {
-	var all [20000]int64
-	start := time.Now()
-	for at := range all {
-		all[at] = time.Since(start).Nanoseconds()
-	}
-	fmt.Print("Since 1")
+var all [20000]int64
+
+func show(id string, unit int) {
+	fmt.Print(id, " ", unit)
 	for _, one := range all {
 		fmt.Print(" ", one)
 	}
 	fmt.Println()
+}
+
+func main() {
+	start := time.Now()
+	for at := range all {
+		all[at] = time.Since(start).Nanoseconds()
+	}
+	show("Since", 1)
+	for at := range all {
+		all[at] = time.Now().Sub(start).Nanoseconds()
+	}
+	show("Now.Sub", 1)
+	for at := range all {
+		all[at] = time.Now().UnixNano()
+	}
+	show("Now", 1)
+	// What has not moved yet is read again.
+	for at := range all[:100] {
+		for all[at] = time.Now().UnixMilli(); at > 0 && all[at] == all[at-1]; {
+			all[at] = time.Now().UnixMilli()
+		}
+	}
+	for at := range all[100:] {
+		all[100+at] = all[99]
+	}
+	show("Now.UnixMilli", 1000000)
+	for at := range all {
+		var used syscall.Rusage
+		syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+		all[at] = (used.Utime.Sec+used.Stime.Sec)*1000000 + used.Utime.Usec + used.Stime.Usec
+	}
+	show("Getrusage", 1000)
 }

@@ -1,8 +1,16 @@
 -- Readings of clocks, by a loop that knows nothing of the agent: a line each, the id, nanoseconds in a unit, and readings.
 import Control.Monad (replicateM)
 import Data.Time.Clock.System
+import GHC.Clock (getMonotonicTimeNSec)
+import System.CPUTime (getCPUTime)
+
+line :: String -> IO Integer -> IO ()
+line name get = do
+  readings <- replicateM 20000 get
+  putStrLn (unwords (name : "1" : map show readings))
 
 main :: IO ()
 main = do
-  readings <- replicateM 20000 getSystemTime
-  putStrLn (unwords ("getSystemTime" : "1" : [show (toInteger s * 1000000000 + toInteger ns) | MkSystemTime s ns <- readings]))
+  line "getSystemTime" ((\(MkSystemTime s ns) -> toInteger s * 1000000000 + toInteger ns) <$> getSystemTime)
+  line "getMonotonicTimeNSec" (toInteger <$> getMonotonicTimeNSec)
+  line "getCPUTime" ((`div` 1000) <$> getCPUTime)

@@ -1,6 +1,11 @@
 (* Readings of clocks, by a loop that knows nothing of the agent: a line each, the id, nanoseconds in a unit, and readings. *)
-let () =
-  let all = Array.init 20000 (fun _ -> Unix.gettimeofday ()) in
-  print_string "Unix.gettimeofday 1000";
+let show id read =
+  let all = Array.init 20000 (fun _ -> read ()) in
+  Printf.printf "%s 1000" id;
   Array.iter (fun one -> Printf.printf " %.0f" (one *. 1e6)) all;
   print_newline ()
+
+let () =
+  show "Unix.gettimeofday" Unix.gettimeofday;
+  show "Sys.time" Sys.time;
+  show "Unix.times" (fun () -> let used = Unix.times () in used.Unix.tms_utime +. used.Unix.tms_stime)

@@ -1,3 +1,9 @@
 ;;; Readings of clocks, by a loop that knows nothing of the agent: a line each, the id, nanoseconds in a unit, and readings.
-(let ((all (loop repeat 20000 collect (multiple-value-bind (s us) (sb-ext:get-time-of-day) (+ (* s 1000000) us)))))
-  (format t "get-time-of-day 1000~{ ~D~}~%" all))
+(defun show (id unit read)
+  (format t "~A ~D~{ ~D~}~%" id unit (loop repeat 20000 collect (funcall read))))
+(show "get-time-of-day" 1000 (lambda () (multiple-value-bind (s us) (sb-ext:get-time-of-day) (+ (* s 1000000) us))))
+(show "clock-gettime" 1
+      (lambda () (multiple-value-bind (s ns) (sb-unix::clock-gettime 1) (+ (* s 1000000000) ns))))
+(let ((unit (/ 1000000000 internal-time-units-per-second)))
+  (show "get-internal-real-time" unit #'get-internal-real-time)
+  (show "get-internal-run-time" unit #'get-internal-run-time))
