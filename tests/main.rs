@@ -16,6 +16,7 @@ mod browser_hosts;
 #[cfg(unix)]
 mod calls;
 mod cli;
+mod coarse_reference;
 mod comparing;
 mod counter;
 mod coverage;
@@ -36,6 +37,7 @@ mod properties;
 mod published;
 mod recommendation;
 mod runtimes;
+mod runtimes_page;
 mod sample;
 mod skipping;
 mod small_steps;

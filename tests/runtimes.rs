@@ -29,7 +29,7 @@ const NEEDED: [&str; 2] = ["dotnet", "python"];
 fn prepare(name: &str) -> Option<(TempDir, Vec<Ready>)> {
     let folder = tempfile::tempdir().expect("a folder");
     let runtime = runtime(name).expect("it is in the list");
-    match runtimes::prepare(runtime, folder.path()) {
+    match runtimes::prepare(runtime, folder.path(), &[]) {
         Ok(ready) => Some((folder, ready.into_iter().map(by_the_program).collect())),
         Err(why) => {
             let lacking = format!("{name}: {}", why.reason);

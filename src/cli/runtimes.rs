@@ -14,7 +14,13 @@ pub struct RuntimeArgs {
     /// Ask the timers of these runtimes too; their ids are java:ID and so on (repeatable, or with commas)
     #[arg(long = "runtime", value_name = "RUNTIME", value_delimiter = ',', value_parser = names())]
     pub names: Vec<RuntimeName>,
+    /// Set this in Firefox, the value in JSON, as in privacy.resistFingerprinting=true (repeatable)
+    #[arg(long = "firefox-setting", value_name = "NAME=VALUE", value_parser = setting)]
+    pub settings: Vec<Setting>,
 }
+
+/// A setting of a browser: its name, and its value in JSON.
+pub type Setting = (String, String);
 
 /// A runtime, or all of them.
 #[derive(Clone, Copy, Debug)]
@@ -60,10 +66,18 @@ pub struct BrowserArgs {
     pub folder: PathBuf,
     /// A setting of Firefox, the value in JSON (repeatable)
     #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = setting)]
-    pub settings: Vec<(String, String)>,
+    pub settings: Vec<Setting>,
 }
 
-fn setting(text: &str) -> Result<(String, String), String> {
+fn setting(text: &str) -> Result<Setting, String> {
     let (name, value) = text.split_once('=').ok_or("there is no `=` in it")?;
-    Ok((name.into(), value.into()))
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')) {
+        return Err("its name has to be of letters, digits, dots, and - and _".into());
+    }
+    let value: serde_json::Value = serde_json::from_str(value)
+        .map_err(|error| format!("its value is no JSON: {error}; text needs quotes, as in '\"text\"'"))?;
+    if value.is_array() || value.is_object() || value.is_null() {
+        return Err("its value has to be a number, true, false, or text in quotes".into());
+    }
+    Ok((name.into(), value.to_string()))
 }

@@ -29,6 +29,8 @@ pub struct Population {
     pub rows: Vec<TimerRow>,
     /// Whether a runtime that the user named is not there.
     missing_by_name: bool,
+    /// Which runtimes are here, in a line, where all were asked for; those that are not have no rows then.
+    pub of_runtimes: Option<String>,
     /// Holds the hosts of other runtimes while they are needed.
     _folder: Option<Rc<ScratchFolder>>,
 }
@@ -51,6 +53,7 @@ impl Population {
             subjects: Vec::new(),
             rows: offers.lost.clone(),
             missing_by_name: offers.missing_by_name,
+            of_runtimes: None,
             _folder: offers.folder.clone(),
         };
         for Offer { host, name, rows, .. } in &offers.all {
@@ -113,5 +116,9 @@ pub fn gather(
     runtimes: &RuntimeArgs,
     settings: &Settings,
 ) -> Result<Population, CommandError> {
-    Population::of(&Offers::of(agents, runtimes, settings)?, patterns)
+    let offers = Offers::of(agents, runtimes, settings)?;
+    let mut population = Population::of(&offers, patterns)?;
+    population.rows.retain(|row| !offers.unnamed.is_row_of(&row.id));
+    population.of_runtimes = offers.unnamed.line();
+    Ok(population)
 }

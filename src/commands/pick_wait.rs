@@ -177,7 +177,7 @@ fn whom(pick: &PickArgs) -> Result<WaitingArgs, CommandError> {
     Ok(WaitingArgs {
         timers: if hosted { vec!["*:*".into()] } else { Vec::new() },
         agents: pick.agents.clone(),
-        runtimes: RuntimeArgs { names: named.into_iter().collect() },
+        runtimes: RuntimeArgs { names: named.into_iter().collect(), ..RuntimeArgs::default() },
         ..WaitingArgs::default()
     })
 }

@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::time::Duration;
 
-use super::CommandError;
 use super::files::Files;
 use super::frame::{Frame, choose_cpu};
 use super::hosts::{self, HostName, Population};
 use super::progress::Progress;
+use super::{CommandError, tell};
 use crate::cli::ProbeArgs;
 use crate::model::{self, Context, Estimate, Status, TimerRow};
 use crate::prober::beside::beside;
@@ -50,6 +50,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     if args.timers.is_empty() {
         population.leave_out_elsewhere();
     }
+    population.of_runtimes.iter().filter(|_| !args.quiet).for_each(|line| tell(line));
     let frame = Frame::begin(cpu, &args.run)?;
     let during = measure(&mut population, &settings, args.quiet)?;
     read_beside(&mut population);

@@ -7,10 +7,10 @@ use std::time::Duration;
 use timers::Unavailable;
 use timers::os::{Policy, scheduling};
 
-use super::CommandError;
 use super::frame::{Frame, choose_cpu};
 use super::hosts::waiters::{MissingWaiter, Waiters, gather};
 use super::progress::Progress;
+use super::{CommandError, tell};
 use crate::cli::{Cpus, Slack, WaitingArgs};
 use crate::limits::MOST_TIMERS;
 use crate::model::{BackgroundLoad, Settings, Status, WaitConditions};
@@ -61,6 +61,7 @@ impl<T> Campaign<T> {
         if args.timers.is_empty() {
             waiters.leave_out_elsewhere();
         }
+        waiters.of_runtimes.iter().filter(|_| !args.quiet).for_each(|line| tell(line));
         let conditions = combined(args, &cpus);
         let subjects = waiters.usable.iter().flat_map(|(host, waiter)| {
             conditions.iter().map(|&conditions| Subject::new(*host, waiter.clone(), conditions))

@@ -98,11 +98,11 @@ fn ask_calls(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Ru
     /// What is taken off single calls has to be known as well as they are.
     /// *Judgement*.
     const BRACKETS: u32 = 1_500;
-    /// How long a batch should take: long against the step of any reference, short against interruptions.
-    /// *Judgement*.
-    const BATCH_NS: f64 = 20_000.0;
     // The first calls find cold caches and are not kept.
     bench.timer.batches(&bench.reference_id, 8, 3)?;
+    if is_coarse(reference) {
+        return ask_calls_coarsely(bench, reference, plan, run);
+    }
     run.bracket = bench.batches(0, BRACKETS)?;
     let pilot = bench.batches(8, 15)?;
     let cost_ns = cost::rough(&pilot, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick;
@@ -123,6 +123,45 @@ fn ask_calls(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Ru
     }
     let readings = (0.2 * plan.interval_ns / (cost_ns + 20.0)).clamp(500.0, READINGS);
     run.readings = bench.readings(readings as u32)?;
+    Ok(cost_ns)
+}
+
+/// How long a batch should take, in nanoseconds: long against the step of most references, short against interruptions.
+/// *Judgement*.
+const BATCH_NS: f64 = 20_000.0;
+
+/// Steps of a coarse reference that a batch spans.
+/// *Judgement*: its ends are off by up to a step each.
+const COARSE_STEPS: f64 = 8.0;
+
+/// Whether a reference is known to move in steps too long for usual batches, as clocks of browsers do.
+pub(super) fn is_coarse(reference: &Reference) -> bool {
+    reference.step_at_most.is_none() && COARSE_STEPS * reference.uncertainty_ns() > 2.0 * BATCH_NS
+}
+
+/// As [`ask_calls`], by a reference whose steps are long: batches that are longer. What single calls tell is that none takes long.
+fn ask_calls_coarsely(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run) -> Answer<f64> {
+    /// Single calls: where none of them shows a step, one takes less than 3 parts in so many of it.
+    /// *Judgement*: 150 ns of a millisecond.
+    const SINGLES: u32 = 20_000;
+    const FEW: u32 = 200;
+    /// No batch holds more.
+    const MOST: f64 = 1e10;
+    let batch_ns = COARSE_STEPS * reference.uncertainty_ns();
+    run.bracket = bench.batches(0, SINGLES)?;
+    let mut calls = MOST_CALLS;
+    let mut cost_ns = 0.0;
+    while calls < MOST && calls * cost_ns < batch_ns / 2.0 {
+        calls *= 4.0;
+        let pilot = bench.batches(calls as u64, 3)?;
+        cost_ns = cost::rough(&pilot, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick;
+    }
+    run.singles = bench.batches(1, SINGLES)?;
+    let repeat = (0.1 * plan.slow_ns / batch_ns).clamp(3.0, plan.batches.into()) as u32;
+    run.batches = bench.batches((batch_ns / cost_ns.max(0.1)).clamp(MOST_CALLS, MOST) as u64, repeat)?;
+    run.few = bench.batches(FEW_CALLS, FEW)?;
+    run.some = bench.batches(SOME_CALLS, FEW)?;
+    run.readings = bench.readings(READINGS as u32)?;
     Ok(cost_ns)
 }
 

@@ -30,6 +30,19 @@ fn a_runtime_that_is_missing_is_one_line_that_says_how_to_get_it() {
     assert_eq!(rows(&report).len(), 2, "{report}");
 }
 
+#[test]
+fn of_all_runtimes_those_that_are_not_here_are_one_line() {
+    let probe =
+        ["probe", "--quick", "--budget", "1s", "--format", "json", "--runtime", "all,node", "instant"];
+    let probed = without_programs(&probe).code(predicate::in_iter([0, 3]));
+    let said = String::from_utf8_lossy(&probed.get_output().stderr);
+    let told = said.lines().filter(|line| line.contains("none is here; `timermeter list --runtime all`"));
+    assert_eq!(told.count(), 1, "{said}");
+    let report: Value = serde_json::from_slice(&probed.get_output().stdout).expect("JSON");
+    let ids: Vec<&str> = rows(&report).iter().filter_map(|row| row["id"].as_str()).collect();
+    assert!(ids.contains(&"node:*") && ids.len() == 2, "what was named has its row: {ids:?}");
+}
+
 /// The report of a quick probe of these timers, by id and legend. `None` where the runtime is not installed.
 #[track_caller]
 fn probed(runtime: &str, timers: &[(&str, Option<&str>)]) -> Option<Value> {

@@ -59,6 +59,20 @@ const fn erlang(prefix: &'static str, run: &'static [&'static str]) -> Recipe {
     }
 }
 
+/// Loops in WebAssembly, and who runs them.
+const fn wasi(
+    prefix: &'static str,
+    programs: &'static [&'static [&'static str]],
+    sources: &'static [Source],
+    steps: &'static [&'static [&'static str]],
+    run: &'static [&'static str],
+) -> Recipe {
+    Recipe { prefix, programs, sources, clocks: clocks!("wasi"), steps, run }
+}
+
+/// What is on the path may be a script that looks for the interpreter at each start; this asks for itself, and for the module.
+const PYTHON_WITH_WASMTIME: &str = "import sys, wasmtime; print(sys.executable)";
+
 /// A place in a browser.
 const fn browser(
     prefix: &'static str,
@@ -383,6 +397,28 @@ pub const RUNTIMES: &[Runtime] = &[
         }]]),
     },
     Runtime {
+        name: "wasi",
+        called: &["webassembly", "wasm", "wasmtime", "wasi of node", "wasi of wasmtime"],
+        about: "WASI of WebAssembly, by Node and by wasmtime",
+        remedy: "install Node 20 or later and wabt, as in `apt install nodejs wabt`, or wasmtime for Python, as in `pip install wasmtime`",
+        hosts: Hosts::Made(&[
+            &[wasi(
+                "wasi-node",
+                &[&["node", "nodejs"], &["wat2wasm"]],
+                sources!("wasi": "agent.wat", "main.mjs"),
+                &[&["$1", "$here/agent.wat", "-o", "$here/agent.wasm"]],
+                &["$0", "--no-warnings", "$here/main.mjs", "$here/agent.wasm"],
+            )],
+            &[wasi(
+                "wasi-wasmtime",
+                &[&["python3", "python"]],
+                sources!("wasi": "agent.wat", "main.py"),
+                &[&["$0", "-I", "-c", PYTHON_WITH_WASMTIME]],
+                &["$said", "-I", "-B", "$here/main.py", "$here/agent.wat"],
+            )],
+        ]),
+    },
+    Runtime {
         name: "chromium",
         called: &["chrome"],
         about: "Chromium: a page, one that is isolated from other origins, and a worker",
@@ -407,13 +443,21 @@ pub const RUNTIMES: &[Runtime] = &[
         about: "Firefox: a page, one that is isolated from other origins, and a worker",
         remedy: "install Firefox, as in `apt install firefox-esr`",
         hosts: Hosts::Made(&[
-            &[browser("firefox", FIREFOX, &["$self", "browser", "firefox", "plain", "$0", "$here"])],
+            &[browser(
+                "firefox",
+                FIREFOX,
+                &["$self", "browser", "firefox", "plain", "$0", "$here", "$settings"],
+            )],
             &[browser(
                 "firefox-isolated",
                 FIREFOX,
-                &["$self", "browser", "firefox", "isolated", "$0", "$here"],
+                &["$self", "browser", "firefox", "isolated", "$0", "$here", "$settings"],
             )],
-            &[browser("firefox-worker", FIREFOX, &["$self", "browser", "firefox", "worker", "$0", "$here"])],
+            &[browser(
+                "firefox-worker",
+                FIREFOX,
+                &["$self", "browser", "firefox", "worker", "$0", "$here", "$settings"],
+            )],
         ]),
     },
 ];

@@ -35,7 +35,7 @@ pub struct Runtime {
 /// How hosts are made ready.
 #[derive(Debug)]
 pub enum Hosts {
-    /// By what is written of them here: each has recipes, of which the first that works is taken. Those after the first host need not be there.
+    /// By what is written of them here: each has recipes, of which the first that works is taken. One of them has to be there.
     Made(&'static [&'static [Recipe]]),
     /// By code of the prober, for the Java platform.
     Java(&'static [Source]),
@@ -44,7 +44,8 @@ pub enum Hosts {
 }
 
 /// How a host is made ready and started. In `steps` and `run`, `$0`, `$1` and so on stand for the programs, `$here` for the folder with the
-/// sources, `$self` as the first for this program, `$said` for what the last step printed, if that is the path of a program, else for the first program.
+/// sources, `$self` as the first for this program, `$said` for what the last step printed, if that is the path of a program, else for the first program,
+/// `$settings` for what the user wants to be set otherwise.
 #[derive(Debug)]
 pub struct Recipe {
     /// What leads the ids of its timers.

@@ -6,7 +6,7 @@ use timers::Fault;
 
 use super::HostName;
 use super::offer::{Offer, command, offer, prefix_of, unreachable_agent};
-use super::runtimes::{self, Installed};
+use super::runtimes::{self, Installed, Unnamed};
 use crate::cli::{AgentSpec, RuntimeArgs};
 use crate::commands::{CommandError, failed};
 use crate::model::{Status, TimerRow};
@@ -26,6 +26,8 @@ pub struct Offers {
     pub lost: Vec<TimerRow>,
     /// Whether a runtime that the user named is not there.
     pub missing_by_name: bool,
+    /// What came of runtimes that were meant without being named.
+    pub unnamed: Unnamed,
     /// Holds the hosts of other runtimes while they are needed.
     pub folder: Option<Rc<ScratchFolder>>,
 }
@@ -40,7 +42,8 @@ impl Offers {
         crate::prober::process::make_room_for_files().map_err(CommandError::Failed)?;
         let mut all = vec![native()?];
         let mut lost = Vec::new();
-        let Installed { folder, missing_by_name } = runtimes::add(runtimes, settings, &mut all, &mut lost)?;
+        let Installed { folder, missing_by_name, unnamed } =
+            runtimes::add(runtimes, settings, &mut all, &mut lost)?;
         for spec in agents {
             match offer(command(spec), spec.name.as_deref(), false, None, settings) {
                 Ok(offer) => all.push(offer),
@@ -52,7 +55,7 @@ impl Offers {
         for Offer { name, rows, .. } in &mut all {
             rows.iter_mut().for_each(|row| row.id = name.id(&row.id));
         }
-        Ok(Self { all, lost, missing_by_name, folder: folder.map(Rc::new) })
+        Ok(Self { all, lost, missing_by_name, unnamed, folder: folder.map(Rc::new) })
     }
 
     /// Adds the timers of this program that wait. To find out whether they work is to open each of them, which is not for those who

@@ -9,7 +9,7 @@ use crate::commands::CommandError;
 use crate::model::{Status, TimerRow};
 use crate::prober::campaign::Settings;
 use crate::prober::children;
-use crate::prober::runtimes::{self, NotThere, Ready};
+use crate::prober::runtimes::{self, NotThere, Ready, takes_settings};
 use crate::scratch::ScratchFolder;
 
 /// What came of the runtimes.
@@ -18,6 +18,35 @@ pub(super) struct Installed {
     pub folder: Option<ScratchFolder>,
     /// Whether one that the user named is not there.
     pub missing_by_name: bool,
+    /// What came of those that were meant without being named.
+    pub unnamed: Unnamed,
+}
+
+/// Runtimes that `all` means: which are here, and the rows of those that are not.
+#[derive(Clone, Debug, Default)]
+pub struct Unnamed {
+    here: Vec<&'static str>,
+    missing: Vec<&'static str>,
+}
+
+impl Unnamed {
+    /// Whether a row stands for one that is not here.
+    pub fn is_row_of(&self, id: &str) -> bool {
+        id.strip_suffix(":*").is_some_and(|name| self.missing.contains(&name))
+    }
+
+    /// In a line, unless none was meant.
+    pub fn line(&self) -> Option<String> {
+        const HOW: &str = "`timermeter list --runtime all` says which package brings them";
+        match (self.here.as_slice(), self.missing.as_slice()) {
+            ([], []) => None,
+            (here, []) => Some(format!("runtimes: all {} are here", here.len())),
+            ([], _) => Some(format!("runtimes: none is here; {HOW}")),
+            (here, missing) => {
+                Some(format!("runtimes: {}; not here: {} ({HOW})", here.join(", "), missing.join(", ")))
+            }
+        }
+    }
 }
 
 /// Adds what the hosts of these runtimes offer, and a row for each that is not there.
@@ -27,10 +56,19 @@ pub(super) fn add(
     offers: &mut Vec<Offer>,
     lost: &mut Vec<TimerRow>,
 ) -> Result<Installed, CommandError> {
+    let settings_of_browsers: Vec<String> =
+        wanted.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let wanted = wanted.wanted();
-    let (folder, prepared) = prepare(&wanted)?;
-    let mut missing_by_name = false;
+    if !settings_of_browsers.is_empty() && !wanted.iter().any(|(runtime, _)| takes_settings(runtime)) {
+        return Err(CommandError::Usage("--firefox-setting needs --runtime firefox".into()));
+    }
+    let (folder, prepared) = prepare(&wanted, &settings_of_browsers)?;
+    let (mut missing_by_name, mut unnamed) = (false, Unnamed::default());
     for ((runtime, named), prepared) in wanted.into_iter().zip(prepared) {
+        if !named {
+            let here = if prepared.is_ok() { &mut unnamed.here } else { &mut unnamed.missing };
+            here.push(runtime.name);
+        }
         let ready = prepared.unwrap_or_else(|why| {
             missing_by_name |= named;
             lost.push(missing(runtime, &why));
@@ -45,14 +83,14 @@ pub(super) fn add(
             }
         }
     }
-    Ok(Installed { folder, missing_by_name })
+    Ok(Installed { folder, missing_by_name, unnamed })
 }
 
 /// A private folder, and for each runtime its hosts or why there are none.
 type Prepared = (Option<ScratchFolder>, Vec<Result<Vec<Ready>, NotThere>>);
 
 /// Makes hosts ready, all at once: nothing is measured yet. They live in a private folder that goes with its owner.
-fn prepare(wanted: &[(&'static Runtime, bool)]) -> Result<Prepared, CommandError> {
+fn prepare(wanted: &[(&'static Runtime, bool)], settings: &[String]) -> Result<Prepared, CommandError> {
     if wanted.is_empty() {
         return Ok((None, Vec::new()));
     }
@@ -65,7 +103,7 @@ fn prepare(wanted: &[(&'static Runtime, bool)]) -> Result<Prepared, CommandError
     let prepared = std::thread::scope(|scope| {
         let threads: Vec<_> = wanted
             .iter()
-            .map(|&(runtime, _)| scope.spawn(move || runtimes::prepare(runtime, place)))
+            .map(|&(runtime, _)| scope.spawn(move || runtimes::prepare(runtime, place, settings)))
             .collect();
         let broken = || NotThere { reason: "its preparation broke off".into(), remedy: "try again".into() };
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(broken()))).collect()

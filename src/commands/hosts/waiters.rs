@@ -26,6 +26,8 @@ pub struct Waiters {
     pub missing: Vec<MissingWaiter>,
     /// Whether a runtime that the user named is not there.
     pub missing_by_name: bool,
+    /// As of clocks.
+    pub of_runtimes: Option<String>,
     /// Holds the hosts of other runtimes while they are needed.
     _folder: Option<Rc<ScratchFolder>>,
 }
@@ -47,6 +49,7 @@ impl Waiters {
             usable: Vec::new(),
             missing: offers.lost.iter().map(MissingWaiter::of_lost).collect(),
             missing_by_name: offers.missing_by_name,
+            of_runtimes: None,
             _folder: offers.folder.clone(),
         };
         for Offer { host, name, missing_waiters, .. } in &offers.all {
@@ -141,5 +144,8 @@ pub fn gather(
         offer.host.waiters.retain(|waiter| answers(&waiter.ops));
         offer.missing_waiters.retain(|missing| answers(&missing.ops));
     }
-    Waiters::of(&offers, patterns)
+    let mut waiters = Waiters::of(&offers, patterns)?;
+    waiters.missing.retain(|missing| !offers.unnamed.is_row_of(&missing.id));
+    waiters.of_runtimes = offers.unnamed.line();
+    Ok(waiters)
 }

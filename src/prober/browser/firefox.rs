@@ -27,6 +27,8 @@ const SETTINGS: &[(&str, &str)] = &[
     ("browser.startup.page", "0"),
     ("datareporting.healthreport.uploadEnabled", "false"),
     ("datareporting.policy.dataSubmissionEnabled", "false"),
+    // Answers may take longer than pages should.
+    ("dom.max_script_run_time", "0"),
     ("dom.timeout.enable_budget_timer_throttling", "false"),
     ("extensions.getAddons.cache.enabled", "false"),
     ("network.captive-portal-service.enabled", "false"),
@@ -76,6 +78,8 @@ pub(super) fn start(
     browser.receive()?;
     let session = browser.call("WebDriver:NewSession", &json!({}))?;
     browser.version = session["capabilities"]["browserVersion"].as_str().unwrap_or_default().to_owned();
+    // What is measured is not what others get.
+    browser.version.extend(settings.iter().map(|(name, value)| format!(", {name}={value}")));
     browser.call("WebDriver:SetTimeouts", &json!({ "script": LONGEST_MS }))?;
     browser.call("WebDriver:Navigate", &json!({ "url": url }))?;
     let deadline = Deadline::after(START);

@@ -16,17 +16,23 @@ use timers::agents::{Hosts, Runtime, Source};
 use super::events::LogSpec;
 use super::process::Command;
 
-/// Makes the hosts of a runtime ready in `folder`. Some have several, as .NET, which may be there as itself and as Mono.
+/// Makes the hosts of a runtime ready in `folder`, with the settings of the user, each `NAME=VALUE`, where they take any. Some have several, as .NET, which may be there as itself and as Mono.
 ///
 /// # Errors
 /// When the runtime is not on this machine, or too old, or cannot be used; with what to do about it.
-pub fn prepare(runtime: &Runtime, folder: &Path) -> Result<Vec<Ready>, NotThere> {
+pub fn prepare(runtime: &Runtime, folder: &Path, settings: &[String]) -> Result<Vec<Ready>, NotThere> {
     match runtime.hosts {
-        Hosts::Made(hosts) => recipe::prepare(hosts, &folder.join(runtime.name)),
+        Hosts::Made(hosts) => recipe::prepare(hosts, &folder.join(runtime.name), settings),
         Hosts::Java(sources) => java::prepare(sources, folder).map(|ready| vec![ready]),
         Hosts::Dotnet(sources) => dotnet::prepare(sources, folder),
     }
     .map_err(|reason| NotThere { reason, remedy: runtime.remedy.into() })
+}
+
+/// Whether the hosts of a runtime take settings of the user.
+#[must_use]
+pub fn takes_settings(runtime: &Runtime) -> bool {
+    matches!(runtime.hosts, Hosts::Made(hosts) if recipe::takes_settings(hosts))
 }
 
 /// A host that can be started. It takes ids of timers as arguments.

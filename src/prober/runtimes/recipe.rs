@@ -11,50 +11,69 @@ use crate::prober::children;
 use crate::prober::tool;
 use crate::prober::words::{Book, Dialect};
 
-/// The first of each host's recipes that works. Without the first host there are none.
-pub(super) fn prepare(hosts: &[&[Recipe]], folder: &Path) -> Result<Vec<Ready>, String> {
-    let mut all = Vec::new();
+/// What stands for the settings that the user wants, each after its flag.
+const SETTINGS: &str = "$settings";
+
+/// Whether hosts take settings of the user.
+pub(super) fn takes_settings(hosts: &[&[Recipe]]) -> bool {
+    hosts.iter().flat_map(|recipes| *recipes).any(|recipe| recipe.run.contains(&SETTINGS))
+}
+
+/// The first of each host's recipes that works, of those hosts that have one.
+/// `settings` go to those that take any.
+pub(super) fn prepare(hosts: &[&[Recipe]], folder: &Path, settings: &[String]) -> Result<Vec<Ready>, String> {
+    let (mut all, mut absent) = (Vec::new(), None);
     for (at, recipes) in hosts.iter().enumerate() {
-        match first(recipes, &folder.join(at.to_string())) {
+        match first(recipes, &folder.join(at.to_string()), settings) {
             Ok(ready) => all.push(ready),
-            Err(why) if all.is_empty() => return Err(why),
-            Err(_) => {}
+            Err(why) => {
+                absent.get_or_insert(why);
+            }
         }
     }
-    Ok(all)
+    match absent {
+        Some(why) if all.is_empty() => Err(why),
+        _ => Ok(all),
+    }
 }
 
 /// What the first that works makes; else why the last one does not whose programs are there.
-fn first(recipes: &[Recipe], folder: &Path) -> Result<Ready, String> {
-    let mut why = None;
+fn first(recipes: &[Recipe], folder: &Path, settings: &[String]) -> Result<Ready, String> {
+    let (mut why, mut absent) = (None, None);
     for (at, recipe) in recipes.iter().enumerate() {
         let programs: Result<Vec<PathBuf>, String> = recipe.programs.iter().copied().map(program).collect();
         let programs = match programs {
             Ok(programs) => programs,
-            Err(absent) => {
-                why.get_or_insert(absent);
+            // The last recipe needs least.
+            Err(why) => {
+                absent = Some(why);
                 continue;
             }
         };
-        match make(recipe, programs, &folder.join(at.to_string())) {
+        match make(recipe, programs, &folder.join(at.to_string()), settings) {
             Ok(ready) => return Ok(ready),
             Err(failed) => why = Some(failed),
         }
     }
-    Err(why.unwrap_or_else(|| "there is no recipe for it".into()))
+    Err(why.or(absent).unwrap_or_else(|| "there is no recipe for it".into()))
 }
 
 fn program(names: &[&str]) -> Result<PathBuf, String> {
     tool::find(names).ok_or_else(|| format!("there is no `{}`", names.join("` or `")))
 }
 
-fn make(recipe: &Recipe, programs: Vec<PathBuf>, folder: &Path) -> Result<Ready, String> {
+fn make(
+    recipe: &Recipe,
+    programs: Vec<PathBuf>,
+    folder: &Path,
+    settings: &[String],
+) -> Result<Ready, String> {
     let book =
         recipe.clocks.map(Book::parse).transpose().map_err(|why| format!("its list of clocks: {why}"))?;
     let expanded =
         |source: &Source| book.as_ref().map_or(source.text.to_owned(), |book| book.expand(source.text));
     write(recipe.sources.iter().map(|source| (source, expanded(source))), folder)?;
-    let mut words = Words { said: programs[0].clone(), programs, folder: folder.into() };
+    let mut words = Words { said: programs[0].clone(), programs, folder: folder.into(), settings };
     for step in recipe.steps {
         let line = words.filled(step);
         let [program, args @ ..] = line.as_slice() else { continue };
@@ -82,15 +101,20 @@ fn make(recipe: &Recipe, programs: Vec<PathBuf>, folder: &Path) -> Result<Ready,
 }
 
 /// What stands for words in a recipe.
-struct Words {
+struct Words<'a> {
+    settings: &'a [String],
     programs: Vec<PathBuf>,
     folder: PathBuf,
     said: PathBuf,
 }
 
-impl Words {
+impl Words<'_> {
     fn filled(&self, line: &[&str]) -> Vec<OsString> {
-        line.iter().map(|word| self.word(word)).collect()
+        let filled = |word: &&str| match *word {
+            SETTINGS => self.settings.iter().flat_map(|one| ["--setting".into(), one.into()]).collect(),
+            word => vec![self.word(word)],
+        };
+        line.iter().flat_map(filled).collect()
     }
 
     fn word(&self, word: &str) -> OsString {
