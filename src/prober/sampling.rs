@@ -90,8 +90,8 @@ impl Plan {
     /// A first look.
     pub const QUICK: Self = Self {
         name: "quick",
-        processes: 2,
-        brief: 10,
+        processes: 3,
+        brief: 9,
         block: 4,
         unvisited: 5,
         most_processes: 12,

@@ -12,7 +12,7 @@ use crate::trace::Intervals;
 /// be: of a machine on which work and reads take whole multiples of a step, nothing else is known.
 pub(super) fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
     /// A step is told as well as that, in ticks.
-    /// *Default*: moves no figure.
+    /// *Judgement*: steps of a few ticks are told to a hundredth and better.
     const AS_WELL: f64 = 0.05;
     let common = common_measure(groups) as f64;
     match by_spectrum(groups, tight, context) {
