@@ -82,9 +82,8 @@ fn a_reference_that_wraps_is_not_trusted() {
         );
         return;
     }
-    for question in ["monotonic", "stable"] {
-        assert_eq!(row["verdicts"][question]["outcome"], "fail", "{question}: {}", row["verdicts"]);
-    }
+    // Whether one of a few ten thousand readings in a row meets the wrap is luck; that time is missing over a second is not.
+    assert_eq!(row["verdicts"]["stable"]["outcome"], "fail", "{}", row["verdicts"]);
     let finding = row["verdicts"]["stable"]["finding"].as_str().expect("it says why");
     assert!(
         finding.contains("went back between two comparisons") || finding.contains("by the kernel's clock"),
