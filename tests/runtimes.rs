@@ -13,9 +13,9 @@ use timermeter::prober::process::Command;
 use timermeter::prober::protocol::HostedWaiter;
 use timermeter::prober::runtimes::{self, Ready};
 use timermeter::prober::waits::waiter;
-use timers::During;
 use timers::agents::{RUNTIMES, runtime};
 use timers::waits::{Wait, WaitRequest};
+use timers::{During, Subject};
 
 use crate::program::program;
 use crate::skipping::{not_installed, skipped};
@@ -95,6 +95,37 @@ fn twice(few: i64, many: i64) -> bool {
     (1.5..2.7).contains(&(many as f64 / few as f64))
 }
 
+/// The least that a clock was seen to move by: the step of a coarse one, and a read of a fine one.
+fn grain(ready: &Ready, timer: &mut dyn Subject) -> i64 {
+    const MOVES: usize = 5;
+    const MOST: u32 = 1_000_000;
+    let mut count = 300;
+    loop {
+        let readings = timer.readings(count).expect("readings");
+        assert!(readings.is_sorted(), "{}: it goes backwards", ready.prefix);
+        let moved: Vec<i64> =
+            readings.windows(2).map(|pair| pair[1] - pair[0]).filter(|by| *by > 0).collect();
+        // Of a clock of microseconds some thirty reads show one, of a browser's some thousand, or ten thousand.
+        if moved.len() >= MOVES {
+            return least(&moved);
+        }
+        assert!(count < MOST, "{}: it moved {} times in {count}", ready.prefix, moved.len());
+        count *= 8;
+    }
+}
+
+/// What ends as late as coarse steps leave it: eight of them are told from sixteen.
+const GRAINS: i64 = 8;
+
+/// Work that takes as many grains.
+fn turns_of_grains(timer: &mut dyn Subject, grain: i64) -> u64 {
+    let mut turns = 20_000;
+    while least(&timer.intervals(&[turns], 15).expect("intervals")[0]) < GRAINS * grain {
+        turns *= 2;
+    }
+    turns
+}
+
 /// That no timer's calls were optimised away, and none was taken out of its loop: what is asked for more often takes longer,
 /// as often as it is asked for, and longer than the loop with nothing in it.
 fn keeps_its_calls(ready: &Ready) {
@@ -104,11 +135,13 @@ fn keeps_its_calls(ready: &Ready) {
     let hello = connection.borrow().hello().clone();
     let ns_per_tick = hello.timers.iter().find_map(|timer| timer.ns_per_tick.filter(|_| timer.reference));
     let ns_per_tick = ns_per_tick.expect("the reference has a unit");
+    let grain_ns = grain(ready, subject(&connection, &reference).as_mut()) as f64 * ns_per_tick;
+    let span_ns = (GRAINS as f64 * grain_ns).max(300e3);
     let mut floor = subject(&connection, timers::FLOOR_ID);
     for id in ids {
         let mut timer = subject(&connection, &id);
         let mut batch = |calls| timer.batches(&reference, calls, REPEAT).expect("batches");
-        let calls = affordable(&mut batch, ns_per_tick);
+        let calls = affordable(&mut batch, span_ns, ns_per_tick);
         let told = least_until(
             // A call of an interpreter may cost less than its loop.
             |[few, many, without]| twice(few, many) && 5 * without < 4 * many,
@@ -121,13 +154,18 @@ fn keeps_its_calls(ready: &Ready) {
     }
 }
 
-/// As many calls as take some hundred microseconds, or many where calls seem to cost nothing.
-fn affordable(mut batch: impl FnMut(u64) -> Vec<i64>, ns_per_tick: f64) -> u64 {
-    const SPAN_NS: f64 = 300e3;
-    const FEW: u64 = 50;
-    let [none, few] = [0, FEW].map(|calls| least(&batch(calls)));
-    let cost_ns = (few - none) as f64 * ns_per_tick / FEW as f64;
-    (SPAN_NS / cost_ns).clamp(20.0, 4_000.0) as u64
+/// As many calls as take some hundred microseconds, longer where steps are, or many where calls seem to cost nothing.
+fn affordable(mut batch: impl FnMut(u64) -> Vec<i64>, span_ns: f64, ns_per_tick: f64) -> u64 {
+    const FEWEST: u64 = 20;
+    /// Within so long no clock that is known costs so little.
+    const CHEAPEST_NS: f64 = 20.0;
+    let most = ((span_ns / CHEAPEST_NS) as u64).max(4_000);
+    let none = least(&batch(0));
+    let mut calls = FEWEST;
+    while calls < most && ((least(&batch(calls)) - none) as f64) * ns_per_tick < span_ns {
+        calls *= 2;
+    }
+    calls.min(most)
 }
 
 /// That neither read around the work was moved, and the work is done: what is more takes longer, as much as it is more.
@@ -135,28 +173,29 @@ fn keeps_its_reads(ready: &Ready) {
     let (reference, _) = timers(&start(ready, None));
     let connection = start(ready, Some(&reference));
     let mut timer = subject(&connection, &reference);
+    let grain = grain(ready, timer.as_mut());
+    let turns = turns_of_grains(timer.as_mut(), grain);
+    let mut intervals = |turns: &[u64]| timer.intervals(turns, 15).expect("intervals");
     let told = least_until(
         |[none, some, more]| twice(some - none, more - none),
-        || timer.intervals(&[0, 20_000, 40_000], 15).expect("intervals").try_into().expect("three rows"),
+        || intervals(&[0, turns, 2 * turns]).try_into().expect("three rows"),
     );
     assert_eq!(told, Ok(()), "{}: intervals do not take as long as their work", ready.prefix);
-    let readings = timer.readings(300).expect("readings");
-    let moved = readings.windows(2).filter(|pair| pair[1] > pair[0]).count();
-    // Of a clock of microseconds some thirty reads show one.
-    assert!(moved >= 5, "{}: it moved {moved} times in 299", ready.prefix);
-    assert!(readings.windows(2).all(|pair| pair[1] >= pair[0]), "{}: it goes backwards", ready.prefix);
 }
 
 /// Every timer answers the three questions, warm or not; and moves with time or says nothing about it.
 fn reads_all_its_timers(ready: &Ready) {
     let connection = start(ready, None);
     let (reference, ids) = timers(&connection);
+    let mut itself = subject(&connection, &reference);
+    let grain = grain(ready, itself.as_mut());
+    let turns = turns_of_grains(itself.as_mut(), grain);
     for id in ids {
         let mut timer = subject(&connection, &id);
         assert_eq!(timer.readings(3).map(|readings| readings.len()), Ok(3), "{}:{id}", ready.prefix);
         assert_eq!(timer.intervals(&[0, 5], 4).map(|rows| rows.len()), Ok(2), "{}:{id}", ready.prefix);
         assert!(timer.batches(&reference, 4, 4).is_ok_and(|all| least(&all) >= 0), "{}:{id}", ready.prefix);
-        let compared = timer.comparisons(&reference, 1_000, 5).expect("they can be compared");
+        let compared = timer.comparisons(&reference, turns, 5).expect("they can be compared");
         assert_eq!(compared.len(), 5, "{}:{id}", ready.prefix);
         let times: Vec<i64> = compared.iter().flat_map(|[before, _, after]| [*before, *after]).collect();
         assert!(times.is_sorted() && times[0] < times[9], "{}:{id}: {compared:?}", ready.prefix);

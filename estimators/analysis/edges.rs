@@ -18,6 +18,18 @@ const MANY: f64 = 0.35;
 /// reads down makes neighbours alike.
 const UNLIKE: f64 = -0.2;
 
+/// Of edges that are moved less, as Firefox moves some by half a step and others not at all, fewer stretches are odd.
+/// *Judgement*: what counts reads is off by less than that where a stretch holds four.
+const SOME: f64 = 0.1;
+
+/// Stretches that are taken together.
+/// *Judgement*: of sixty, all edges moved, all but one in thirty pass.
+const TOGETHER: usize = 4;
+
+/// How far the scatter of some stretches together is below that of as many without order, in standard deviations of it.
+/// *Chance*: one in a thousand.
+const BELOW: f64 = 3.1;
+
 /// Reads between successive edges, of those that are one step apart: `steps` are the smallest, in ticks. Stretches that something long
 /// fell into are left out, with their edges.
 #[must_use]
@@ -59,7 +71,26 @@ pub fn are_moved(runs: &[Vec<u32>]) -> Option<bool> {
         return None;
     }
     let odd = all.iter().filter(|&&reads| (f64::from(reads) - median).abs() > ODD * median).count();
-    Some(odd as f64 > MANY * all.len() as f64 && neighbours(runs)? < UNLIKE)
+    let odd = odd as f64 / all.len() as f64;
+    Some(odd > MANY && neighbours(runs)? < UNLIKE || odd > SOME && is_bound_to_a_grid(runs))
+}
+
+/// Whether stretches make up for each other, as those between edges that are moved around a grid do: together they scatter less than so many
+/// without order (Lo and MacKinlay, *Review of Financial Studies* 1, 1988: the ratio of variances). What slows reads down does the opposite.
+fn is_bound_to_a_grid(runs: &[Vec<u32>]) -> bool {
+    let count = runs.iter().map(Vec::len).sum::<usize>() as f64;
+    let mean = runs.iter().flatten().copied().map(f64::from).sum::<f64>() / count;
+    let scatter = |length: usize| {
+        let sums = runs.iter().flat_map(|run| run.windows(length));
+        let off = |span: &[u32]| span.iter().map(|&reads| f64::from(reads) - mean).sum::<f64>().powi(2);
+        let (sum, number) = sums.map(off).fold((0.0, 0.0), |(sum, number), off| (sum + off, number + 1.0));
+        sum / number / length as f64
+    };
+    let ratio = scatter(TOGETHER) / scatter(1);
+    let length = TOGETHER as f64;
+    let deviation = (2.0 * (2.0 * length - 1.0) * (length - 1.0) / (3.0 * length * count)).sqrt();
+    // None of so many in a row: not a number, and not below.
+    ratio < 1.0 - BELOW * deviation
 }
 
 /// How neighbouring stretches correlate.
@@ -87,10 +118,20 @@ mod tests {
     /// Readings of a clock with a step of 100 000 ticks, each taking 500 on average and sometimes much longer; an edge that is moved comes
     /// anywhere within its step.
     fn readings(seed: u64, count: usize, is_moved: bool, noise: f64, pauses: f64) -> Vec<i64> {
+        let moved_by = |random: &mut StdRng| if is_moved { random.random::<f64>() } else { 0.0 };
+        readings_of(seed, count, moved_by, noise, pauses)
+    }
+
+    fn readings_of(
+        seed: u64,
+        count: usize,
+        moved_by: impl Fn(&mut StdRng) -> f64,
+        noise: f64,
+        pauses: f64,
+    ) -> Vec<i64> {
         const STEP: f64 = 100_000.0;
         let mut random = StdRng::seed_from_u64(seed);
-        let thresholds: Vec<f64> =
-            (0..count).map(|_| if is_moved { random.random::<f64>() } else { 0.0 }).collect();
+        let thresholds: Vec<f64> = (0..count).map(|_| moved_by(&mut random)).collect();
         let mut time = 7.0 * STEP;
         let mut speed = 1.0;
         let read = |_| {
@@ -119,6 +160,29 @@ mod tests {
             }
             assert!(missed <= unseen, "noise {noise}: {missed}");
         }
+    }
+
+    /// As Firefox does: one in three edges by half a step.
+    #[test]
+    fn edges_of_which_some_are_moved_by_half_a_step_are_told() {
+        let told = |seed| {
+            let by_half = |random: &mut StdRng| if random.random::<f64>() < 1.0 / 3.0 { 0.5 } else { 0.0 };
+            are_moved(&stretches(&readings_of(seed, 40_000, by_half, 0.1, 0.000_1)))
+        };
+        let missed = (0..200).filter(|&seed| told(seed) != Some(true)).count();
+        assert!(missed <= 10, "{missed}");
+    }
+
+    /// What makes many stretches odd, and none makes up for another.
+    #[test]
+    fn what_makes_stretches_short_does_not_move_edges() {
+        let mut random = StdRng::seed_from_u64(7);
+        let mut told = 0;
+        for _ in 0..2_000 {
+            let stretch = |_| 40 - if random.random::<f64>() < 0.3 { random.random_range(11..30) } else { 0 };
+            told += u32::from(are_moved(&[(0..200).map(stretch).collect()]) == Some(true));
+        }
+        assert!(told <= 10, "{told} of 2000");
     }
 
     #[test]

@@ -22,6 +22,8 @@ use crate::text::from_bytes;
 const ROW: u32 = 9;
 /// Work that takes long on every machine and in every language, against the cost of a read.
 const MUCH_WORK: u64 = 100_000;
+/// How often it is made eight times as much where the timer did not move: steps of 100 ms are known.
+const COARSER: u32 = 4;
 /// More values than a prober ever asks for at once; an agent may refuse so many.
 const LARGE: u32 = 100_000;
 
@@ -154,13 +156,27 @@ impl Examination<'_> {
             answer,
             "answer with all of them, or refuse: {\"error\":\"too many\"}",
         );
-        let request = json!({"op":"intervals","timer":id,"work":[0, MUCH_WORK],"repeat":ROW});
-        let answer = self.ask::<Intervals>(&request).and_then(|answer| grows(&answer.intervals));
+        let answer = self.more_takes_longer(id);
         self.note(
             "more work takes longer",
             answer,
             "let each unit wait for the one before, and keep the result, so that the work cannot be left out",
         );
+    }
+
+    /// Work that is made more while the timer, which may be coarse, does not tell it from none.
+    fn more_takes_longer(&mut self, id: &str) -> Result<(), String> {
+        let mut work = MUCH_WORK;
+        let mut coarser = COARSER;
+        loop {
+            let request = json!({"op":"intervals","timer":id,"work":[0, work],"repeat":ROW});
+            let told = grows(&self.ask::<Intervals>(&request)?.intervals, work);
+            if told.is_ok() || coarser == 0 {
+                return told;
+            }
+            work *= 8;
+            coarser -= 1;
+        }
     }
 
     fn optional(&mut self, hello: &Hello, id: &str) {
@@ -310,7 +326,7 @@ fn counted(found: usize, wanted: usize) -> Result<(), String> {
 }
 
 /// Whether the median of the second row lies above that of the first.
-fn grows(rows: &[Vec<i64>]) -> Result<(), String> {
+fn grows(rows: &[Vec<i64>], work: u64) -> Result<(), String> {
     let median = |row: &Vec<i64>| {
         let mut row = row.clone();
         row.sort_unstable();
@@ -319,7 +335,7 @@ fn grows(rows: &[Vec<i64>]) -> Result<(), String> {
     match rows {
         [none, much] if median(much) > median(none) => Ok(()),
         [none, much] => Err(format!(
-            "{} ticks with no work, {} ticks with {MUCH_WORK} units of it",
+            "{} ticks with no work, {} ticks with {work} units of it",
             median(none),
             median(much)
         )),
