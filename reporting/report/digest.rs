@@ -3,7 +3,7 @@
 use super::notes::{Note, Notes};
 use super::rows::with_figures;
 use crate::model::{Outcome, Report, TimerRow};
-use crate::text::{counted, plain, runs_of};
+use crate::text::{counted, in_short, plain, runs_of};
 
 /// Footnotes at most.
 const FOOTNOTES: usize = 3;
@@ -84,24 +84,44 @@ impl Digest {
     }
 }
 
-/// Why trust is `?`: timers with the same reason together.
+/// Why trust is `?`: timers with the same reason together, whatever the figures in it.
 fn untested(report: &Report) -> Vec<String> {
-    let mut told: Vec<(String, Vec<String>)> = Vec::new();
+    struct Reason {
+        question: &'static str,
+        why: String,
+        varies: bool,
+        ids: Vec<String>,
+    }
+    let without_figures = |why: &str| why.replace(|c: char| c.is_ascii_digit() || c == '.', "");
+    let mut told: Vec<Reason> = Vec::new();
     for row in with_figures(report).into_iter().filter(|row| is_open(row)) {
         let answers = row.verdicts.iter().flat_map(|verdicts| verdicts.answers());
         let open =
             answers.filter(|answer| answer.question.disqualifies() && answer.outcome == Outcome::NotTested);
         for answer in open {
+            let question = answer.question.name();
             let why = plain(answer.finding);
             let why = why.split([';', ':']).next().unwrap_or_default();
-            let why = format!("{}? {why}", answer.question.name());
-            match told.iter_mut().find(|(text, _)| *text == why) {
-                Some((_, ids)) => ids.push(plain(&row.id)),
-                None => told.push((why, vec![plain(&row.id)])),
+            let is_told = |reason: &&mut Reason| {
+                reason.question == question && without_figures(&reason.why) == without_figures(why)
+            };
+            match told.iter_mut().find(is_told) {
+                Some(reason) => {
+                    reason.varies |= reason.why != why;
+                    reason.ids.push(plain(&row.id));
+                }
+                None => {
+                    let ids = vec![plain(&row.id)];
+                    told.push(Reason { question, why: why.to_owned(), varies: false, ids });
+                }
             }
         }
     }
-    told.into_iter().map(|(why, ids)| format!("{}: {why}", runs_of(&ids).join(", "))).collect()
+    let line = |Reason { question, why, varies, ids }: Reason| {
+        let instance = if varies { "for instance, " } else { "" };
+        format!("{}: {question}? {instance}{why}", in_short(&runs_of(&ids)))
+    };
+    told.into_iter().map(line).collect()
 }
 
 fn is_open(row: &TimerRow) -> bool {

@@ -2,7 +2,7 @@
 
 use super::rows::{LONGEST, all_told};
 use crate::model::{Report, Warning};
-use crate::text::{clipped, plain};
+use crate::text::{clipped, in_short, plain};
 
 /// A numbered note: one cause and one advice, however many timers it concerns.
 pub struct Note {
@@ -112,10 +112,7 @@ impl Note {
         if self.whole_run {
             return "the whole run".to_owned();
         }
-        match self.ids().as_slice() {
-            ids @ [first, second, _, ..] => format!("{} timers ({first}, {second}, …)", ids.len()),
-            few => few.join(", "),
-        }
+        in_short(&self.ids())
     }
 
     /// The causes as sentences. They mostly differ in their figures only, so that one of many stands for all.

@@ -34,6 +34,17 @@ pub fn runs_of(names: &[String]) -> Vec<String> {
     names.chunk_by(follows).flat_map(told).collect()
 }
 
+/// All of a few timers, of many how many there are and the first two.
+#[must_use]
+pub fn in_short<S: AsRef<str>>(ids: &[S]) -> String {
+    match ids {
+        [first, second, _, ..] => {
+            format!("{} timers ({}, {}, …)", ids.len(), first.as_ref(), second.as_ref())
+        }
+        few => few.iter().map(S::as_ref).collect::<Vec<_>>().join(", "),
+    }
+}
+
 /// What was found, without what comes of it: a sentence up to the first colon or semicolon that is not in brackets.
 #[must_use]
 pub fn first_part(sentence: &str) -> &str {

@@ -7,5 +7,5 @@ pub mod numbers;
 mod plain;
 
 pub use json::{by_text, from_bytes, json_error};
-pub use lists::{and_more, counted, first_part, runs_of};
+pub use lists::{and_more, counted, first_part, in_short, runs_of};
 pub use plain::{clipped, columns, fold_name, hang, plain, shortened, wrap};
