@@ -1,7 +1,7 @@
 //! The sentences that people came for: whether reading a clock became slower, and what else changed.
 
 use super::{Compared, Comparison, Quantity, Verdict};
-use crate::analysis::statistics::median;
+use crate::analysis::statistics::{quantile, sorted};
 use crate::text::clipped;
 use crate::text::numbers::significant;
 
@@ -106,17 +106,19 @@ impl Subject {
             .filter(|compared| compared.difference.percent.is_some())
             .filter_map(|compared| compared.detectable)
             .collect();
-        let largest = seen.iter().copied().fold(0.0, f64::max);
+        let seen = sorted(&seen);
+        // Of many, one that costs next to nothing would speak for all.
+        let (share, most) = if seen.len() < 10 { (1.0, "each") } else { (0.9, "nine of ten") };
         let count = judged.len();
-        let what = match (count, median(&seen)) {
-            (_, None) => format!("{count} {}", self.each),
-            (1, Some(_)) => format!("a change by {} would have been seen", percent(largest)),
-            (_, Some(half)) => format!(
-                "{count} {}; a change by {} would have been seen in half of them, by {} in each",
+        let what = match (count, quantile(&seen, 0.5), quantile(&seen, share)) {
+            (1, Some(one), _) => format!("a change by {} would have been seen", percent(one)),
+            (_, Some(half), Some(largest)) => format!(
+                "{count} {}; a change by {} would have been seen in half of them, by {} in {most}",
                 self.each,
                 percent(half),
-                percent(largest)
+                percent(largest),
             ),
+            _ => format!("{count} {}", self.each),
         };
         let rest = main.len() - count;
         let rest = if rest > 0 { format!("; {rest} could not be told") } else { String::new() };
