@@ -39,7 +39,7 @@ pub use frequency::Frequency;
 pub use period::{MissedPolicy, PeriodFigures, PeriodRow};
 pub use platform::{
     ClockSource, CoreKind, Cpu, CpuQuota, IdleState, Kernel, Limits, Load, MemoryLimit, Ntp, Os, Platform,
-    Tickless, Tsc, Waiting,
+    Tickless, TimeNamespace, Tsc, Waiting,
 };
 pub use plot_data::{CostHistogram, Figures, IntervalHistogram, Staircase};
 pub use properties::{Family, Properties, ReadsBy};

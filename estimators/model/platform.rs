@@ -280,6 +280,19 @@ pub struct Limits {
     pub cpuset: Option<String>,
     /// Memory; null where it is not shown whether there is a limit.
     pub memory: Option<MemoryLimit>,
+    /// By how much a time namespace shifts clocks (time_namespaces(7)); absent where it does not, or that is not shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_namespace: Option<TimeNamespace>,
+}
+
+/// What a time namespace adds to clocks: what they say is not what other processes of the machine read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TimeNamespace {
+    /// To `CLOCK_MONOTONIC` and its kin, in nanoseconds.
+    pub monotonic_ns: i64,
+    /// To `CLOCK_BOOTTIME`, in nanoseconds.
+    pub boottime_ns: i64,
 }
 
 /// CPU time that a control group allows.

@@ -27,6 +27,7 @@ pub fn brief(platform: &Platform) -> String {
         platform.ntp.as_ref().map(steering),
         platform.limits.container.as_deref().map(|kind| format!("container marks ({})", clipped(kind, 40))),
         platform.limits.cpu.and_then(|quota| quota.cpus).map(|cpus| format!("quota {cpus:.2} CPUs")),
+        platform.limits.time_namespace.map(|_| "time namespace".to_owned()),
     ];
     told(parts.into_iter().flatten().collect(), " · ")
 }

@@ -1,6 +1,6 @@
-//! What a container, or any control group, allows this process.
+//! What a container, or any control group, allows this process, and by how much its time namespace shifts clocks.
 //!
-//! Sources: [cgroups(7)], [control groups version 2], [CFS bandwidth control] (version 1), proc_pid_mountinfo(5).
+//! Sources: time_namespaces(7), [cgroups(7)], [control groups version 2], [CFS bandwidth control] (version 1), proc_pid_mountinfo(5).
 //!
 //! [cgroups(7)]: https://man7.org/linux/man-pages/man7/cgroups.7.html
 //! [control groups version 2]: https://docs.kernel.org/admin-guide/cgroup-v2.html
@@ -8,7 +8,7 @@
 
 use super::Root;
 use super::list::count_of;
-use crate::model::{CpuQuota, Limits, MemoryLimit};
+use crate::model::{CpuQuota, Limits, MemoryLimit, TimeNamespace};
 
 /// Where systemd and containers mount the control groups, for where the mounts are not reported.
 const USUAL: &str = "/sys/fs/cgroup";
@@ -34,7 +34,22 @@ pub fn limits(root: &Root) -> Limits {
         cpu: cpu.and_then(|hierarchy| hierarchy.cpu_quota(root)),
         cpuset: cpuset.and_then(|hierarchy| hierarchy.cpuset(root)),
         memory: memory.and_then(|hierarchy| hierarchy.memory_limit(root)),
+        time_namespace: root
+            .content("/proc/self/timens_offsets")
+            .and_then(|offsets| time_namespace(&offsets)),
     }
+}
+
+/// As in `monotonic 86400 500000000` and `boottime -7 0`, a line each: seconds, and nanoseconds to be added.
+fn time_namespace(offsets: &str) -> Option<TimeNamespace> {
+    let of = |name: &str| -> Option<i64> {
+        let line = offsets.lines().find_map(|line| line.trim().strip_prefix(name))?;
+        let mut numbers = line.split_whitespace().map(str::parse::<i64>);
+        let (seconds, nanoseconds) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+        seconds.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
+    };
+    let found = TimeNamespace { monotonic_ns: of("monotonic")?, boottime_ns: of("boottime")? };
+    (found != TimeNamespace::default()).then_some(found)
 }
 
 /// The kind of container, by the marks that container programs leave.

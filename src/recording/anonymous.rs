@@ -45,7 +45,7 @@ fn platform(platform: Platform) -> Platform {
     } = platform;
     let Kernel { name: kernel_name, release, version: _, tick_hz, tick_source, tickless } = kernel;
     let ClockSource { current, available, vdso, parameters } = clocksource;
-    let Limits { container, cgroup, cpu: quota, cpuset: _, memory } = limits;
+    let Limits { container, cgroup, cpu: quota, cpuset: _, memory, time_namespace } = limits;
     Platform {
         cpu: processor(cpu),
         os: Os { family, name },
@@ -65,7 +65,7 @@ fn platform(platform: Platform) -> Platform {
         common_time: common_time.map(|all| all.into_iter().map(served).collect()),
         load,
         steal_share,
-        limits: Limits { container, cgroup, cpu: quota, cpuset: None, memory },
+        limits: Limits { container, cgroup, cpu: quota, cpuset: None, memory, time_namespace },
         waiting,
         perf_event_paranoid,
     }

@@ -97,6 +97,7 @@ impl Recording {
     pub fn report(&self) -> Result<Report, NominalUnknown> {
         let (frequency, mut warnings) = summarise(&self.frequency, self.cycles_from)?;
         warnings.extend(warnings::emulated(&self.platform));
+        warnings.extend(warnings::shifted(&self.platform));
         let asked = self.rows(frequency.cycles());
         let hertz = frequency.cycles().map(|hertz| hertz.value);
         let mut timers: Vec<TimerRow> = self.unasked.iter().cloned().chain(asked).collect();

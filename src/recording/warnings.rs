@@ -43,6 +43,19 @@ pub(super) fn emulated(platform: &Platform) -> Option<Warning> {
     )
 }
 
+/// Clocks that other processes of the machine read otherwise, of the whole report.
+pub(super) fn shifted(platform: &Platform) -> Option<Warning> {
+    let namespace = platform.limits.time_namespace?;
+    let [monotonic, boottime] = [namespace.monotonic_ns, namespace.boottime_ns].map(|ns| signed(ns as f64));
+    warning(
+        "time-namespace",
+        format!(
+            "a time namespace shifts CLOCK_MONOTONIC by {monotonic} and CLOCK_BOOTTIME by {boottime}: durations are not touched"
+        ),
+        "compare readings with those of processes of the same time namespace only",
+    )
+}
+
 fn finer_unit(trace: &Trace, profile: &Profile) -> Option<Warning> {
     let (unit, step) = (profile.ns_per_tick?, profile.accuracy_ns()?.value);
     (trace.declared && step > 1.5 * unit).then(|| {

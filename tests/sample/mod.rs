@@ -339,6 +339,7 @@ fn platform() -> Platform {
             cpu: Some(CpuQuota { cpus: Some(1.5), throttled_periods: Some(3) }),
             cpuset: None,
             memory: Some(MemoryLimit { bytes: None }),
+            time_namespace: None,
         },
         perf_event_paranoid: None,
         waiting: Waiting::default(),

@@ -30,6 +30,16 @@ fn the_least_quota_of_all_groups_counts() {
 }
 
 #[test]
+fn a_time_namespace_is_one_where_it_shifts_clocks() {
+    let told = |offsets| found(&[("proc/self/timens_offsets", offsets)]).time_namespace;
+    assert_eq!(told("monotonic           0         0\nboottime            0         0\n"), None);
+    let shifted = TimeNamespace { monotonic_ns: 86_400_500_000_000, boottime_ns: -6_999_999_999 };
+    assert_eq!(told("monotonic 86400 500000000\nboottime -7 1\n"), Some(shifted));
+    assert_eq!(told("monotonic 9223372036854775807 0\nboottime 0 0\n"), None, "no such time");
+    assert_eq!(found(&[]).time_namespace, None);
+}
+
+#[test]
 fn no_limit_is_not_the_same_as_not_knowing() {
     let mounted = [("proc/self/mountinfo", V2_MOUNT), ("proc/self/cgroup", "0::/\n")];
     let unlimited = found(&[&mounted[..], &[("sys/fs/cgroup/cgroup.controllers", "cpu memory\n")]].concat());

@@ -96,10 +96,8 @@ const NOT_HERE: &str = "
 
 - **CPUs whose counters are offset**: an emulator (TCG) ignores what a guest writes to them, and KVM with an unmodified kernel was not at hand. They are simulated hosts
   ([selftest](selftest.md), `tests/program`): the figures there are the model's.
-- **A leap second**: nothing in such a machine tells the kernel of one but adjtimex(2) with STA_INS, which busybox cannot say. `watch` is judged by simulated ones.
-- **A time namespace, and libfaketime**: neither is in a machine with nothing but busybox and a static program.
+- **libfaketime**: a library that programs are linked to when they start, so that the static one knows nothing of it. `tests/faults` runs the dynamic one beneath it:
+  a clock that runs 5 % fast is named, by how much, and the system call beside it is not blamed.
 - **A migration**: two hosts are needed. `watch` is judged by simulated ones.
-- **Why a step of one tick is found on `icount-2`** is not known: either the emulator moves its clock by what is no multiple of an instruction when the guest
-  idles, or the estimator is wrong there. A read costs a tick less than five instructions on each of these machines (4, 9, 19, 39, 79 ticks).
 - **Costs** of such machines are the emulator's, but for those of `-icount`, where an instruction takes a known time.
 ";

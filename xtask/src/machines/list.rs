@@ -237,6 +237,28 @@ sleep 8; date -s '2031-05-06 07:08:09'; wait",
         &[Happened("step", "clock-set", None), Events("pause", 0), Events("suspend", 0), Events("frozen", 0)]
     ),
     watched!(
+        "leap-second",
+        // The kernel puts one in at the end of the day.
+        "date -s '2031-12-31 23:59:45'; odd leap; timermeter watch 30s --pause 1s --format json >/out/watch.jsonl",
+        &[
+            Happened("step", "leap-second", Some(-1.0)),
+            Events("step", 1),
+            Events("pause", 0),
+            Events("suspend", 0)
+        ]
+    ),
+    Machine {
+        name: "time-namespace",
+        emulator: &X86,
+        options: TWO,
+        parameters: "clocksource=hpet",
+        script: "odd namespace 86400 timermeter probe --quick --quiet --format json monotonic boottime realtime >/out/report.json",
+        truths: &[
+            Says("report.json", "shifts CLOCK_MONOTONIC by 86400 s and CLOCK_BOOTTIME by 86400 s"),
+            StepOfHpet(MONOTONIC, 1.0),
+        ],
+    },
+    watched!(
         "rate-trimmed",
         "timermeter watch 90s --pause 1s --format json >/out/watch.jsonl &
 sleep 45; adjtimex -f 6553600; wait",

@@ -51,6 +51,9 @@ impl<'a> Parts<'a> {
                 apt.unpack("busybox-static", emulator, &["bin/busybox"], &folder.join("busybox"))?;
             }
         }
+        if !has("odd") {
+            odd(emulator, &folder.join("odd"))?;
+        }
         if !self.as_they_are && !self.compiled.contains(&emulator.architecture) {
             fs::copy(self.program(emulator)?, folder.join("timermeter"))?;
             self.compiled.push(emulator.architecture);
@@ -87,6 +90,21 @@ impl<'a> Parts<'a> {
             return Err(format!("timermeter could not be compiled for {target}").into());
         }
         Ok(folder.join(target).join("release/timermeter"))
+    }
+}
+
+/// The words that busybox lacks.
+fn odd(emulator: &Emulator, to: &Path) -> Outcome<()> {
+    let compiler = match emulator.architecture {
+        own if own == env::consts::ARCH => "cc".to_owned(),
+        other => format!("{other}-linux-gnu-gcc"),
+    };
+    let source = crate::root()?.join("xtask/src/machines/odd.c");
+    let compiled = Command::new(&compiler).args(["-static", "-O1", "-o"]).arg(to).arg(source).status();
+    match compiled {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(format!("{compiler} cannot link statically: install the static libc").into()),
+        Err(error) => Err(format!("{compiler} cannot be started ({error})").into()),
     }
 }
 
