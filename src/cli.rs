@@ -43,7 +43,13 @@ pub use keep::{KeepArgs, NodeArgs, RunArgs};
 pub use report::{FiguresWanted, PagesWanted, PublishArgs, ReportArgs};
 pub use runtimes::{BrowserArgs, RuntimeArgs, RuntimeName};
 pub use table::{ColumnFormat, TableArgs, TableFormat};
-pub use wait::{Cpus, Lengths, PeriodArgs, Slack, WaitArgs, WaitingArgs};
+pub use wait::{Cpus, Lengths, LoadName, PeriodArgs, Slack, WaitArgs, WaitingArgs};
+
+/// What words of the command line mean, for those who have them from elsewhere.
+pub(crate) mod words {
+    pub(crate) use super::values::{period, seconds};
+    pub(crate) use super::wait::{lengths, policy, slack};
+}
 pub use watch::WatchArgs;
 
 const PROBE_EXAMPLES: &str = "\

@@ -87,7 +87,7 @@ pub(super) fn points(text: &str) -> Result<f64, String> {
 }
 
 /// Seconds, or a time with its unit.
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     const MOST: f64 = 1e6;
     positive(text, MOST)
         .or_else(|| nanoseconds(text).map(|ns| ns / 1e9).filter(|seconds| *seconds > 0.0 && *seconds <= MOST))
@@ -113,7 +113,7 @@ pub(super) fn whole_seconds(text: &str) -> Result<u64, String> {
 }
 
 /// A period, in nanoseconds.
-pub(super) fn period(text: &str) -> Result<u64, String> {
+pub(crate) fn period(text: &str) -> Result<u64, String> {
     const RANGE: RangeInclusive<f64> = 1e3..=6e10;
     let ns = quantity::time(text).map_err(|error| error.to_string())?.0;
     if RANGE.contains(&ns) { Ok(ns.round() as u64) } else { Err("give a period from 1us to 60s".into()) }

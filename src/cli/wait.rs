@@ -180,11 +180,21 @@ impl From<LoadName> for BackgroundLoad {
     }
 }
 
+impl From<BackgroundLoad> for LoadName {
+    fn from(load: BackgroundLoad) -> Self {
+        match load {
+            BackgroundLoad::None => Self::None,
+            BackgroundLoad::SameCpu => Self::SameCpu,
+            BackgroundLoad::OtherCpu => Self::OtherCpu,
+        }
+    }
+}
+
 /// The longest wait and period, a minute, in nanoseconds.
 const LONGEST_NS: f64 = 6e10;
 
 /// One length, or a range by decades with both its ends.
-fn lengths(text: &str) -> Result<Lengths, String> {
+pub(crate) fn lengths(text: &str) -> Result<Lengths, String> {
     let one = |text: &str| {
         let Nanos(ns) = quantity::time(text).map_err(|error| error.to_string())?;
         if ns > LONGEST_NS {
@@ -206,7 +216,7 @@ fn lengths(text: &str) -> Result<Lengths, String> {
     Ok(Lengths(all))
 }
 
-fn slack(text: &str) -> Result<Slack, String> {
+pub(crate) fn slack(text: &str) -> Result<Slack, String> {
     if text.trim() == "default" {
         return Ok(Slack::AsItIs);
     }
@@ -215,7 +225,7 @@ fn slack(text: &str) -> Result<Slack, String> {
         .ok_or_else(|| "give default, or a time up to 4s, as in 1ns or 50us".into())
 }
 
-fn policy(text: &str) -> Result<Policy, String> {
+pub(crate) fn policy(text: &str) -> Result<Policy, String> {
     /// Above most threads of the kernel, below its watchdogs.
     const PRIORITY: u32 = 80;
     let (name, priority) = match text.trim().split_once(':') {

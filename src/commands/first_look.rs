@@ -1,12 +1,14 @@
 //! Figures of the timers for commands that need them and were not given a report: what `probe --quick` finds.
 
-use clap::Parser;
-
 use super::{CommandError, failed, period, probe, tell, wait};
-use crate::cli::{AgentSpec, Cli, Command};
+use crate::cli::{
+    AgentSpec, Cpus, Lengths, LoadName, PeriodArgs, ProbeArgs, RuntimeArgs, RuntimeName, WaitArgs,
+    WaitingArgs, words,
+};
 use crate::model::{ProvenanceKind, Report, WaitConditions};
 use crate::prober::sampling::Plan;
 use crate::report::{json, parse};
+use timers::agents::runtime;
 
 /// Probes these timers, all of them when none is named, those of a runtime too where one is named. Its workers are processes
 /// of their own, so that nothing of it is left in this one.
@@ -16,10 +18,16 @@ use crate::report::{json, parse};
 pub fn first_look(
     timers: &[String],
     agents: &[AgentSpec],
-    runtime: Option<&str>,
+    runtime_name: Option<&str>,
 ) -> Result<Report, CommandError> {
-    let runtime = runtime.iter().flat_map(|runtime| ["--runtime", runtime]).map(str::to_owned);
-    probed(["--quick".to_owned()].into_iter().chain(runtime).collect(), timers, agents)
+    let names = runtime_name.and_then(runtime).map(RuntimeName::One).into_iter().collect();
+    probed(&ProbeArgs {
+        timers: timers.to_vec(),
+        quick: true,
+        agents: agents.to_vec(),
+        runtimes: RuntimeArgs { names, ..RuntimeArgs::default() },
+        ..ProbeArgs::default()
+    })
 }
 
 /// The same, with all that a read adds to the code around it.
@@ -27,7 +35,8 @@ pub fn first_look(
 /// # Errors
 /// As `probe`.
 pub fn first_look_in_context(timers: &[String]) -> Result<Report, CommandError> {
-    probed(["--budget", "6s"].map(str::to_owned).to_vec(), timers, &[])
+    const BUDGET_S: f64 = 6.0;
+    probed(&ProbeArgs { timers: timers.to_vec(), budget: Some(BUDGET_S), ..ProbeArgs::default() })
 }
 
 /// Lets these native timers wait so long, and no other length.
@@ -35,14 +44,11 @@ pub fn first_look_in_context(timers: &[String]) -> Result<Report, CommandError> 
 /// # Errors
 /// As `wait`.
 pub fn first_waits(timers: &[&str], request_ns: u64) -> Result<Report, CommandError> {
-    let words =
-        ["timermeter", "wait", "--quick", "--quiet", "--for", "300ms", "--durations"].map(str::to_owned);
-    let words = words.into_iter().chain([format!("{request_ns}ns"), "--".to_owned()]);
-    let words = words.chain(timers.iter().map(|id| (*id).to_owned()));
-    let parsed = Cli::try_parse_from(words).map_err(|error| CommandError::Usage(error.to_string()))?;
-    let Some(Command::Wait(args)) = parsed.command else {
-        return Err(CommandError::Failed("the timers could not be measured".into()));
-    };
+    const SPAN_S: f64 = 0.3;
+    let timers = timers.iter().map(|id| (*id).to_owned()).collect();
+    let common = WaitingArgs { timers, quiet: true, ..WaitingArgs::default() };
+    let durations = vec![Lengths(vec![request_ns])];
+    let args = WaitArgs { durations, span: Some(SPAN_S), ..WaitArgs::first_look(common) };
     wait::record(&args)?.0.report().map_err(failed)
 }
 
@@ -72,17 +78,19 @@ pub fn again(report: &Report) -> Result<Report, CommandError> {
     // What this build lacks is lost, and `compare` says so.
     let known = report.timers.iter().filter(|row| timers::find(&row.id).is_some());
     let timers: Vec<String> = known.map(|row| row.id.clone()).collect();
-    let (profile, plan) = match report.settings.profile.as_str() {
-        "quick" => (Some("--quick"), Plan::QUICK),
-        "thorough" => (Some("--thorough"), Plan::THOROUGH),
-        _ => (None, Plan::DEFAULT),
+    let [quick, thorough] = profiles(report);
+    let plan = if quick {
+        Plan::QUICK
+    } else if thorough {
+        Plan::THOROUGH
+    } else {
+        Plan::DEFAULT
     };
-    let mut flags: Vec<String> = profile.map(str::to_owned).into_iter().collect();
-    if let Some(budget) = report.settings.budget_seconds.filter(|budget| *budget != plan.budget_s) {
-        flags.extend(["--budget".to_owned(), budget.to_string()]);
-    }
+    let budget = report.settings.budget_seconds.filter(|budget| *budget != plan.budget_s);
+    let budget =
+        budget.map(|budget| words::seconds(&budget.to_string())).transpose().map_err(CommandError::Usage)?;
     tell(&"probing this machine, to compare it with that report; name a new report to compare two");
-    let report = probed(flags, &timers, &[])?;
+    let report = probed(&ProbeArgs { timers, quick, thorough, budget, ..ProbeArgs::default() })?;
     parse(&json::dense(&report), "this machine now").map_err(failed)
 }
 
@@ -99,71 +107,74 @@ fn waited(report: &Report) -> Result<Report, CommandError> {
         .filter(|conditions| !conditions.policy.is_empty())
         .collect();
     let own_slack = timers::os::scheduling::timer_slack().ok();
-    let slack = |conditions: &WaitConditions| match conditions.slack_ns {
+    let slack = |conditions: &&WaitConditions| match conditions.slack_ns {
         Some(ns) if Some(ns) != own_slack => format!("{ns}ns"),
         _ => "default".to_owned(),
     };
-    let each = |of: &dyn Fn(&WaitConditions) -> String| {
-        let mut all: Vec<String> = asked.iter().map(|conditions| of(conditions)).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+    // A report may hold what no one may ask for.
+    let slack = as_asked(each(&asked, slack), words::slack)?;
+    let policy = as_asked(each(&asked, |conditions| conditions.policy.clone()), words::policy)?;
+    let load = each(&asked, |conditions| LoadName::from(conditions.load));
+    let on_several = each(&asked, |conditions| conditions.cpu).len() > 1;
+    let ids = rows.iter().map(|(id, _)| *id).filter(|id| timers::waits::find(id).is_some());
+    let [quick, thorough] = profiles(report);
+    let common = WaitingArgs {
+        timers: each(&ids.collect::<Vec<_>>(), |id| (*id).to_owned()),
+        quick,
+        thorough,
+        slack,
+        policy,
+        load,
+        cpu: on_several.then_some(Cpus::All),
+        ..WaitingArgs::default()
     };
-    let mut words = vec!["timermeter".to_owned()];
-    match report.periods.first() {
-        None => words.push("wait".into()),
-        Some(row) => words.extend(["period".into(), "--every".into(), format!("{}ns", row.period_ns)]),
-    }
-    if matches!(report.settings.profile.as_str(), "quick" | "thorough") {
-        words.push(format!("--{}", report.settings.profile));
-    }
-    for (flag, values) in [
-        ("--slack", each(&slack)),
-        ("--policy", each(&|conditions| conditions.policy.clone())),
-        ("--load", each(&|conditions| conditions.load.name().to_owned())),
-    ] {
-        words.extend([flag.to_owned(), values.join(",")]);
-    }
-    let lateness =
-        report.waits.iter().filter_map(|row| row.figures.as_ref()).flat_map(|figures| &figures.lateness);
-    let mut lengths: Vec<u64> =
-        lateness.filter(|late| !late.beside_others).map(|late| late.request_ns).collect();
-    lengths.sort_unstable();
-    lengths.dedup();
-    if !lengths.is_empty() && report.periods.is_empty() {
-        let lengths: Vec<String> = lengths.iter().map(|ns| format!("{ns}ns")).collect();
-        words.extend(["--durations".to_owned(), lengths.join(",")]);
-        let mut figures = report.waits.iter().filter_map(|row| row.figures.as_ref());
-        if figures.any(|figures| !figures.steps.is_empty()) {
-            words.push("--granularity".to_owned());
+    let recording = match report.periods.first() {
+        Some(row) => {
+            let every = words::period(&format!("{}ns", row.period_ns)).map_err(CommandError::Usage)?;
+            period::record(&PeriodArgs { every, common })?.0
         }
-    }
-    if each(&|conditions| format!("{:?}", conditions.cpu)).len() > 1 {
-        words.extend(["--cpu".into(), "all".into()]);
-    }
-    words.push("--".into());
-    let mut ids: Vec<&str> =
-        rows.iter().map(|(id, _)| *id).filter(|id| timers::waits::find(id).is_some()).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    words.extend(ids.into_iter().map(str::to_owned));
-    let parsed = Cli::try_parse_from(words).map_err(|error| CommandError::Usage(error.to_string()))?;
-    let recording = match &parsed.command {
-        Some(Command::Wait(args)) => wait::record(args)?.0,
-        Some(Command::Period(args)) => period::record(args)?.0,
-        _ => return Err(CommandError::Failed("the timers could not be measured".into())),
+        None => wait::record(&waits_again(report, common)?)?.0,
     };
     recording.report().map_err(failed)
 }
 
-fn probed(flags: Vec<String>, timers: &[String], agents: &[AgentSpec]) -> Result<Report, CommandError> {
-    let words = ["timermeter".to_owned(), "probe".to_owned()].into_iter().chain(flags);
-    let words = words.chain(["--".to_owned()]).chain(timers.iter().cloned());
-    let probed = Cli::try_parse_from(words).map_err(|error| CommandError::Usage(error.to_string()))?;
-    let Some(Command::Probe(mut args)) = probed.command else {
-        return Err(CommandError::Failed("the timers could not be probed".into()));
-    };
-    args.agents = agents.to_vec();
-    let (recording, _) = probe::record(&args)?;
+/// As long as they waited, and no other length where no granularity was told.
+fn waits_again(report: &Report, common: WaitingArgs) -> Result<WaitArgs, CommandError> {
+    let figures = || report.waits.iter().filter_map(|row| row.figures.as_ref());
+    let lateness = figures().flat_map(|figures| &figures.lateness).filter(|late| !late.beside_others);
+    let lengths = each(&lateness.collect::<Vec<_>>(), |late| format!("{}ns", late.request_ns));
+    let durations = as_asked(lengths, words::lengths)?;
+    let granularity = !durations.is_empty() && figures().any(|figures| !figures.steps.is_empty());
+    let quick = common.quick;
+    let args = WaitArgs { durations, granularity, ..WaitArgs::first_look(common) };
+    Ok(WaitArgs { common: WaitingArgs { quick, ..args.common }, ..args })
+}
+
+/// What the command line would make of them.
+fn as_asked<T>(
+    words: Vec<String>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Vec<T>, CommandError> {
+    words.iter().map(|word| parse(word)).collect::<Result<_, _>>().map_err(CommandError::Usage)
+}
+
+/// What these have, each once, in the order of the first.
+fn each<T, V: PartialEq>(all: &[T], of: impl Fn(&T) -> V) -> Vec<V> {
+    let mut values = Vec::new();
+    for value in all.iter().map(of) {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+/// Whether it is a quick one, and whether a thorough one.
+fn profiles(report: &Report) -> [bool; 2] {
+    ["quick", "thorough"].map(|profile| report.settings.profile == profile)
+}
+
+fn probed(args: &ProbeArgs) -> Result<Report, CommandError> {
+    let (recording, _) = probe::record(args)?;
     recording.report().map_err(|error| CommandError::Failed(error.to_string()))
 }
