@@ -100,13 +100,18 @@ impl Programme {
         }
     }
 
-    /// The most that the mean of a function may be.
+    /// The most that the mean of a function may be. Where nearly all is known, pivots are the remains of what was subtracted, and a table can come to
+    /// hold anything; a mean is then still no more than the most of its function, and no less than the least.
     pub(crate) fn most(&mut self, of: impl Fn(usize) -> f64) -> f64 {
         let mut function: Vec<f64> = (0..self.points).map(&of).collect();
+        let ends = function.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], value| {
+            [value.min(least), value.max(most)]
+        });
         function.resize(self.width - 1, 0.0);
         self.maximise(function);
         let told = self.basis.iter().zip(&self.rows).filter(|(column, _)| **column < self.points);
-        told.map(|(column, row)| of(*column) * row[self.width - 1]).sum()
+        let most: f64 = told.map(|(column, row)| of(*column) * row[self.width - 1]).sum();
+        if most.is_nan() { ends[1] } else { most.max(ends[0]).min(ends[1]) }
     }
 
     fn value(&self, column: usize) -> f64 {
