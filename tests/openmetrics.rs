@@ -85,7 +85,7 @@ fn waits() -> Report {
 
 /// Of a real run, with verdicts.
 fn kept() -> Report {
-    let file = "reports/amd-epyc-zen-4-kvm-debian-12/2026-11-22/report.json";
+    let file = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json";
     timermeter::report::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
 }
 

@@ -331,7 +331,7 @@ fn the_playbook_keeps_to_the_same() {
 }
 
 const OLDER_CPU: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-zen-4-kvm-debian-12/2026-11-22/report.json");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-zen-3-kvm-debian-12/2026-11-23/report.json");
 const BEFORE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json");
 const AFTER: &str =
@@ -373,7 +373,7 @@ fn a_gate_keeps_a_baseline_a_machine_and_refuses_one_of_another_cpu() {
     let (told, errors) = gate(&stage, OLDER_CPU, &["quality<-50"], 4);
     assert_eq!(told, "");
     assert!(
-        errors.contains("the baseline is of another CPU: AMD EPYC (Zen 5), here AMD EPYC (Zen 4)"),
+        errors.contains("the baseline is of another CPU: AMD EPYC (Zen 5), here AMD EPYC (Zen 3)"),
         "{errors}"
     );
     assert_eq!(fs::read(&kept).unwrap(), fs::read(BEFORE).unwrap(), "the baseline stays");
