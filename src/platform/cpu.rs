@@ -69,6 +69,11 @@ fn allowed_list(root: &Root) -> Option<String> {
         .or_else(|| timers::allowed_cpus().ok().filter(|cpus| !cpus.is_empty()).map(|cpus| written(&cpus)))
 }
 
+/// What the kernel says that the processor has, on x86.
+fn flags(cpuinfo: &str) -> Option<impl Iterator<Item = &str>> {
+    field(cpuinfo, "flags").map(str::split_whitespace)
+}
+
 fn first_of(list: &str) -> Option<u32> {
     super::list::parse_list(list)?.first().map(|range| *range.start())
 }
@@ -95,8 +100,23 @@ fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &Told) -> Cpu {
         family: asked.family.or(shown_family),
         model_number: asked.model_number.or_else(|| shown("model")),
         stepping: asked.stepping.or_else(|| shown("stepping")),
-        amx: asked.amx,
+        amx: asked.amx.or_else(|| {
+            shown_family.and_then(|_| flags(cpuinfo)).map(|mut flags| flags.any(|flag| flag == "amx_tile"))
+        }),
         invariant_tsc: asked.invariant_tsc,
         ..Cpu::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::flags;
+
+    #[test]
+    fn instructions_are_flags_of_the_kernel() {
+        let has = |cpuinfo| flags(cpuinfo).map(|mut flags| flags.any(|flag| flag == "amx_tile"));
+        assert_eq!(has("model\t\t: 167\nflags\t\t: fpu vme amx_tile amx_int8\n"), Some(true));
+        assert_eq!(has("model\t\t: 167\nflags\t\t: fpu vme\n"), Some(false));
+        assert_eq!(has("model\t\t: 167\n"), None);
     }
 }
