@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::keep::DetailArgs;
+use crate::report::Format;
 
 /// Arguments of `report`.
 #[derive(Clone, Debug, Args)]
@@ -15,6 +16,9 @@ pub struct ReportArgs {
     /// The page; `-` is standard output. Without it one report is printed as `probe` prints it
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Format of one report on standard output
+    #[arg(long, short, value_enum, default_value_t, conflicts_with_all = ["output", "svg"])]
+    pub format: Format,
     /// How much the table says.
     #[command(flatten)]
     pub detail: DetailArgs,

@@ -1,4 +1,4 @@
-//! `report`: one page of some reports, or the figure of one.
+//! `report`: one report in any format, one page of some, or the figure of one.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::page;
 use crate::report::machine::name;
 use crate::report::plot::ranking;
 use crate::report::plot::svg::standalone;
-use crate::report::{Collection, Format, WholeFile, is_standard};
+use crate::report::{Collection, WholeFile, is_standard};
 use crate::text::plain;
 
 /// Bytes of the reports of a page together, as all are held at once: some eighty of those that a run writes.
@@ -40,11 +40,11 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     if figure.is_none() && page.is_none() {
         let [report] = reports.as_slice() else {
             return Err(CommandError::Usage(
-                "several reports are a page: name it with --output, or print them with `timermeter table`"
+                "several reports are a page: name it with --output, or print them with `timermeter table`; --format is of one"
                     .to_owned(),
             ));
         };
-        show(report, Format::Table, args.detail.wanted(), output)?;
+        show(report, args.format, args.detail.wanted(), output)?;
     }
     if let Some((file, name)) = figure {
         commit(file, name, &drawn(&reports)?, 1, output)?;

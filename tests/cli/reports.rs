@@ -180,3 +180,20 @@ fn a_timer_that_is_not_available() {
     let matched = json(&timermeter(&["probe", "--quick", "--format", "json", &glob]).success());
     assert_eq!(row(&matched, id)["status"], "unavailable");
 }
+
+/// As a run would have written it: in the formats of one, and metrics with the name of its folder.
+#[test]
+fn a_kept_report_is_told_in_every_format_of_a_run() {
+    let kept =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json");
+    let told = |format: &str| printed(&timermeter(&["report", kept, "--format", format]).success());
+    let again: Value = serde_json::from_str(&told("json")).expect("JSON");
+    let report: Value = serde_json::from_slice(&fs::read(kept).expect("it is kept")).expect("JSON");
+    assert_eq!(again["timers"].as_array().map(Vec::len), report["timers"].as_array().map(Vec::len));
+    let metrics = told("openmetrics");
+    assert!(metrics.starts_with("# HELP ") && metrics.ends_with("# EOF\n"), "{metrics}");
+    let header = told("csv").lines().next().map(str::to_owned);
+    assert!(header.is_some_and(|header| header.starts_with("id,label,runtime,")));
+    timermeter(&["report", kept, "--format", "csv", "--output", "page.html"]).code(2);
+    timermeter(&["report", kept, kept, "--format", "csv"]).code(2).stderr(contains("--format is of one"));
+}
