@@ -12,6 +12,8 @@ use crate::text::numbers::{half_interval, range_ns};
 
 const PERCENT: Notation = Notation::Fixed(2);
 const SHARE: Notation = Notation::Fixed(3);
+/// Finer than any run of some seconds knows it.
+const PPM: Notation = Notation::Fixed(3);
 
 /// What rows of each kind have.
 macro_rules! each {
@@ -428,7 +430,7 @@ fn trust() -> Vec<Field> {
             |all| all.thread_safe.furthest().map(|offset| offset.uncertainty_ns.abs()).into(),
         ),
         rate.column("rate", "rate error (ppm)")
-            .screen(["", "rate ppm", ""], Notation::Significant, "wide")
+            .screen(["", "rate ppm", ""], PPM, "wide")
             .metric(
                 "timermeter_timer_rate_error",
                 "ratio",

@@ -104,6 +104,14 @@ pub struct Table<'a> {
     pub widest_gap: usize,
 }
 
+/// With so many decimals; what is nothing with these has no sign.
+fn fixed(figure: f64, decimals: usize) -> String {
+    let text = format!("{figure:.decimals$}");
+    let nothing =
+        text.strip_prefix('-').filter(|digits| digits.bytes().all(|digit| matches!(digit, b'0' | b'.')));
+    nothing.map_or_else(|| text.clone(), str::to_owned)
+}
+
 impl Column {
     /// A column of text.
     #[must_use]
@@ -164,7 +172,7 @@ impl Column {
     fn figure(&self, figure: f64) -> String {
         match self.notation {
             Notation::Significant => significant(figure, 4),
-            Notation::Fixed(decimals) => format!("{figure:.decimals$}"),
+            Notation::Fixed(decimals) => fixed(figure, decimals),
             Notation::Time => time(Some(figure)),
             Notation::Count => count(Some(figure)),
         }

@@ -17,6 +17,8 @@ fn cell() -> impl Strategy<Value = Value> {
 fn figures_take_the_digits_of_their_column() {
     let shown = |notation, cell| Column::right("", notation).shown(&cell);
     assert_eq!(shown(Notation::Significant, Value::Figure(10.0149)), "10.01");
+    assert_eq!(shown(Notation::Fixed(3), Value::Figure(-0.000_4)), "0.000");
+    assert_eq!(shown(Notation::Fixed(3), Value::Figure(-1.200_4)), "-1.200");
     assert_eq!(shown(Notation::Significant, Value::AtMost(4e6)), "≤ 4000000");
     assert_eq!(shown(Notation::Time, Value::AtMost(4e6)), "≤ 4.000 ms");
     assert_eq!(shown(Notation::Fixed(2), Value::Figure(48.914)), "48.91");
