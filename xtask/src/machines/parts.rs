@@ -45,7 +45,12 @@ impl<'a> Parts<'a> {
             let apt = Apt::new(&self.folder.join("apt"))?;
             if !has("kernel") {
                 let package = apt.newest_kernel(emulator)?;
-                apt.unpack(&package, emulator, &["boot/vmlinuz", "boot/vmlinux"], &folder.join("kernel"))?;
+                apt.unpack(
+                    &package,
+                    emulator,
+                    &["boot/vmlinuz", "boot/vmlinux", "usr/lib/modules/*/vmlinuz"],
+                    &folder.join("kernel"),
+                )?;
             }
             if !has("busybox") {
                 apt.unpack("busybox-static", emulator, &["bin/busybox"], &folder.join("busybox"))?;
@@ -108,6 +113,10 @@ fn odd(emulator: &Emulator, to: &Path) -> Outcome<()> {
     }
 }
 
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
 /// An `apt-get` with a state of its own, so that the machine gains no foreign architecture.
 struct Apt {
     folder: PathBuf,
@@ -164,7 +173,7 @@ impl Apt {
         Ok(depends(&said, "linux-binary-").unwrap_or(package))
     }
 
-    /// Takes the file of a package whose path begins with one of `beginnings`.
+    /// Takes the file of a package whose path begins with one of `beginnings`; `*` is any one folder.
     fn unpack(&self, package: &str, emulator: &Emulator, beginnings: &[&str], to: &Path) -> Outcome<()> {
         let folder = self.folder.join(format!("{package}-{}", emulator.debian));
         let _ = fs::remove_dir_all(&folder);
@@ -179,10 +188,12 @@ impl Apt {
         let [archive, unpacked] = [&archive, &place].map(|path| path.display().to_string());
         self.ask("dpkg-deb", &["-x", &archive, &unpacked])?;
         let found = beginnings.iter().find_map(|beginning| {
-            let beginning = Path::new(beginning);
-            let parent = place.join(beginning.parent()?);
-            let name = beginning.file_name()?.to_str()?;
-            let mut files = fs::read_dir(parent).ok()?.flatten().map(|entry| entry.path());
+            let (parent, name) = beginning.rsplit_once('/')?;
+            let folders = match parent.split_once("/*") {
+                Some((before, _)) => entries(&place.join(before)),
+                None => vec![place.join(parent)],
+            };
+            let mut files = folders.iter().flat_map(|folder| entries(folder));
             files.find(|path| path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(name)))
         });
         fs::copy(found.ok_or_else(|| format!("{package} holds no {}", beginnings.join(" or ")))?, to)?;
