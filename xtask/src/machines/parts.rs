@@ -53,7 +53,12 @@ impl<'a> Parts<'a> {
                 )?;
             }
             if !has("busybox") {
-                apt.unpack("busybox-static", emulator, &["bin/busybox"], &folder.join("busybox"))?;
+                apt.unpack(
+                    "busybox-static",
+                    emulator,
+                    &["bin/busybox", "usr/bin/busybox"],
+                    &folder.join("busybox"),
+                )?;
             }
         }
         if !has("odd") {
