@@ -93,7 +93,10 @@ impl<'a> Parts<'a> {
         } else {
             command.env(named("RUSTFLAGS"), "-C target-feature=+crt-static");
             if !target.starts_with(env::consts::ARCH) {
-                command.env(named("LINKER"), format!("{}-gcc", target.replace("-unknown", "")));
+                command.env(
+                    named("LINKER"),
+                    format!("{}-gcc", target.replace("-unknown", "").replace("riscv64gc", "riscv64")),
+                );
             }
         }
         if !command.status()?.success() {
