@@ -107,9 +107,10 @@ pub struct Table<'a> {
 /// With so many decimals; what is nothing with these has no sign.
 fn fixed(figure: f64, decimals: usize) -> String {
     let text = format!("{figure:.decimals$}");
-    let nothing =
-        text.strip_prefix('-').filter(|digits| digits.bytes().all(|digit| matches!(digit, b'0' | b'.')));
-    nothing.map_or_else(|| text.clone(), str::to_owned)
+    match text.strip_prefix('-') {
+        Some(digits) if digits.bytes().all(|digit| matches!(digit, b'0' | b'.')) => digits.to_owned(),
+        _ => text,
+    }
 }
 
 impl Column {

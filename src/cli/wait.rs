@@ -146,9 +146,9 @@ pub enum LoadName {
 }
 
 impl WaitArgs {
-    /// A first look at what is named, at the usual lengths.
+    /// What is named, at the usual lengths.
     #[must_use]
-    pub fn first_look(common: WaitingArgs) -> Self {
+    pub fn of(common: WaitingArgs) -> Self {
         Self {
             durations: Vec::new(),
             granularity: false,
@@ -156,12 +156,16 @@ impl WaitArgs {
             histogram: None,
             break_at: None,
             plan: None,
-            common: WaitingArgs { quick: true, ..common },
+            common,
         }
     }
-}
 
-impl WaitArgs {
+    /// A first look at it.
+    #[must_use]
+    pub fn first_look(common: WaitingArgs) -> Self {
+        Self::of(WaitingArgs { quick: true, ..common })
+    }
+
     /// Whether nothing but the lengths that are named is waited.
     #[must_use]
     pub fn only_lengths(&self) -> bool {

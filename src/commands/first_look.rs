@@ -145,9 +145,7 @@ fn waits_again(report: &Report, common: WaitingArgs) -> Result<WaitArgs, Command
     let lengths = each(&lateness.collect::<Vec<_>>(), |late| format!("{}ns", late.request_ns));
     let durations = as_asked(lengths, words::lengths)?;
     let granularity = !durations.is_empty() && figures().any(|figures| !figures.steps.is_empty());
-    let quick = common.quick;
-    let args = WaitArgs { durations, granularity, ..WaitArgs::first_look(common) };
-    Ok(WaitArgs { common: WaitingArgs { quick, ..args.common }, ..args })
+    Ok(WaitArgs { durations, granularity, ..WaitArgs::of(common) })
 }
 
 /// What the command line would make of them.
