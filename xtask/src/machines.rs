@@ -1,6 +1,7 @@
 //! Machines whose truth is known: an emulator boots a real kernel with the unchanged program, and what that says is held against what the
 //! machine was built to be. docs/truth.md is written from it.
 
+mod answer;
 mod boot;
 mod document;
 mod found;

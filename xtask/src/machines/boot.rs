@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use super::guest;
 use super::list::Machine;
+use super::{answer, guest};
 use crate::Outcome;
 
 /// How often it is looked at.
@@ -26,17 +26,14 @@ const MARK: &str = "from outside: ";
 pub fn boot(machine: &Machine, parts: &Path, folder: &Path) -> Outcome<()> {
     let name = machine.name;
     let work = tempfile_folder(name)?;
-    let [initramfs, log, answer, monitor] =
-        ["initramfs", "kernel.log", "answer.tar", "monitor"].map(|name| work.join(name));
+    let [initramfs, log, monitor] = ["initramfs", "kernel.log", "monitor"].map(|name| work.join(name));
     guest::write(&initramfs, parts, machine)?;
     let mut command = machine.emulator.command();
     command.args(machine.options).args(["-m", "512", "-display", "none", "-nodefaults", "-no-reboot"]);
     command.arg("-kernel").arg(parts.join("kernel")).arg("-initrd").arg(&initramfs);
     let line =
         format!("console={} quiet panic=-1 no_timer_check {}", machine.emulator.console, machine.parameters);
-    command.args(["-append", &line, "-serial", &format!("file:{}", log.display())]);
-    command.args(["-chardev", &format!("file,id=answer,path={}", answer.display())]);
-    command.args(["-device", "pci-serial,chardev=answer"]).stdin(Stdio::null());
+    command.args(["-append", &line, "-serial", &format!("file:{}", log.display())]).stdin(Stdio::null());
     command.args(["-qmp", &format!("unix:{},server=on,wait=off", monitor.display())]);
     let program = machine.emulator.program;
     let mut running = command.spawn().map_err(|error| {
@@ -48,10 +45,10 @@ pub fn boot(machine: &Machine, parts: &Path, folder: &Path) -> Outcome<()> {
     attended.map_err(|error| format!("{error}; it said: {}", last(&log)))?;
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder)?;
-    tar::Archive::new(fs::File::open(&answer)?).unpack(folder).map_err(|error| {
-        format!("{name}: what it hands back cannot be read: {error}; it said: {}", last(&log))
-    })?;
-    fs::copy(&log, folder.join("kernel.log"))?;
+    let said = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+    let kernel = answer::unpack(&said, folder)
+        .map_err(|error| format!("what it hands back cannot be read: {error}; it said: {}", last(&log)))?;
+    fs::write(folder.join("kernel.log"), kernel)?;
     Ok(fs::remove_dir_all(&work)?)
 }
 

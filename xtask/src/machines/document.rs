@@ -98,8 +98,6 @@ const NOT_HERE: &str = "
   ([selftest](selftest.md), `tests/program`): the figures there are the model's.
 - **libfaketime**: a library that programs are linked to when they start, so that the static one knows nothing of it. `tests/faults` runs the dynamic one beneath it:
   a clock that runs 5 % fast is named, by how much, and the system call beside it is not blamed.
-- **RISC-V**: the machine boots and `probe` finds steps of 100.000 ns there (seen on its console), but this kernel has no driver for the line over which reports come back, so that
-  none is kept.
 - **A migration**: two hosts are needed. `watch` is judged by simulated ones.
 - **Costs** of such machines are the emulator's, but for those of `-icount`, where an instruction takes a known time.
 ";

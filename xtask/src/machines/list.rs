@@ -4,8 +4,8 @@ use std::process::Command;
 
 use super::truth::Truth;
 use super::truth::Truth::{
-    CostInTicks, CostsMoreThanItsStep, Events, Happened, ReadInUserMode, Says, Step, StepInTicks, StepOfHpet,
-    Told,
+    CostInTicks, CostsMoreThanItsStep, Events, Happened, ReadInUserMode, ReadsCounted, Says, SourceStep,
+    SourceStepOfHpet, Step, StepInTicks, StepOfHpet, Told,
 };
 
 /// A machine.
@@ -146,6 +146,32 @@ pub const ALL: &[Machine] = &[
             CostsMoreThanItsStep(MONOTONIC),
             ReadInUserMode(MONOTONIC, false),
         ],
+    },
+    Machine {
+        name: "sources",
+        emulator: &X86,
+        options: TWO,
+        parameters: "clocksource=hpet",
+        script: "mount -t tracefs tracefs /sys/kernel/tracing; odd read 2000 & reader=$!
+timermeter check --sources --yes --format json >/out/sources.json; kill $reader
+cat /sys/devices/system/clocksource/clocksource0/current_clocksource >/out/afterwards",
+        truths: &[
+            SourceStepOfHpet("hpet"),
+            SourceStep("acpi_pm", PM_TIMER_NS),
+            ReadsCounted(2_000.0),
+            Says("afterwards", "hpet"),
+        ],
+    },
+    Machine {
+        name: "sources-killed",
+        emulator: &X86,
+        options: TWO,
+        parameters: "clocksource=hpet",
+        script: "current=/sys/devices/system/clocksource/clocksource0/current_clocksource
+timermeter check --sources --yes >/dev/null & measuring=$!
+while [ $(cat $current) = hpet ]; do sleep 0.1; done
+kill -KILL $measuring; sleep 1; cat $current >/out/a-second-later",
+        truths: &[Says("a-second-later", "hpet")],
     },
     Machine {
         name: "no-vdso",

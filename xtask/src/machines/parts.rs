@@ -61,7 +61,7 @@ impl<'a> Parts<'a> {
                 )?;
             }
         }
-        if !has("odd") {
+        if !has("odd") || !self.as_they_are {
             odd(emulator, &folder.join("odd"))?;
         }
         if !self.as_they_are && !self.compiled.contains(&emulator.architecture) {

@@ -17,6 +17,12 @@ pub enum Truth {
     CostInTicks(&'static str, &'static str, f64),
     /// The step of a timer is the period of the HPET, as the kernel's log prints its frequency, times a factor.
     StepOfHpet(&'static str, f64),
+    /// The step of `monotonic` by a clock source of the machine, in nanoseconds, as `check --sources` tells it.
+    SourceStep(&'static str, f64),
+    /// The same of the HPET, whose period the kernel's log prints.
+    SourceStepOfHpet(&'static str),
+    /// Reads of a clock a second that `check --sources` counts, to a twentieth: the machine's own programs read clocks, too.
+    ReadsCounted(f64),
     /// A read costs more than a step.
     CostsMoreThanItsStep(&'static str),
     /// Whether a read stays in user mode.
@@ -83,16 +89,19 @@ impl Truth {
             Self::Step(timer, ns) => {
                 (format!("step of {timer} {ns:.5} ns"), row(found, timer).and_then(|row| step(row, ns)))
             }
-            Self::StepOfHpet(timer, factor) => {
-                let log = found.text("kernel.log").unwrap_or_default();
-                let Some(mhz) = hpet_mhz(&log) else {
-                    return (
-                        format!("step of {timer}"),
-                        Err("the kernel's log tells no frequency of the HPET".into()),
-                    );
-                };
-                let ns = factor * 1e3 / mhz;
-                (format!("step of {timer} {ns:.5} ns"), row(found, timer).and_then(|row| step(row, ns)))
+            Self::StepOfHpet(timer, factor) => match period_of_hpet(found) {
+                Ok(ns) => Self::Step(timer, factor * ns).held(found, others),
+                Err(why) => (format!("step of {timer}"), Err(why)),
+            },
+            Self::SourceStep(source, ns) => {
+                (format!("step by {source} {ns:.5} ns"), source_step(found, source, ns))
+            }
+            Self::SourceStepOfHpet(source) => match period_of_hpet(found) {
+                Ok(ns) => Self::SourceStep(source, ns).held(found, others),
+                Err(why) => (format!("step by {source}"), Err(why)),
+            },
+            Self::ReadsCounted(reads) => {
+                (format!("{reads} reads a second, counted"), reads_counted(found, reads))
             }
             Self::StepInTicks(timer, ticks) => (
                 format!("step of {timer} a multiple of {ticks} ticks"),
@@ -142,6 +151,38 @@ impl Truth {
             ),
         }
     }
+}
+
+/// The period of the HPET as the kernel's log prints its frequency, in nanoseconds.
+fn period_of_hpet(found: &Found) -> Result<f64, String> {
+    let mhz = hpet_mhz(&found.text("kernel.log").unwrap_or_default());
+    mhz.map(|mhz| 1e3 / mhz).ok_or_else(|| "the kernel's log tells no frequency of the HPET".into())
+}
+
+/// What `check --sources` told.
+fn sources(found: &Found) -> Result<serde_json::Value, String> {
+    let text = found.text("sources.json").ok_or("no sources were measured")?;
+    serde_json::from_str(&text).map_err(|error| error.to_string())
+}
+
+fn source_step(found: &Found, name: &str, truth: f64) -> Answer {
+    let told = sources(found)?;
+    let mut all = told["sources"].as_array().into_iter().flatten();
+    let source = all.find(|source| source["name"] == name).ok_or_else(|| format!("{name} is not offered"))?;
+    let ends = ["step_ns", "step_low_ns", "step_high_ns"].map(|key| source[key].as_f64());
+    let [Some(ns), Some(low), Some(high)] = ends else {
+        return Err(source["reason"].as_str().unwrap_or("no step").to_owned());
+    };
+    Ok((format!("{ns:.5} ns [{low:.5}, {high:.5}]"), low <= truth && truth <= high))
+}
+
+fn reads_counted(found: &Found, truth: f64) -> Answer {
+    let told = sources(found)?;
+    if told["reads_from"] != "counted" {
+        return Err("they were not counted".into());
+    }
+    let reads = told["reads_a_second"].as_f64().ok_or("no number of reads")?;
+    Ok((format!("{reads:.0}"), (reads / truth - 1.0).abs() < 0.05))
 }
 
 /// What `watch` told.
@@ -248,6 +289,8 @@ mod tests {
     use super::*;
 
     const LOG: &str = "[ 1.0] hpet0: at MMIO 0xfed00000, IRQs 2, 8, 0\r\n[ 1.1] hpet0: 3 comparators, 64-bit 100.000000 MHz counter\r\n";
+    const SOURCES: &str = r#"{"sources":[{"name":"hpet","step_ns":10.0,"step_low_ns":9.99,"step_high_ns":10.01},
+        {"name":"acpi_pm","step_ns":null,"reason":"busy"}],"reads_a_second":2031,"reads_from":"counted"}"#;
     const EVENT: &str = r#"{"schema":"timermeter.watch.v1","line":"event","kind":"pause","culprit":"machine","at_s":1.0,"since_s":8.0,"size":4.95,"low":4.95,"high":5.05,"unit":"s","note":""}"#;
     const END: &str = r#"{"schema":"timermeter.watch.v1","line":"end","date":"","watched_s":25.0,"cpu_share":null,"events":1,"monotonic_stability":[],"counter_stability":[]}"#;
 
@@ -260,6 +303,7 @@ mod tests {
         let step = row.accuracy.as_mut().expect("it has a step");
         (step.ns, step.low_ns, step.high_ns) = (Some(10.001), Some(10.0009), Some(10.0011));
         fs::write(place.join("kernel.log"), LOG).expect("there is room");
+        fs::write(place.join("sources.json"), SOURCES).expect("there is room");
         fs::write(place.join("watch.jsonl"), format!("{EVENT}\n{END}\n")).expect("there is room");
         let mut found = Found::read(folder, "made-up").expect("it is kept");
         found.report = Some(report);
@@ -286,6 +330,11 @@ mod tests {
             (Truth::Events("step", 0), Verdict::Held),
             (Truth::Events("pause", 0), Verdict::NotHeld),
             (Truth::Says("kernel.log", "hpet0"), Verdict::Held),
+            (Truth::SourceStepOfHpet("hpet"), Verdict::Held),
+            (Truth::SourceStep("hpet", 10.1), Verdict::NotHeld),
+            (Truth::SourceStep("acpi_pm", 279.4), Verdict::NotTold),
+            (Truth::ReadsCounted(2_000.0), Verdict::Held),
+            (Truth::ReadsCounted(1_000.0), Verdict::NotHeld),
         ] {
             let judged = truth.judged(&found, &|_| None);
             assert_eq!(judged.verdict, verdict, "{judged:?}");
