@@ -61,6 +61,7 @@ pub use kernel_entry::{KernelEntry, kernel_entry};
 pub use lineage::mark_descendants;
 pub use native::{Native, RATE_SOURCES, REFERENCES, pass, rate_of};
 pub use os::AffinityError;
+pub use os::perf_event::clock_calls;
 pub use properties::{Family, Properties, ReadsBy};
 pub use reader::{Reader, reader};
 pub use std_time::date;

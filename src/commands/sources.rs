@@ -13,7 +13,7 @@ use crate::cli::{CheckArgs, ShortFormat};
 use crate::model::{Path, TimerRow};
 use crate::platform::{Root, clock_source, settings};
 use crate::prober::{children, tool};
-use crate::suitability::sources::{Measured, advice, described, log_of_sources};
+use crate::suitability::sources::{Measured, advice, described, is_read_by_system_calls, log_of_sources};
 use crate::table::Style;
 use crate::text::numbers::time;
 use crate::text::{hang, plain};
@@ -30,22 +30,52 @@ const PATIENCE: Duration = Duration::from_secs(5);
 struct Document {
     schema: &'static str,
     current: String,
-    sources: Vec<Found>,
+    sources: Vec<MeasuredSource>,
     /// What the kernel was started with about clocks.
     parameters: Vec<String>,
     /// What its log says; null where it may not be read.
     log: Option<Vec<String>>,
-    /// Reads a second that `cpu_share` is told for.
+    /// Reads a second that `cpu_share` is told for, and where they are from.
     reads_a_second: u64,
+    reads_from: ReadsFrom,
     advice: String,
 }
 
+/// Where a number of reads a second is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum ReadsFrom {
+    /// The command line.
+    Given,
+    /// The kernel, which counted those of all programs.
+    Counted,
+    /// Nothing tells them.
+    Assumed,
+}
+
+/// Reads a second where nothing tells them.
+const ASSUMED_READS: u64 = 100_000;
+/// How long they are counted.
+const COUNTED: Duration = Duration::from_secs(1);
+
+/// Reads a second of all programs that go by `current`: as they were given, as the kernel counts them, or some.
+fn reads(given: Option<u64>, current: &str) -> (u64, ReadsFrom) {
+    let counted = || {
+        let calls = is_read_by_system_calls(current).then(|| timers::clock_calls(COUNTED).ok()).flatten();
+        calls.map(|calls| (calls.round() as u64, ReadsFrom::Counted))
+    };
+    let given = given.map(|reads| (reads, ReadsFrom::Given));
+    given.or_else(counted).unwrap_or((ASSUMED_READS, ReadsFrom::Assumed))
+}
+
 #[derive(Serialize)]
-struct Found {
+struct MeasuredSource {
     name: String,
     known: String,
     /// Null where it was not measured, and where it could not be.
     step_ns: Option<f64>,
+    step_low_ns: Option<f64>,
+    step_high_ns: Option<f64>,
     cost_ns: Option<f64>,
     cost_low_ns: Option<f64>,
     cost_high_ns: Option<f64>,
@@ -78,8 +108,9 @@ pub(super) fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, Comm
         (Ok(()), true) => true,
         (Ok(()), false) => agreed(offered.available.len())?,
     };
+    let (reads_a_second, reads_from) = reads(args.reads, &current);
     let sources = if measures {
-        measured(&root, &current, &offered.available, args.reads)?
+        measured(&root, &current, &offered.available, reads_a_second)?
     } else {
         offered.available.iter().map(|name| unmeasured(name, None)).collect()
     };
@@ -98,7 +129,8 @@ pub(super) fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, Comm
         sources,
         parameters: offered.parameters.unwrap_or_default(),
         log: log(),
-        reads_a_second: args.reads,
+        reads_a_second,
+        reads_from,
         advice,
     };
     match args.format {
@@ -149,7 +181,12 @@ impl Drop for SetBack<'_> {
     }
 }
 
-fn measured(root: &Root, current: &str, all: &[String], reads: u64) -> Result<Vec<Found>, CommandError> {
+fn measured(
+    root: &Root,
+    current: &str,
+    all: &[String],
+    reads: u64,
+) -> Result<Vec<MeasuredSource>, CommandError> {
     let record = Record::remember(root, "clock-source", CURRENT, current)?;
     let place = root.file(CURRENT).ok_or_else(|| failed("this system has no such file"))?;
     let set_back = SetBack { root, to: current, record: Some(record) };
@@ -166,7 +203,7 @@ fn measured(root: &Root, current: &str, all: &[String], reads: u64) -> Result<Ve
     Ok(found)
 }
 
-fn one(root: &Root, name: &str, reads: u64) -> Result<Found, CommandError> {
+fn one(root: &Root, name: &str, reads: u64) -> Result<MeasuredSource, CommandError> {
     if let Err(error) = settings::set(root, CURRENT, name) {
         return Ok(unmeasured(name, Some(format!("the kernel does not take it: {error}"))));
     }
@@ -187,8 +224,8 @@ fn one(root: &Root, name: &str, reads: u64) -> Result<Found, CommandError> {
         .map_or_else(|| unmeasured(name, Some("it was not measured".into())), |row| of_row(name, row, reads)))
 }
 
-fn of_row(name: &str, row: &TimerRow, reads: u64) -> Found {
-    let cost = row.cost.as_ref();
+fn of_row(name: &str, row: &TimerRow, reads: u64) -> MeasuredSource {
+    let (step, cost) = (row.accuracy.as_ref(), row.cost.as_ref());
     let cost_ns = cost.and_then(|cost| cost.median_ns);
     let verdicts = row.verdicts.as_ref();
     let path = verdicts.and_then(|verdicts| verdicts.read_path.path).map(|path| match path {
@@ -196,8 +233,10 @@ fn of_row(name: &str, row: &TimerRow, reads: u64) -> Found {
         _ => "by the kernel".to_owned(),
     });
     let offsets = verdicts.map(|verdicts| verdicts.thread_safe.offsets.iter().map(|offset| offset.ns.abs()));
-    Found {
-        step_ns: row.accuracy.as_ref().and_then(|step| step.ns),
+    MeasuredSource {
+        step_ns: step.and_then(|step| step.ns),
+        step_low_ns: step.and_then(|step| step.low_ns),
+        step_high_ns: step.and_then(|step| step.high_ns),
         cost_ns,
         cost_low_ns: cost.and_then(|cost| cost.low_ns),
         cost_high_ns: cost.and_then(|cost| cost.high_ns),
@@ -211,11 +250,13 @@ fn of_row(name: &str, row: &TimerRow, reads: u64) -> Found {
     }
 }
 
-fn unmeasured(name: &str, reason: Option<String>) -> Found {
-    Found {
+fn unmeasured(name: &str, reason: Option<String>) -> MeasuredSource {
+    MeasuredSource {
         name: name.to_owned(),
         known: described(name),
         step_ns: None,
+        step_low_ns: None,
+        step_high_ns: None,
         cost_ns: None,
         cost_low_ns: None,
         cost_high_ns: None,
@@ -255,11 +296,16 @@ fn page(document: &Document, style: Style) -> String {
             &mut out,
             "",
             &format!(
-                "step {}, a read {}{interval}, {}{offset}; {} reads a second take {:.2} % of a CPU",
+                "step {}, a read {}{interval}, {}{offset}; {} reads a second{} take {:.2} % of a CPU",
                 time(found.step_ns),
                 time(Some(cost)),
                 found.path.as_deref().unwrap_or("on an unknown path"),
                 document.reads_a_second,
+                if document.reads_from == ReadsFrom::Counted {
+                    " (as many as all programs make)"
+                } else {
+                    ""
+                },
                 found.cpu_share.unwrap_or_default() * 100.0
             ),
         );
@@ -278,4 +324,18 @@ fn page(document: &Document, style: Style) -> String {
     }
     say(&mut out, "→", &document.advice);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_are_given_counted_or_assumed() {
+        assert_eq!(reads(Some(7), "hpet"), (7, ReadsFrom::Given));
+        // Those by the vDSO pass no tracepoint.
+        assert_eq!(reads(None, "tsc"), (ASSUMED_READS, ReadsFrom::Assumed));
+        let (reads, from) = reads(None, "hpet");
+        assert!(from == ReadsFrom::Counted || (reads, from) == (ASSUMED_READS, ReadsFrom::Assumed));
+    }
 }

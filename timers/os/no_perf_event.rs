@@ -36,6 +36,10 @@ pub fn counter_scale() -> Option<f64> {
     None
 }
 
+pub fn clock_calls(_: std::time::Duration) -> Result<f64, Unavailable> {
+    unavailable()
+}
+
 fn unavailable<T>() -> Result<T, Unavailable> {
     Err(Unavailable::elsewhere(
         "perf_event_open: not on this system or processor, or not known to this build",

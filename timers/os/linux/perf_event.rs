@@ -2,6 +2,7 @@
 //!
 //! [perf_event_open(2)]: https://man7.org/linux/man-pages/man2/perf_event_open.2.html
 
+mod clock_calls;
 mod page;
 
 use std::fs::{self, File};
@@ -15,6 +16,7 @@ use perf_event_open_sys::bindings::{
 
 use crate::{Unavailable, work};
 
+pub use clock_calls::clock_calls;
 pub use page::{Page, counter_scale};
 
 /// An event that counts for the calling thread; closed when dropped.
@@ -60,12 +62,18 @@ impl Event {
             .map_err(|error| refused(&error))
     }
 
-    #[allow(clippy::useless_conversion, reason = "flags are a long, of 32 bits or 64")]
+    /// For the calling thread, wherever it is.
     fn with(attributes: &mut perf_event_attr) -> io::Result<Self> {
+        Self::on(attributes, 0, -1)
+    }
+
+    /// For a thread on a CPU: 0 is the calling one, -1 any of either.
+    #[allow(clippy::useless_conversion, reason = "flags are a long, of 32 bits or 64")]
+    fn on(attributes: &mut perf_event_attr, thread: libc::pid_t, cpu: libc::c_int) -> io::Result<Self> {
         // SAFETY: the attributes are initialised and say their size; they ask for a plain count, which touches no
-        // memory of ours. Thread 0 is the calling one, CPU -1 any, group -1 none.
+        // memory of ours. Group -1 is none.
         let descriptor = unsafe {
-            perf_event_open_sys::perf_event_open(attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC.into())
+            perf_event_open_sys::perf_event_open(attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC.into())
         };
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
