@@ -2,7 +2,7 @@
 
 use timermeter::analysis::adds::adds;
 use timermeter::model::{Adds, Context};
-use timermeter::prober::campaign::{PAIRS, turns};
+use timermeter::prober::campaign::questions;
 use timermeter::selftest::Case;
 use timermeter::selftest::population::regular;
 use timermeter::trace::{InContext, Reference, Trace};
@@ -13,20 +13,19 @@ const PROCESSES: u64 = 10;
 
 /// What would be found of a case, by processes of their own.
 fn found(case: &Case) -> Adds {
-    let contexts = Context::USUAL.map(timermeter::native::context);
     let processes = (0..PROCESSES).map(|process| {
         let seed = case.seed.wrapping_mul(1_000).wrapping_add(process);
         let world = World::new(&case.timer, &case.reference, &case.surroundings, seed).share();
-        let turns = turns(case.timer.base);
-        let rows = world
-            .subject(Role::Timer)
-            .adds(REFERENCE_ID, &contexts, turns, PAIRS)
-            .expect("all are simulated");
-        Context::USUAL
-            .into_iter()
-            .zip(rows)
-            .map(|(context, pairs)| InContext { context, turns, pairs })
-            .collect()
+        let mut timer = world.subject(Role::Timer);
+        let usual = questions(case.timer.base).into_iter();
+        let usual = usual.filter(|(contexts, _)| contexts.iter().all(|one| Context::USUAL.contains(one)));
+        let asked = usual.flat_map(|(contexts, [turns, pairs])| {
+            let of_native: Vec<_> = contexts.iter().map(|&one| timermeter::native::context(one)).collect();
+            let rows = timer.adds(REFERENCE_ID, &of_native, turns, pairs).expect("all are simulated");
+            let rows = contexts.iter().zip(rows);
+            rows.map(|(&context, pairs)| InContext { context, turns, pairs }).collect::<Vec<_>>()
+        });
+        asked.collect()
     });
     let reference = Reference {
         ns_per_tick: case.reference.unit,

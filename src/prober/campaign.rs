@@ -34,7 +34,7 @@ use crate::prober::slow_clocks::{BackgroundWatcher, Slow, together};
 use crate::prober::watch::Watch;
 use crate::trace::{Stored, Trace};
 
-pub use adds::{PAIRS, turns};
+pub use adds::questions;
 use brief::visit;
 use examiner::{Examiner, Look};
 use narrowing::Narrowing;
@@ -70,6 +70,7 @@ pub fn run(
     let mut campaign = Campaign::new(hosts, subjects, settings, progress);
     campaign.choose_references()?;
     campaign.watch_declared_slow();
+    campaign.calibrate()?;
     for round in 0..settings.plan.rounds() {
         campaign.round(round)?;
     }
@@ -128,7 +129,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// The reference of each host, and who watches its rate.
+    /// The reference of each host.
     fn choose_references(&mut self) -> Result<(), Fault> {
         for (index, host) in self.hosts.iter().enumerate() {
             (self.progress)("calibrating the reference");
@@ -143,6 +144,11 @@ impl<'a> Campaign<'a> {
                 };
             }
         }
+        Ok(())
+    }
+
+    /// Has the rate of each reference watched from now on.
+    fn calibrate(&mut self) -> Result<(), Fault> {
         for (index, host) in self.hosts.iter().enumerate() {
             let references = references_of(self.subjects, index);
             self.calibrations.push(calibrate(host, references, self.settings, &self.cpus)?);

@@ -15,6 +15,7 @@ use super::protocol::{
     HostedWaiter, Intervals, Missing, OPS, Ordered, Periods, Readings, Refusal, Reply, Request, Runtime,
     Together, VERSION, Waits,
 };
+use crate::model::Context;
 use crate::native;
 use crate::text::from_bytes;
 use crate::text::json::{Layout, write};
@@ -274,8 +275,13 @@ fn affordable(request: &Request) -> Answer<()> {
             /// Instructions of a piece of work, and of other work before a cold read, roughly.
             const PIECE: u64 = 1_000;
             const OTHER_WORK: u64 = 10_000_000;
-            let row = u64::from(*turns).saturating_mul(PIECE).max(OTHER_WORK);
-            row.saturating_mul(2 * u64::from(*repeat)).saturating_mul(contexts.len() as u64)
+            let row = u64::from(*turns).saturating_mul(PIECE);
+            let rows = contexts.iter().map(|context| match context {
+                Context::Cold => OTHER_WORK,
+                _ => row,
+            });
+            let pair = rows.fold(0_u64, u64::saturating_add).saturating_mul(2);
+            pair.saturating_mul((*repeat).into())
         }
         Request::Waits { request_ns, repeat, pause_ns, .. } => {
             let once = request_ns

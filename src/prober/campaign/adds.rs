@@ -25,7 +25,25 @@ const PIECE_NS: f64 = 20.0;
 const TURNS: [f64; 2] = [16.0, 512.0];
 /// Pairs of rows a process.
 /// *Judgement*: the middle half of nine is without the interruptions that a row may have.
-pub const PAIRS: u32 = 9;
+const PAIRS: u32 = 9;
+/// Pieces that rows of misses are cut into, each a pair of its own. Some misses take many times as long as others; the middle half of many
+/// short rows is without them, where every long row holds some.
+/// *Judgement*: a row takes some microseconds.
+const PIECES: u32 = 16;
+
+/// What is asked at once of a timer whose reads cost so many nanoseconds: the code around them, how many pieces of it are in a row, and how
+/// many pairs of rows there are. What one machine cannot do is a question of its own.
+#[must_use]
+pub fn questions(cost_ns: f64) -> [(&'static [Context], [u32; 2]); 4] {
+    let turns = turns(cost_ns);
+    let pieces = (turns / TURNS[0] as u32).clamp(1, PIECES);
+    [
+        (&[Context::Latency, Context::Throughput, Context::Ahead], [turns, PAIRS]),
+        (&[Context::Memory], [turns / pieces, PAIRS * pieces]),
+        (&[Context::Cold], [turns, PAIRS]),
+        (&[Context::Contended], [turns, PAIRS]),
+    ]
+}
 
 /// Asks one process about one timer, whose calls it has timed. What a host refuses is left out.
 ///
@@ -41,12 +59,10 @@ pub(super) fn adds(
     if !connection.borrow().offers("adds") {
         return Ok(Vec::new());
     }
-    let turns = turns(cost_ns);
     let mut found = Vec::new();
-    // What one machine cannot do is a question of its own.
-    let together = [&Context::USUAL[..], &[Context::Cold], &[Context::Contended]];
-    for contexts in together.into_iter().filter(|of| of.iter().all(|one| plan.contexts.contains(one))) {
-        let question = || hosted::adds(connection, timer, reference, contexts, [turns, PAIRS]);
+    let planned = |contexts: &[Context]| contexts.iter().all(|one| plan.contexts.contains(one));
+    for (contexts, counts) in questions(cost_ns).into_iter().filter(|(contexts, _)| planned(contexts)) {
+        let question = || hosted::adds(connection, timer, reference, contexts, counts);
         let answer = match &mut window {
             Some(window) => {
                 window.gather(1, |_| question().map(|rows| vec![rows])).map(|(rows, _)| rows.concat())
@@ -63,8 +79,7 @@ pub(super) fn adds(
 }
 
 /// How many pieces of work are in a row with reads that cost so many nanoseconds.
-#[must_use]
-pub fn turns(cost_ns: f64) -> u32 {
+fn turns(cost_ns: f64) -> u32 {
     (ROW_NS / (cost_ns.max(0.0) + PIECE_NS)).clamp(TURNS[0], TURNS[1]) as u32
 }
 
