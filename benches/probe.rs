@@ -9,7 +9,7 @@ use criterion::measurement::{Measurement, WallTime};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_timermeter");
-/// Runs of each program, of which the middle one counts.
+/// Runs of this program, of which the middle one counts; that of before runs once, between them.
 const RUNS: usize = 3;
 
 /// Runs the program to its end.
@@ -22,7 +22,7 @@ fn run_program(program: &OsStr, args: &[&str]) {
     assert!(status.success(), "{args:?}: {status}");
 }
 
-/// The same commands by both programs in turn, and how long one takes of the time of the other.
+/// The same commands by both programs, and how long one takes of the time of the other.
 fn against_before(_: &mut Criterion) {
     let Some(before) = std::env::var_os("TIMERMETER_BENCH_BEFORE") else {
         println!("against a program of before: skipped, as TIMERMETER_BENCH_BEFORE does not name any");
@@ -42,16 +42,17 @@ fn against_before(_: &mut Criterion) {
         &["period", "--quick", "--quiet"],
     ];
     for args in commands {
-        let (mut old, mut new) = ([0.0; RUNS], [0.0; RUNS]);
+        let mut old = 0.0;
+        let mut new: Vec<f64> = Vec::new();
         for run in 0..RUNS {
-            old[run] = seconds(&before, args);
-            new[run] = seconds(PROGRAM.as_ref(), args);
+            new.push(seconds(PROGRAM.as_ref(), args));
+            if run == 0 {
+                old = seconds(&before, args);
+            }
         }
-        let [old, new] = [old, new].map(|mut seconds| {
-            seconds.sort_unstable_by(f64::total_cmp);
-            seconds[RUNS / 2]
-        });
-        println!("{}: {new:.2} s, {:.2} of the {old:.2} s of before", args.join(" "), new / old);
+        new.sort_unstable_by(f64::total_cmp);
+        let middle = new[RUNS / 2];
+        println!("{}: {new:.2?} s, {:.2} of the {old:.2} s of before", args.join(" "), middle / old);
     }
 }
 

@@ -20,6 +20,10 @@ pub struct Platform {
     /// The clocks that the hypervisor offers, as the kernel calls them: `kvm-clock`, `hyperv_clocksource_tsc_page`,
     /// `xen`. Empty where it offers none or there is no hypervisor.
     pub hypervisor_clocks: Option<Vec<String>>,
+    /// What its maker calls the machine, vendor and product (DMI), which of some clouds is the type of the instance: `Amazon EC2 m7i.large`;
+    /// absent where it is not told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub product: Option<String>,
     /// The clock source of the kernel.
     pub clocksource: ClockSource,
     /// The time stamp counter, on x86.

@@ -108,6 +108,12 @@ fn machine() -> Vec<Field> {
         }),
         text("hypervisor", "Hypervisor", |r| (&r.platform.hypervisor).into())
             .column("hypervisor", "hypervisor"),
+        text(
+            "product",
+            "What its maker calls the machine (DMI); of some clouds the type of the instance",
+            |r| (&r.platform.product).into(),
+        )
+        .column("product", "machine"),
         truth("emulated", "Whether an emulator carried out the program", |r| {
             r.platform.emulator().is_some().into()
         }),

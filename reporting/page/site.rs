@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use askama::Template;
 
-use super::{Figures, Page, PageError, Sentence};
+use super::{Entry, Figures, Page, PageError, Sentence};
 use crate::report::ReadError;
 use crate::scratch::ScratchFolder;
 use crate::text::plain;
@@ -85,6 +85,9 @@ pub enum SiteError {
         /// What the system said.
         source: io::Error,
     },
+    /// The table of all reports could not be made.
+    #[error("{0}")]
+    Table(String),
     /// A page could not be made.
     #[error("the page of '{}': {source}", .path.display())]
     Page {
@@ -134,9 +137,22 @@ pub enum Pages {
     Telling,
 }
 
+/// A file that the index of a site names: all that its reports hold, as one table.
+#[derive(Clone, Copy)]
+pub struct WholeTable<'a> {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, for those who read the index.
+    pub about: &'static str,
+    /// Writes it, of the reports in and below the first folder, to that path.
+    pub write: &'a (dyn Fn(&Path, &Path) -> Result<(), String> + Sync),
+}
+
 /// What a site is to be like; nothing where the number of reports decides.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted {
+#[derive(Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// All clocks as one table, where this build can write one.
+    pub table: Option<WholeTable<'a>>,
     /// What a report comes down to.
     pub sentence: Option<Sentence>,
     /// Whether pages have figures.
@@ -147,9 +163,23 @@ pub struct Wanted {
 
 /// What the page of a report shows.
 #[derive(Clone, Copy)]
-struct Shown {
+struct Shown<'a> {
     figures: Figures,
     sentence: Option<Sentence>,
+    table: Option<WholeTable<'a>>,
+}
+
+impl Shown<'_> {
+    /// The line of the table on the index.
+    fn table(&self) -> Option<Entry> {
+        let WholeTable { name, about, .. } = self.table?;
+        Some(Entry {
+            href: name.to_owned(),
+            name: "All clocks as one table".to_owned(),
+            about: about.to_owned(),
+            says: None,
+        })
+    }
 }
 
 /// What has been made so far, before it takes its place.
@@ -167,7 +197,7 @@ struct Made {
 pub fn publish(
     folder: &Path,
     place: &Path,
-    wanted: Wanted,
+    wanted: Wanted<'_>,
     read: &(dyn Fn() + Sync),
 ) -> Result<Site, SiteError> {
     if !folder.is_dir() {
@@ -181,12 +211,15 @@ pub fn publish(
     let figures = if count > MANY { Figures::LeftOut } else { Figures::Drawn };
     let figures = wanted.figures.unwrap_or(figures);
     let pages = wanted.pages.unwrap_or(if count > VERY_MANY { Pages::Telling } else { Pages::All });
-    let shown = Shown { figures, sentence: wanted.sentence };
+    let shown = Shown { figures, sentence: wanted.sentence, table: wanted.table };
     let Made { reports, refused, fleet } = if count > SIDE_BY_SIDE {
         fleet::make(folder, site, shown, pages, read)?
     } else {
         few::make(folder, site, shown, read)?
     };
+    if let Some(WholeTable { name, write, .. }) = wanted.table {
+        write(folder, &site.join(name)).map_err(SiteError::Table)?;
+    }
     manifest::write(site).map_err(|source| SiteError::Write { path: site.join(MARK), source })?;
     let at_once = place::take(made, place)?;
     Ok(Site { reports, left_out: in_words(&refused), figures, fleet, at_once })

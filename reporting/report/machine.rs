@@ -21,7 +21,8 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
         ("governor", known(platform.cpu.governor.as_deref(), "not shown by this machine")),
         ("conditions", conditions::brief(platform)),
     ];
-    // Reports of older versions did not ask for it.
+    // Reports of older versions did not ask for these.
+    facts.extend(platform.product.as_deref().map(|product| ("machine", clipped(product, LONGEST))));
     facts.extend(common_time::brief(platform).map(|told| ("common time", told)));
     facts
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use timers::agents::{RUNTIMES, Runtime, runtime};
 
-use crate::prober::browser::{Kind, Page};
+use crate::prober::browser::{BrowserKind, Page};
 
 /// Runtimes whose clocks are asked too.
 #[derive(Clone, Debug, Default, Args)]
@@ -56,7 +56,7 @@ impl RuntimeArgs {
 pub struct BrowserArgs {
     /// The kind of browser
     #[arg(value_enum)]
-    pub kind: Kind,
+    pub kind: BrowserKind,
     /// Where in it clocks are read
     #[arg(value_enum)]
     pub page: Page,

@@ -6,6 +6,6 @@ mod with;
 mod without;
 
 #[cfg(feature = "dataset")]
-pub use with::{collect, table};
+pub use with::{ALL_CLOCKS, collect, table};
 #[cfg(not(feature = "dataset"))]
-pub use without::{collect, table};
+pub use without::{ALL_CLOCKS, collect, table};

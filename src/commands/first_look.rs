@@ -8,7 +8,7 @@ use crate::cli::{
 use crate::model::{ProvenanceKind, Report, WaitConditions};
 use crate::prober::sampling::Plan;
 use crate::report::{json, parse};
-use timers::agents::runtime;
+use timers::agents::Runtime;
 
 /// Probes these timers, all of them when none is named, those of a runtime too where one is named. Its workers are processes
 /// of their own, so that nothing of it is left in this one.
@@ -18,9 +18,9 @@ use timers::agents::runtime;
 pub fn first_look(
     timers: &[String],
     agents: &[AgentSpec],
-    runtime_name: Option<&str>,
+    runtime: Option<&'static Runtime>,
 ) -> Result<Report, CommandError> {
-    let names = runtime_name.and_then(runtime).map(RuntimeName::One).into_iter().collect();
+    let names = runtime.map(RuntimeName::One).into_iter().collect();
     probed(&ProbeArgs {
         timers: timers.to_vec(),
         quick: true,

@@ -61,7 +61,7 @@ fn probed(args: &PickArgs, runtime: Option<&str>) -> Result<Report, CommandError
             hosts()
         ))
     })?;
-    first_look(&hosted, &[], Some(host.name))
+    first_look(&hosted, &[], Some(host))
 }
 
 fn requirement(args: &PickArgs) -> Result<Requirement, CommandError> {

@@ -32,7 +32,7 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let site = site::publish(
         &args.reports,
         &args.output,
-        Wanted { figures, pages, sentence: Some(super::sentence) },
+        Wanted { table: super::columns::ALL_CLOCKS, figures, pages, sentence: Some(super::sentence) },
         &read,
     )
     .map_err(failed)?;

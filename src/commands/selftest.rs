@@ -16,7 +16,7 @@ use crate::cli::{SelftestArgs, ShortFormat};
 use crate::parallel;
 use crate::prober::sampling::Plan;
 use crate::selftest::score::{FIGURES, SHOWN, SHOWN_ALIKE, Score, Scores, Summary, kind};
-use crate::selftest::{Case, Found, Verdict, coverage, population};
+use crate::selftest::{Case, FoundFigure, Verdict, coverage, population};
 
 /// Simulated timers, unless specified otherwise.
 const COUNT: u32 = 200;
@@ -239,7 +239,7 @@ fn seldom_covered(by_reference: &ByReference) -> Vec<String> {
 }
 
 fn miss(case: &Case, verdict: &Verdict) -> Miss {
-    let pair = |found: &Found| [found.truth, found.value];
+    let pair = |found: &FoundFigure| [found.truth, found.value];
     Miss {
         timer: kind(case),
         reference: case.reference.name.clone(),

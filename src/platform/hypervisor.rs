@@ -73,9 +73,35 @@ fn by_devicetree(root: &Root) -> Option<&'static str> {
     known.map(|(_, name)| *name)
 }
 
+/// What the firmware says of its maker and of the machine (SMBIOS, system information).
+fn dmi(root: &Root) -> [String; 2] {
+    ["sys_vendor", "product_name"]
+        .map(|name| root.name(&format!("/sys/class/dmi/id/{name}")).unwrap_or_default())
+}
+
+/// What its maker calls this machine, where the maker filled that in.
+#[must_use]
+pub fn product(root: &Root) -> Option<String> {
+    /// What stands there of boards that nobody gave a name.
+    const UNFILLED: [&str; 6] = [
+        "to be filled",
+        "system manufacturer",
+        "system product name",
+        "default string",
+        "o.e.m.",
+        "not specified",
+    ];
+    let told = dmi(root).map(|part| {
+        let small = part.to_lowercase();
+        if UNFILLED.iter().any(|unfilled| small.contains(unfilled)) { String::new() } else { part }
+    });
+    let [vendor, product] = &told;
+    let name = if product.starts_with(vendor.as_str()) { product.clone() } else { told.join(" ") };
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
 fn by_dmi(root: &Root) -> Option<&'static str> {
-    let [vendor, product] = ["sys_vendor", "product_name"]
-        .map(|name| root.name(&format!("/sys/class/dmi/id/{name}")).unwrap_or_default());
+    let [vendor, product] = dmi(root);
     let named = |text: &str| IN_DMI.iter().find(|(mark, _)| text.starts_with(mark)).map(|(_, name)| *name);
     // Microsoft and Google make computers as well.
     match named(&vendor) {
@@ -149,6 +175,23 @@ mod tests {
         assert_eq!(machine("Microsoft Corporation", "Virtual Machine").as_deref(), Some("Hyper-V"));
         assert_eq!(machine("Microsoft Corporation", "Surface Pro"), None);
         assert_eq!(machine("Ampere(R)", "Mt. Jade"), None);
+    }
+
+    #[test]
+    fn the_product_is_told_where_its_maker_says_it() {
+        let product = |files: &[(&str, &str)]| {
+            let (_folder, root) = made_up(files);
+            product(&root)
+        };
+        let (vendor, name) = ("sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name");
+        let told = |text: &str| Some(text.to_owned());
+        assert_eq!(product(&[(vendor, "Amazon EC2"), (name, "m7i.large")]), told("Amazon EC2 m7i.large"));
+        assert_eq!(
+            product(&[(vendor, "Google"), (name, "Google Compute Engine")]),
+            told("Google Compute Engine")
+        );
+        assert_eq!(product(&[(vendor, "To Be Filled By O.E.M."), (name, "Default string")]), None);
+        assert_eq!(product(&[]), None);
     }
 
     #[test]

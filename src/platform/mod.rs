@@ -59,6 +59,7 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         kernel: kernel::kernel(root),
         hypervisor: hypervisor::hypervisor(root, &told),
         hypervisor_clocks: hypervisor::clocks(&clocksource.available),
+        product: hypervisor::product(root),
         clocksource,
         tsc: tsc::identify(&cpu::info(root)),
         ntp: ntp::ntp(),

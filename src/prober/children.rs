@@ -27,13 +27,14 @@ use timers::os::{CpuTime, Pid, Policy};
 
 use guard::Guard;
 
-static KNOWN: Mutex<Known> = Mutex::new(Known { groups: Vec::new(), guard: None, guarded: false });
+static KNOWN: Mutex<OwnChildren> =
+    Mutex::new(OwnChildren { groups: Vec::new(), guard: None, guarded: false });
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Whether all descendants of this process are its own doing, so that any may be ended. Not so where it is a library in
 /// somebody else's program.
 static OWNS_ALL: AtomicBool = AtomicBool::new(false);
 
-struct Known {
+struct OwnChildren {
     groups: Vec<Pid>,
     guard: Option<Guard>,
     /// Whether a guard was tried to be had.
@@ -173,7 +174,7 @@ pub fn start_timed(command: &mut Command) -> Result<Running, StartError> {
     Ok(known.add(child))
 }
 
-impl Known {
+impl OwnChildren {
     fn prepare(&mut self) -> Result<(), StartError> {
         if interrupted() {
             return Err(StartError::Interrupted);
@@ -432,11 +433,11 @@ fn owns_all() -> bool {
     OWNS_ALL.load(Ordering::SeqCst)
 }
 
-fn known() -> MutexGuard<'static, Known> {
+fn known() -> MutexGuard<'static, OwnChildren> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn known_now() -> Option<MutexGuard<'static, Known>> {
+fn known_now() -> Option<MutexGuard<'static, OwnChildren>> {
     match KNOWN.try_lock() {
         Ok(known) => Some(known),
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use timers::{Answer, Deadline, Fault};
 
 use super::children::{self, Placement};
-use super::events::{self, Log, LogSpec, Told};
+use super::events::{self, Log, LogSpec, ToldEvents};
 use super::lines::printable;
 use super::process::{Command, Output, Process, in_words};
 use super::protocol::{Around, Hello, Refusal, Request, VERSION};
@@ -176,7 +176,7 @@ impl Connection {
     ) -> Answer<T> {
         let op = request.op();
         let line = self.exchange(request)?;
-        self.events = told::<Told>(&line, "disturbed").unwrap_or_default().disturbed;
+        self.events = told::<ToldEvents>(&line, "disturbed").unwrap_or_default().disturbed;
         self.events.extend(self.log.as_mut().map(Log::events).unwrap_or_default());
         if let Some(Refusal { error }) = told(&line, "error") {
             return Err(Fault::Refused(printable(error.as_bytes(), EXPLANATION)));

@@ -22,7 +22,7 @@ pub fn voids_all(event: &str) -> bool {
 
 /// The part of an answer that tells events. Optional in the protocol.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Told {
+pub(super) struct ToldEvents {
     #[serde(default)]
     pub disturbed: Vec<String>,
 }

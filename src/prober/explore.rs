@@ -12,7 +12,7 @@ use crate::analysis::statistics::median;
 use crate::prober::bench::Bench;
 use crate::prober::calibrate::watched_rate;
 use crate::prober::sampling::Plan;
-use crate::prober::watch::Seen;
+use crate::prober::watch::SeenOfCore;
 use crate::trace::{Batches, Intervals, Reference, Run};
 
 /// What a process observed, and what the others need to know of it.
@@ -87,7 +87,7 @@ pub fn explore_calls(bench: &mut Bench, reference: &Reference, floor: &mut Optio
     };
     let (run, seen) = match &mut watch {
         Some(watch) => watch.around(&mut calls)?,
-        None => (calls()?, Seen::default()),
+        None => (calls()?, SeenOfCore::default()),
     };
     bench.watch = watch;
     Ok(run.seen(seen.core_hz, seen.unstable))

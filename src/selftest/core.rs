@@ -9,7 +9,7 @@ use timers::simulated::Shared;
 
 use super::FREQUENCY;
 use crate::analysis::statistics::mean;
-use crate::prober::watch::{Gathered, STEADY, Seen, Watcher};
+use crate::prober::watch::{Gathered, STEADY, SeenOfCore, Watcher};
 use crate::trace::Run;
 
 /// What a look at the frequency is off by, in turns up and down, as a share: chains of additions were seen to repeat to a
@@ -38,7 +38,7 @@ impl SimulatedCore {
     }
 
     /// Asks until the frequency stays the same, within limits: the answer that counts, what was seen, and answers that were dropped.
-    fn watched<T>(&mut self, mut question: impl FnMut() -> Answer<T>) -> Answer<(T, Seen, Vec<T>)> {
+    fn watched<T>(&mut self, mut question: impl FnMut() -> Answer<T>) -> Answer<(T, SeenOfCore, Vec<T>)> {
         let mut dropped = Vec::new();
         loop {
             let before = self.look();
@@ -46,7 +46,7 @@ impl SimulatedCore {
             let after = self.look();
             let unstable = (after / before - 1.0).abs() > STEADY;
             if !unstable || dropped.len() + 1 == MOST_TRIES {
-                return Ok((answer, Seen { core_hz: mean(&[before, after]), unstable }, dropped));
+                return Ok((answer, SeenOfCore { core_hz: mean(&[before, after]), unstable }, dropped));
             }
             dropped.push(answer);
         }
@@ -59,7 +59,7 @@ impl Watcher for SimulatedCore {
         Ok(Gathered { values, seen, dropped })
     }
 
-    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, Seen)> {
+    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, SeenOfCore)> {
         let (run, seen, _) = self.watched(questions)?;
         Ok((run, seen))
     }

@@ -8,7 +8,7 @@ use crate::analysis::statistics::{mean, median};
 
 /// A figure as it should be and as it was found; nothing where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct FoundFigure {
     /// What is true.
     pub truth: Option<f64>,
     /// What was found.
@@ -21,7 +21,7 @@ pub struct Found {
     pub remains: f64,
 }
 
-impl Found {
+impl FoundFigure {
     /// How far the figure is off; `None` where it or its truth is missing.
     #[must_use]
     pub fn error(&self) -> Option<f64> {
@@ -112,7 +112,7 @@ pub struct FigureSummary {
 
 impl FigureScore {
     /// Counts one more: whether it was right, and whether its interval, which is told relative to the truth or not, holds it.
-    pub(super) fn add(&mut self, found: &Found, right: bool, relative: bool) {
+    pub(super) fn add(&mut self, found: &FoundFigure, right: bool, relative: bool) {
         self.timers += 1;
         self.right += u32::from(right);
         let Some(covered) = found.covered() else { return };

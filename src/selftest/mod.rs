@@ -21,7 +21,7 @@ use timers::Answer;
 use timers::simulated::{Model, REFERENCE_ID, Role, Shared, Surroundings, World};
 
 use self::core::SimulatedCore;
-pub use self::figure::Found;
+pub use self::figure::FoundFigure;
 pub use self::truth::Truth;
 pub use self::verdict::Verdict;
 use crate::analysis::rate;

@@ -1,6 +1,6 @@
 //! What a report says of a simulated timer, beside what is true.
 
-use super::figure::Found;
+use super::figure::FoundFigure;
 use super::remains::remains;
 use super::{Case, FREQUENCY, Truth};
 use crate::model::{AccuracyKind, Cycles, Estimate, Hertz, Nanos, Properties, TimerRow};
@@ -20,13 +20,13 @@ const QUALITY_MATTERS: f64 = 0.001;
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// Nanoseconds.
-    pub accuracy: Found,
+    pub accuracy: FoundFigure,
     /// Nanoseconds, at the frequency of the campaign.
-    pub cost: Found,
+    pub cost: FoundFigure,
     /// A share.
-    pub spread: Found,
+    pub spread: FoundFigure,
     /// A share.
-    pub quality: Found,
+    pub quality: FoundFigure,
     /// Whether it never steps backwards.
     pub monotonic: bool,
     /// The row of the report.
@@ -65,28 +65,28 @@ impl Verdict {
         let cost = row.cost.as_ref();
         let remains = remains(case, truth);
         Self {
-            accuracy: Found {
+            accuracy: FoundFigure {
                 truth: truth.accuracy,
                 value: step.and_then(|step| step.ns),
                 low: step.and_then(|step| step.low_ns),
                 high: step.and_then(|step| step.high_ns),
                 remains: 0.0,
             },
-            cost: Found {
+            cost: FoundFigure {
                 truth: Some(cost_ns),
                 value: cost.and_then(|cost| cost.median_ns),
                 low: cost.and_then(|cost| cost.low_ns),
                 high: cost.and_then(|cost| cost.high_ns),
                 remains: remains.cost,
             },
-            spread: Found {
+            spread: FoundFigure {
                 truth: truth.spread,
                 value: row.spread,
                 low: row.spread_low,
                 high: row.spread_high,
                 remains: remains.spread,
             },
-            quality: Found {
+            quality: FoundFigure {
                 truth: true_quality,
                 value: row.quality,
                 low: row.quality_low,

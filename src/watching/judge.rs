@@ -3,7 +3,7 @@
 use super::pause::Usual;
 use super::rates::{Change, Rates, Window};
 use super::samples::{Samples, Stability};
-use super::{Culprit, Event, Kind, Look, Machine};
+use super::{Culprit, Event, EventKind, Look, Machine};
 
 /// By how much offsets between two clocks may differ from look to look, beside what both looks took, in nanoseconds.
 /// *Judgement*: four steps of the slowest clock source but the tick, of 279 ns (`acpi_pm`).
@@ -129,7 +129,7 @@ impl Judge {
         let culprit = self.usual.culprit(look, late, waited);
         // It began somewhere between the last look and when this one was to be taken.
         let most = look.monotonic - last.monotonic;
-        events.push(telling.of_time(Kind::Pause, culprit, late, [late, most.max(late)]));
+        events.push(telling.of_time(EventKind::Pause, culprit, late, [late, most.max(late)]));
         true
     }
 
@@ -143,7 +143,7 @@ impl Judge {
         let passed = (now - then) as f64 / SECOND;
         let stood = rtc as f64 - passed;
         if stood >= FROZEN_S {
-            let event = telling.event(Kind::Frozen, Culprit::Machine, "s");
+            let event = telling.event(EventKind::Frozen, Culprit::Machine, "s");
             events.push(Event {
                 size: Some(stood),
                 low: Some(stood - 1.0),
@@ -161,7 +161,7 @@ impl Judge {
         // A source that the kernel found wrong is offered no more.
         let offered = machine.sources.iter().any(|source| source == was);
         let culprit = if offered { Culprit::Chosen } else { Culprit::KernelGaveUp };
-        let event = telling.event(Kind::Source, culprit, "");
+        let event = telling.event(EventKind::Source, culprit, "");
         events.push(Event { note: format!("{was} → {is}"), ..event });
         true
     }
@@ -189,7 +189,7 @@ impl Judge {
         let counted = counter.wrapping_sub(zero) as i64 as f64;
         if let Some(jump) = self.jump(look, last) {
             let culprit = if paused { Culprit::Migration } else { Culprit::Counter };
-            events.push(telling.of_time(Kind::CounterJump, culprit, jump.0, jump.1));
+            events.push(telling.of_time(EventKind::CounterJump, culprit, jump.0, jump.1));
             self.counter.forget();
             self.counted.forget();
             return;
@@ -200,7 +200,7 @@ impl Judge {
         if look.machine.is_some()
             && let Window::Changed(change) = self.counter.add(counted, passed, took)
         {
-            events.push(telling.of_rate(Kind::CounterRate, Culprit::Counter, change));
+            events.push(telling.of_rate(EventKind::CounterRate, Culprit::Counter, change));
             self.counted.forget();
         }
     }
@@ -212,7 +212,7 @@ impl Judge {
         let agrees =
             trimmed.is_some_and(|ppm| (ppm - change.ppm).abs() <= change.error_ppm + change.ppm.abs() / 2.0);
         let culprit = if agrees { Culprit::Discipline } else { Culprit::Kernel };
-        telling.of_rate(Kind::Slew, culprit, change)
+        telling.of_rate(EventKind::Slew, culprit, change)
     }
 
     /// By how much the counter is off what its rate makes of it, with the ends.
@@ -245,7 +245,7 @@ fn suspend(telling: &Telling<'_>, last: &Look, events: &mut Vec<Event>) -> bool 
     if slept <= SUSPEND_NS.max(open) {
         return false;
     }
-    events.push(telling.of_time(Kind::Suspend, Culprit::Suspend, slept, [slept - open, slept + open]));
+    events.push(telling.of_time(EventKind::Suspend, Culprit::Suspend, slept, [slept - open, slept + open]));
     true
 }
 
@@ -260,7 +260,7 @@ fn step(telling: &Telling<'_>, last: &Look, events: &mut Vec<Event>) {
     let tai = look.tai_offset_s.zip(last.tai_offset_s).map_or(0, |(now, then)| now - then);
     let leap = tai != 0 && (set + tai.saturating_mul(1_000_000_000)).abs() <= open;
     let culprit = if leap { Culprit::LeapSecond } else { Culprit::ClockSet };
-    events.push(telling.of_time(Kind::Step, culprit, set, [set - open, set + open]));
+    events.push(telling.of_time(EventKind::Step, culprit, set, [set - open, set + open]));
 }
 
 /// What all events of a look have.
@@ -270,7 +270,7 @@ struct Telling<'a> {
 }
 
 impl Telling<'_> {
-    fn event(&self, kind: Kind, culprit: Culprit, unit: &str) -> Event {
+    fn event(&self, kind: EventKind, culprit: Culprit, unit: &str) -> Event {
         Event {
             kind,
             culprit,
@@ -284,13 +284,13 @@ impl Telling<'_> {
         }
     }
 
-    fn of_time(&self, kind: Kind, culprit: Culprit, size: i64, ends: [i64; 2]) -> Event {
+    fn of_time(&self, kind: EventKind, culprit: Culprit, size: i64, ends: [i64; 2]) -> Event {
         let seconds = |ns: i64| Some(ns as f64 / SECOND);
         let event = self.event(kind, culprit, "s");
         Event { size: seconds(size), low: seconds(ends[0]), high: seconds(ends[1]), ..event }
     }
 
-    fn of_rate(&self, kind: Kind, culprit: Culprit, change: Change) -> Event {
+    fn of_rate(&self, kind: EventKind, culprit: Culprit, change: Change) -> Event {
         let Change { ppm, error_ppm } = change;
         let event = self.event(kind, culprit, "ppm");
         Event { size: Some(ppm), low: Some(ppm - error_ppm), high: Some(ppm + error_ppm), ..event }

@@ -68,7 +68,7 @@ pub struct Machine {
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum EventKind {
     /// A look came late, though all clocks went on.
     Pause,
     /// MONOTONIC stood still, BOOTTIME did not.
@@ -87,7 +87,7 @@ pub enum Kind {
     CounterRate,
 }
 
-impl Kind {
+impl EventKind {
     /// All of them.
     pub const ALL: [Self; 8] = [
         Self::Pause,
@@ -152,7 +152,7 @@ pub enum Culprit {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// What happened.
-    pub kind: Kind,
+    pub kind: EventKind,
     /// Whose doing it was.
     pub culprit: Culprit,
     /// The time of day after it, in seconds since 1970.

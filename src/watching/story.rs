@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Culprit, Event, Kind};
+use super::{Culprit, Event, EventKind};
 use crate::text::numbers::short_time;
 
 /// An event in a line, without its time.
@@ -11,16 +11,18 @@ pub fn sentence(event: &Event) -> String {
     let size = size(event);
     let whose = whose(event.culprit);
     match event.kind {
-        Kind::Pause => format!("pause of {size}: {whose}"),
-        Kind::Suspend => format!("the machine slept for {size} (BOOTTIME went on, MONOTONIC did not)"),
-        Kind::Frozen => format!(
+        EventKind::Pause => format!("pause of {size}: {whose}"),
+        EventKind::Suspend => format!("the machine slept for {size} (BOOTTIME went on, MONOTONIC did not)"),
+        EventKind::Frozen => format!(
             "all clocks stood still for {size} but the RTC: the machine was halted by its host, or somebody set the RTC"
         ),
-        Kind::Step => format!("the time of day was set by {size}: {whose}"),
-        Kind::Slew => format!("the clocks of the kernel run {size} otherwise than before: {whose}"),
-        Kind::Source => format!("clock source {}: {whose}", event.note),
-        Kind::CounterJump => format!("the counter of the CPU jumped by {size}: {whose}"),
-        Kind::CounterRate => format!("the counter of the CPU runs {size} otherwise than before: {whose}"),
+        EventKind::Step => format!("the time of day was set by {size}: {whose}"),
+        EventKind::Slew => format!("the clocks of the kernel run {size} otherwise than before: {whose}"),
+        EventKind::Source => format!("clock source {}: {whose}", event.note),
+        EventKind::CounterJump => format!("the counter of the CPU jumped by {size}: {whose}"),
+        EventKind::CounterRate => {
+            format!("the counter of the CPU runs {size} otherwise than before: {whose}")
+        }
     }
 }
 
@@ -36,10 +38,10 @@ fn size(event: &Event) -> String {
         return format!("{size:+.2} ppm ({low:+.2} to {high:+.2})");
     }
     match event.kind {
-        Kind::Pause => format!("{} to {}", seconds(low), seconds(high)),
+        EventKind::Pause => format!("{} to {}", seconds(low), seconds(high)),
         _ => {
-            let sign = if size < 0.0 && event.kind != Kind::Suspend { "-" } else { "" };
-            let sign = if event.kind == Kind::Step && size > 0.0 { "+" } else { sign };
+            let sign = if size < 0.0 && event.kind != EventKind::Suspend { "-" } else { "" };
+            let sign = if event.kind == EventKind::Step && size > 0.0 { "+" } else { sign };
             format!("{sign}{} ±{}", seconds(size.abs()), seconds((high - low) / 2.0))
         }
     }
@@ -70,7 +72,7 @@ fn whose(culprit: Culprit) -> &'static str {
 #[must_use]
 pub fn tally(events: &[Event]) -> Option<String> {
     let mut text = String::new();
-    for kind in Kind::ALL {
+    for kind in EventKind::ALL {
         let of_kind = || events.iter().filter(|event| event.kind == kind);
         let count = of_kind().count();
         if count == 0 {

@@ -2,26 +2,26 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::simulated::{Plan, Simulated};
-use super::{Culprit, Event, Judge, Kind};
+use super::{Culprit, Event, EventKind, Judge};
 
 /// What an event should be found to be.
-fn truth(plan: Plan) -> (Kind, Culprit, Option<f64>) {
+fn truth(plan: Plan) -> (EventKind, Culprit, Option<f64>) {
     match plan {
-        Plan::MachineStopped(s) => (Kind::Pause, Culprit::Machine, Some(s)),
-        Plan::ProcessStopped(s) | Plan::ProcessFrozen(s) => (Kind::Pause, Culprit::Process, Some(s)),
-        Plan::Preempted(s) => (Kind::Pause, Culprit::Scheduler, Some(s)),
-        Plan::Stolen(s) => (Kind::Pause, Culprit::Host, Some(s)),
-        Plan::Step(s) => (Kind::Step, Culprit::ClockSet, Some(s)),
-        Plan::Leap => (Kind::Step, Culprit::LeapSecond, Some(-1.0)),
-        Plan::Slew(ppm) => (Kind::Slew, Culprit::Discipline, Some(ppm)),
-        Plan::Adjtime(_) => (Kind::Slew, Culprit::Kernel, None),
-        Plan::Source(true) => (Kind::Source, Culprit::Chosen, None),
-        Plan::Source(false) => (Kind::Source, Culprit::KernelGaveUp, None),
-        Plan::Suspend(s) => (Kind::Suspend, Culprit::Suspend, Some(s)),
-        Plan::Halted(s) => (Kind::Frozen, Culprit::Machine, Some(s)),
-        Plan::CounterJump(s) => (Kind::CounterJump, Culprit::Counter, Some(s)),
-        Plan::Moved(_) => (Kind::CounterJump, Culprit::Migration, Some(123.0)),
-        Plan::CounterRate(ppm) => (Kind::CounterRate, Culprit::Counter, Some(ppm)),
+        Plan::MachineStopped(s) => (EventKind::Pause, Culprit::Machine, Some(s)),
+        Plan::ProcessStopped(s) | Plan::ProcessFrozen(s) => (EventKind::Pause, Culprit::Process, Some(s)),
+        Plan::Preempted(s) => (EventKind::Pause, Culprit::Scheduler, Some(s)),
+        Plan::Stolen(s) => (EventKind::Pause, Culprit::Host, Some(s)),
+        Plan::Step(s) => (EventKind::Step, Culprit::ClockSet, Some(s)),
+        Plan::Leap => (EventKind::Step, Culprit::LeapSecond, Some(-1.0)),
+        Plan::Slew(ppm) => (EventKind::Slew, Culprit::Discipline, Some(ppm)),
+        Plan::Adjtime(_) => (EventKind::Slew, Culprit::Kernel, None),
+        Plan::Source(true) => (EventKind::Source, Culprit::Chosen, None),
+        Plan::Source(false) => (EventKind::Source, Culprit::KernelGaveUp, None),
+        Plan::Suspend(s) => (EventKind::Suspend, Culprit::Suspend, Some(s)),
+        Plan::Halted(s) => (EventKind::Frozen, Culprit::Machine, Some(s)),
+        Plan::CounterJump(s) => (EventKind::CounterJump, Culprit::Counter, Some(s)),
+        Plan::Moved(_) => (EventKind::CounterJump, Culprit::Migration, Some(123.0)),
+        Plan::CounterRate(ppm) => (EventKind::CounterRate, Culprit::Counter, Some(ppm)),
     }
 }
 

@@ -102,3 +102,21 @@ fn text_goes_to_files_too_by_their_endings() {
     let by_pipe = timermeter(folder.path(), &["table", "a.json", "--format", "csv"]);
     assert_eq!(fs::read(folder.path().join("t.csv")).unwrap(), by_pipe.stdout);
 }
+
+#[test]
+fn a_site_holds_all_clocks_as_one_table() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("reports")).unwrap();
+    for name in ["node7", "node8"] {
+        fs::write(folder.path().join(format!("reports/{name}.json")), kept()).unwrap();
+    }
+    let done = timermeter(folder.path(), &["publish", "reports", "-o", "site"]);
+    assert!(done.status.success(), "{}", told(&done));
+    let index = fs::read_to_string(folder.path().join("site/index.html")).unwrap();
+    assert!(index.contains(r#"href="clocks.parquet""#), "the index names it");
+    let file = File::open(folder.path().join("site/clocks.parquet")).unwrap();
+    let batches = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    let rows: usize = batches.map(|batch| batch.unwrap().num_rows()).sum();
+    let clocks = parse(&kept(), "kept").unwrap().timers;
+    assert_eq!(rows, 2 * clocks.iter().filter(|row| row.accuracy.is_some()).count());
+}

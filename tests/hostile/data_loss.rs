@@ -67,6 +67,8 @@ fn a_site_of_an_earlier_version_keeps_what_is_not_of_a_site() {
     assert!(publish(&folder.arg("site")).status.success());
     let mark = folder.file("site/.timermeter-site");
     fs::write(mark, "Made by `timermeter publish`, which may replace this folder.\n").unwrap();
+    // Sites of that version had no table.
+    let _ = fs::remove_file(folder.file("site/clocks.parquet"));
     fs::write(folder.file("site/reports/gone.html"), "of a report that is gone").unwrap();
     fs::write(folder.file("site/CNAME"), "clocks.example").unwrap();
     assert!(publish(&folder.arg("site")).status.success());

@@ -320,6 +320,7 @@ fn platform() -> Platform {
             parameters: Some(Vec::new()),
         },
         hypervisor_clocks: Some(vec!["kvm-clock".to_owned()]),
+        product: None,
         tsc: Tsc { constant: Some(true), nonstop: Some(true), ..Tsc::default() },
         ntp: Some(Ntp {
             synchronised: true,

@@ -34,7 +34,7 @@ pub(super) fn make(
     };
     let page = Page {
         matrices: Matrix::all_of(&briefs),
-        list: briefs.iter().zip(names).map(entry).collect(),
+        list: briefs.iter().zip(names).map(entry).chain(shown.table()).collect(),
         is_verdicts: true,
         left_out: &in_words(&found.refused),
         ..Page::new(

@@ -45,7 +45,7 @@ pub(super) fn make(
     let (pages, changed) = reports(&fleet, &wanted, &paths, folder, site, shown)?;
     fleet.pages = pages;
     refused.extend(changed);
-    index(&fleet, &refused, &roll, site)?;
+    index(&fleet, &refused, &roll, shown, site)?;
     group_pages(&fleet, site)?;
     let summary = FleetSummary {
         groups: fleet.groups.len(),
@@ -82,7 +82,13 @@ fn reports(
     Ok((pages, found.refused))
 }
 
-fn index(fleet: &Fleet, refused: &[ReadError], roll: &Roll, site: &Path) -> Result<(), SiteError> {
+fn index(
+    fleet: &Fleet,
+    refused: &[ReadError],
+    roll: &Roll,
+    shown: Shown,
+    site: &Path,
+) -> Result<(), SiteError> {
     let (nodes, odd) = (fleet.nodes.len(), fleet.outliers.nodes.len());
     let list = Entry {
         href: ALL.to_owned(),
@@ -94,7 +100,7 @@ fn index(fleet: &Fleet, refused: &[ReadError], roll: &Roll, site: &Path) -> Resu
         filter: &OF_NODES,
         fleet: Some(FleetView::of(fleet)),
         matrices: matrices(fleet),
-        list: vec![list],
+        list: [list].into_iter().chain(shown.table()).collect(),
         left_out: &in_words(refused),
         ..Page::new(
             "How good are the clocks?".to_owned(),

@@ -75,11 +75,16 @@ pub fn ranking(report: &Report) -> Result<Option<Ranking>, DrawError> {
     // Axes in time are left out where a cycle takes what none does: their ticks are counted in factors of ten, from a number that must not be 0.
     let ns_per_cycle = report.frequency.cycles_hz.filter(|hz| CORES_HZ.contains(hz)).map(|hz| 1e9 / hz);
     let drawn = draw(&marks, ns_per_cycle, &SVGBackend::with_string(&mut svg, SIZE).into_drawing_area());
-    drawn.map_err(|error| DrawError { figure: NAME, reason: error.to_string() })?;
+    let unnamed = drawn.map_err(|error| DrawError { figure: NAME, reason: error.to_string() })?;
     let timers: usize = marks.iter().map(|mark| mark.ids.len()).sum();
+    let unnamed = match unnamed {
+        0 => String::new(),
+        1 => " There is no room for the name of one mark.".to_owned(),
+        many => format!(" There is no room for the names of {many} marks."),
+    };
     let caption = format!(
         "{timers} timers by their step and by the cost of a read. Lines join equal Quality of timers whose calls all cost the same; \
-         lower left is better. A mark may stand for several timers: it bears the name of the best."
+         lower left is better. A mark may stand for several timers: it bears the name of the best.{unnamed}"
     );
     Ok(Some(Ranking { svg, caption }))
 }
@@ -119,11 +124,12 @@ fn range(figures: impl Iterator<Item = f64> + Clone) -> Range<f64> {
     }
 }
 
+/// Returns how many marks have no name, as there is no room for it.
 fn draw<'a>(
     marks: &[Mark],
     ns_per_cycle: Option<f64>,
     area: &DrawingArea<SVGBackend<'a>, Shift>,
-) -> Result<(), Error<'a>> {
+) -> Result<usize, Error<'a>> {
     let across = range(marks.iter().map(|mark| mark.accuracy));
     let up = range(marks.iter().map(|mark| mark.cost));
     let mut chart = ChartBuilder::on(area)
@@ -172,15 +178,19 @@ fn draw<'a>(
     let places: Vec<(i32, i32)> =
         marks.iter().map(|mark| chart.backend_coord(&(mark.accuracy, mark.cost))).collect();
     let mut labels = Labels::around(&places, chart.plotting_area().get_pixel_range().0);
+    let mut unnamed = 0;
     for (mark, at) in marks.iter().zip(&places) {
-        let (side, beside, down) = labels.place(*at, mark.label().chars().count());
+        let place = (mark.accuracy, mark.cost);
+        chart.draw_series([EmptyElement::at(place) + Circle::new((0, 0), 4, DATA.filled())])?;
+        let Some((side, beside, down)) = labels.place(*at, mark.label().chars().count()) else {
+            unnamed += 1;
+            continue;
+        };
         let style: TextStyle = small(&INK).pos(Pos::new(side, VPos::Center));
-        let place = EmptyElement::at((mark.accuracy, mark.cost));
-        chart.draw_series([place
-            + Circle::new((0, 0), 4, DATA.filled())
-            + Text::new(mark.label(), (beside, down), style)])?;
+        chart.draw_series([EmptyElement::at(place) + Text::new(mark.label(), (beside, down), style)])?;
     }
-    area.present()
+    area.present()?;
+    Ok(unnamed)
 }
 
 /// Where labels may stand without covering each other or a mark: left, right, top and bottom, in pixels.
@@ -197,8 +207,9 @@ impl Labels {
         Self { taken: taken.collect(), across }
     }
 
-    /// Beside a mark, on the right of it if that is free, else where it is; how far off, to the side and down.
-    fn place(&mut self, (x, y): (i32, i32), characters: usize) -> (HPos, i32, i32) {
+    /// Beside a mark, on the right of it if that is free, else where it is; how far off, to the side and down. `None` where it would cover
+    /// another one or a mark.
+    fn place(&mut self, (x, y): (i32, i32), characters: usize) -> Option<(HPos, i32, i32)> {
         /// Of letters of this size, generously, and of a line.
         const LETTER: i32 = 7;
         const LINE: i32 = 13;
@@ -215,9 +226,9 @@ impl Labels {
                 })
         };
         let mut places = [0, -9, 9, -16, 16].into_iter().flat_map(|down| [(true, down), (false, down)]);
-        let (right, down) = places.find(|(right, down)| is_free(boxed(*right, *down))).unwrap_or((true, 0));
+        let (right, down) = places.find(|(right, down)| is_free(boxed(*right, *down)))?;
         self.taken.push(boxed(right, down));
-        if right { (HPos::Left, BESIDE, down) } else { (HPos::Right, -BESIDE, down) }
+        Some(if right { (HPos::Left, BESIDE, down) } else { (HPos::Right, -BESIDE, down) })
     }
 }
 
@@ -259,8 +270,11 @@ mod tests {
     fn labels_stand_apart() {
         let marks = [(100, 100), (100, 112), (130, 100)];
         let mut labels = Labels::around(&marks, 0..400);
-        let beside = marks.map(|at| labels.place(at, 10).1);
-        assert!(beside[0] < 0, "on the right stands another mark: {beside:?}");
+        let beside = marks.map(|at| labels.place(at, 10).map(|(_, beside, _)| beside));
+        assert!(beside[0] < Some(0), "on the right stands another mark: {beside:?}");
+        assert!(beside.iter().all(Option::is_some), "{beside:?}");
+        assert!(labels.place((105, 105), 60).is_none(), "wherever it stood it would cover something");
+        assert_eq!(labels.taken.len(), 6);
         assert_eq!(labels.taken.len(), 6);
         for (at, one) in labels.taken.iter().enumerate().skip(3) {
             let covers = |other: &[i32; 4]| {

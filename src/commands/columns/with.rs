@@ -9,6 +9,7 @@ use crate::cli::{CollectArgs, ColumnFormat, TableArgs};
 use crate::commands::{CommandError, failed, tell, tell_refused, unnamed};
 use crate::dataset::{Added, Batch, Choice, Dataset, FileFormat, Sheet, TableFile, columns, each_batch};
 use crate::fields::Kind;
+use crate::page::site::WholeTable;
 use crate::report::{ReadError, WholeFile, is_standard};
 use crate::tabulation::Layout;
 use crate::text::{and_more, counted};
@@ -90,6 +91,26 @@ pub fn table(args: &TableArgs, format: ColumnFormat) -> Result<bool, CommandErro
     }
     tally.tell_others();
     Ok(complete)
+}
+
+/// All clocks of the reports in a folder, for those who publish them.
+pub const ALL_CLOCKS: Option<WholeTable> = Some(WholeTable {
+    name: "clocks.parquet",
+    about: "Parquet, a row a clock; DuckDB, in a browser too, asks it where it lies: SELECT … FROM read_parquet('…/clocks.parquet')",
+    write: &|reports, to| write_all_clocks(reports, to).map_err(|error| error.to_string()),
+});
+
+/// Reports that cannot be read are told of by who asks for it.
+fn write_all_clocks(reports: &Path, to: &Path) -> Result<(), CommandError> {
+    let choice = Choice { kind: Kind::Clocks, columns: columns(Kind::Clocks), all: false };
+    let mut file = WholeFile::prepare(to).map_err(failed)?;
+    let mut table = TableFile::new(FileFormat::Parquet, &choice, false).map_err(failed)?;
+    each_batch(&[reports.to_owned()], false, &choice, |Batch { sheets, .. }| -> Result<(), CommandError> {
+        table.push(&sheets.iter().collect::<Vec<_>>()).map_err(failed)?;
+        file.append(&table.written()).map_err(failed)
+    })?;
+    file.append(&table.finish().map_err(failed)?).map_err(failed)?;
+    file.finish().map_err(failed)
 }
 
 /// Adds all reports to a dataset.

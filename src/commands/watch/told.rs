@@ -12,7 +12,7 @@ use crate::report::{WholeFile, home};
 use crate::text::numbers::short_time;
 use crate::text::plain;
 use crate::watching::kept::{self, End, Line};
-use crate::watching::{Event, Kind, Stability, sentence, tally};
+use crate::watching::{Event, EventKind, Stability, sentence, tally};
 
 /// The file that `check` reads, in the folder of the user.
 const KEPT: &str = "watched.jsonl";
@@ -126,7 +126,7 @@ impl<'a> Told<'a> {
     fn write_metrics(&self, end: Option<&End>) -> Result<(), CommandError> {
         let Some(path) = &self.metrics else { return Ok(()) };
         let mut metrics = Metrics::default();
-        for kind in Kind::ALL {
+        for kind in EventKind::ALL {
             let of_kind = || self.events.iter().filter(|event| event.kind == kind);
             let labels = format!("kind=\"{}\"", kind.word());
             let count = of_kind().count() as f64;

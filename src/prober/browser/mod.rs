@@ -34,7 +34,7 @@ const COMPLAINT: usize = 200;
 
 /// A browser, by the protocol that drives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
+pub enum BrowserKind {
     /// Chromium and what is made of it, by the DevTools protocol over a pipe.
     Chromium,
     /// Firefox, by Marionette.
@@ -45,7 +45,7 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The kind of browser.
-    pub kind: Kind,
+    pub kind: BrowserKind,
     /// Where in it the clocks are read.
     pub page: Page,
     /// The browser.
@@ -96,8 +96,10 @@ pub fn serve(
     let server = pages::serve(&wanted.folder)?;
     let url = format!("http://127.0.0.1:{server}/{}", wanted.page.name());
     let mut browser: Box<dyn Browser> = match wanted.kind {
-        Kind::Chromium => Box::new(chromium::start(&wanted.program, profile.path(), &url)?),
-        Kind::Firefox => Box::new(firefox::start(&wanted.program, profile.path(), &url, &wanted.settings)?),
+        BrowserKind::Chromium => Box::new(chromium::start(&wanted.program, profile.path(), &url)?),
+        BrowserKind::Firefox => {
+            Box::new(firefox::start(&wanted.program, profile.path(), &url, &wanted.settings)?)
+        }
     };
     while let Ok(line) = requests.recv() {
         let line = String::from_utf8_lossy(&line);

@@ -8,7 +8,7 @@ use timers::Fault;
 use super::subject::Subject;
 use crate::analysis::cost;
 use crate::analysis::profile::resolution;
-use crate::prober::examination::{Examined, Known, Session};
+use crate::prober::examination::{CampaignFacts, Examined, Session};
 use crate::prober::host::{Host, Settings, connect};
 use crate::prober::outside::Moment;
 use crate::trace::{Claims, Evidence, Trace};
@@ -119,7 +119,7 @@ impl Examiner {
         for (group, which) in grouped(&well, hosts, subjects) {
             let rough: Vec<[f64; 2]> = which.iter().map(|&index| rough(&subjects[index])).collect();
             let examined = self.session(group, hosts, subjects, settings).and_then(|running| {
-                let known = Known { plan: &settings.plan, cpus };
+                let known = CampaignFacts { plan: &settings.plan, cpus };
                 let mut examined = Vec::new();
                 for (index, subject) in subjects.iter_mut().enumerate() {
                     let at = which.iter().position(|other| *other == index);

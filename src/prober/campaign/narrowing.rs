@@ -13,12 +13,12 @@ use crate::trace::{Stored, Trace};
 const USUAL_HERTZ: f64 = 3e9;
 
 /// What is known of a timer that may be asked again.
-struct Known {
+struct KnownTimer {
     sketch: Sketch,
     runs: usize,
 }
 
-impl Known {
+impl KnownTimer {
     fn of(stored: &Stored, ns_per_tick: Option<f64>, hertz: f64) -> Option<Self> {
         let trace = Trace { ns_per_tick, core_hz: Some(hertz), ..stored.open() };
         Some(Self { sketch: Sketch::of(&trace, hertz)?, runs: stored.runs() })
@@ -50,7 +50,7 @@ pub fn goes_on(scatter: f64, runs: usize, affordable: f64, plan: &Plan) -> bool 
 
 /// What is known of all timers while they are narrowed.
 pub(super) struct Narrowing {
-    known: Vec<Option<Known>>,
+    known: Vec<Option<KnownTimer>>,
     hertz: f64,
     /// How many more processes time affords.
     affordable: f64,
@@ -65,7 +65,7 @@ impl Narrowing {
             .map(|subject| (subject.outcome.as_ref().ok(), subject.tick().map(|(ns, _)| ns)))
             .collect();
         // Nothing is measured meanwhile.
-        let known = parallel::mapped(&stored, |(stored, tick)| Known::of((*stored)?, *tick, hertz));
+        let known = parallel::mapped(&stored, |(stored, tick)| KnownTimer::of((*stored)?, *tick, hertz));
         Self { known, hertz, affordable: f64::INFINITY }
     }
 

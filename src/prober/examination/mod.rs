@@ -93,7 +93,7 @@ pub struct Examined<'a> {
 
 /// What holds for all timers of a campaign.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
+pub struct CampaignFacts<'a> {
     /// The plan of the campaign.
     pub plan: &'a Plan,
     /// The CPUs that their threads may run on.
@@ -136,7 +136,7 @@ impl Session {
     ///
     /// # Errors
     /// When the process is lost; what it told before stands in the evidence.
-    pub fn examine(&mut self, known: &Known, examined: &mut [Examined]) -> Answer<()> {
+    pub fn examine(&mut self, known: &CampaignFacts, examined: &mut [Examined]) -> Answer<()> {
         for one in examined.iter_mut() {
             let order = self.order(known, one);
             one.trace.evidence.order = noted("readings", order, &mut one.trace.evidence)?;
@@ -151,7 +151,7 @@ impl Session {
     }
 
     /// Comparisons that follow each other; of several timers in turn.
-    fn series(&mut self, known: &Known, examined: &mut [Examined]) -> Answer<()> {
+    fn series(&mut self, known: &CampaignFacts, examined: &mut [Examined]) -> Answer<()> {
         let work = |trace: &Trace| (SPACING_NS / trace.reference.ns_per_work) as u64;
         let count = known.plan.comparisons;
         if let (true, Some(first)) = (self.joint, examined.first()) {
@@ -173,7 +173,7 @@ impl Session {
     }
 
     /// What they count: how far they move while the thread computes, sleeps, and sleeps beside a busy one.
-    fn nature(&mut self, known: &Known, examined: &mut [Examined]) -> Answer<()> {
+    fn nature(&mut self, known: &CampaignFacts, examined: &mut [Examined]) -> Answer<()> {
         let span =
             |one: &Examined| known.plan.nature_ms.max((NATURE_STEPS * one.step_ns * 1e-6).ceil() as u32);
         let mut watched: Vec<&mut Examined> =
@@ -263,7 +263,7 @@ impl Session {
 
     /// Where the edges are of a clock that is read often in each step, as far as that takes no longer than to find its order. Of one that
     /// does not step often enough in that time nothing would follow.
-    fn edges(&mut self, known: &Known, one: &mut Examined) -> Answer<()> {
+    fn edges(&mut self, known: &CampaignFacts, one: &mut Examined) -> Answer<()> {
         if is_coarse(&one.trace.reference) && self.offers("comparisons") {
             return self.far_edges(one);
         }
@@ -321,7 +321,7 @@ impl Session {
         Ok(())
     }
 
-    fn order(&mut self, known: &Known, one: &Examined) -> Answer<Order> {
+    fn order(&mut self, known: &CampaignFacts, one: &Examined) -> Answer<Order> {
         let affordable = (known.plan.order_ns / (one.cost_ns + 5.0)).max(1_000.0);
         let mut left = known.plan.order_readings.min(affordable as u32);
         let cpu_migrator = CpuMigrator::start(self.connection.borrow().process(), known.cpus);
@@ -343,7 +343,7 @@ impl Session {
         Ok(Order { readings, backward, largest, moves, cpus })
     }
 
-    fn threads(&mut self, known: &Known, place: usize) -> Answer<Threads> {
+    fn threads(&mut self, known: &CampaignFacts, place: usize) -> Answer<Threads> {
         let chooses = self.offers("handoffs-between");
         let timer = self.timers[place].1.as_mut();
         let cpus = known.cpus.len() as u32;

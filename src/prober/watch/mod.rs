@@ -170,7 +170,7 @@ impl Watch {
 
 /// What was seen of the core during a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct SeenOfCore {
     /// Its frequency in hertz, where that is known.
     pub core_hz: Option<f64>,
     /// Whether the window was disturbed, and no better one could be had.
@@ -190,7 +190,7 @@ pub struct Gathered {
     /// The answers that count.
     pub values: Vec<i64>,
     /// What was seen of the core meanwhile.
-    pub seen: Seen,
+    pub seen: SeenOfCore,
     /// Answers that were dropped.
     pub dropped: Vec<Vec<i64>>,
 }
@@ -207,7 +207,7 @@ pub trait Watcher {
     ///
     /// # Errors
     /// As the questions.
-    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, Seen)>;
+    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, SeenOfCore)>;
 
     /// Ends watching: windows that were dropped, by reason, and whether enough of the others were not disturbed.
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool);

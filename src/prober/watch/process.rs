@@ -8,8 +8,8 @@ use timers::Answer;
 use timers::os::Counters;
 
 use super::{
-    CREDIT, Disturbance, Gathered, Look, MOST_DROPPED, MOST_TRIES, SHORTEST_PORTION, STEADY, Seen, Watch,
-    Watcher, counted,
+    CREDIT, Disturbance, Gathered, Look, MOST_DROPPED, MOST_TRIES, SHORTEST_PORTION, STEADY, SeenOfCore,
+    Watch, Watcher, counted,
 };
 use crate::analysis::statistics::mean;
 use crate::prober::connection::Connection;
@@ -71,7 +71,7 @@ impl ProcessWatch {
         &mut self,
         repeat: u32,
         mut question: impl FnMut(u32) -> Result<Vec<T>, E>,
-    ) -> Result<(Vec<T>, Seen), E> {
+    ) -> Result<(Vec<T>, SeenOfCore), E> {
         let mut all: Vec<T> = Vec::new();
         let (mut frequencies, mut unstable) = (Vec::new(), false);
         let (mut portion, mut tries) = (repeat, 0);
@@ -111,7 +111,7 @@ impl ProcessWatch {
             frequencies.extend(core_hz);
             all.extend(answer);
         }
-        Ok((all, Seen { core_hz: mean(&frequencies), unstable }))
+        Ok((all, SeenOfCore { core_hz: mean(&frequencies), unstable }))
     }
 
     /// Ends watching: windows that were dropped, by reason, and whether enough of the others were not disturbed.
@@ -214,7 +214,7 @@ impl Watcher for ProcessWatch {
         Ok(Gathered { values, seen, dropped: answers })
     }
 
-    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, Seen)> {
+    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, SeenOfCore)> {
         let (mut runs, seen) = Self::gather(self, 1, |_| questions().map(|run| vec![run]))?;
         Ok((runs.pop().unwrap_or_default(), seen))
     }

@@ -28,7 +28,7 @@ fn a_window_nobody_can_watch_is_asked_once() {
         asked += 1;
         Ok::<_, ()>(vec![asked; repeat as usize])
     });
-    assert_eq!(answer, Ok((vec![1; 100], Seen::default())));
+    assert_eq!(answer, Ok((vec![1; 100], SeenOfCore::default())));
     assert_eq!(process.end(), (BTreeMap::new(), true));
 }
 
@@ -71,7 +71,7 @@ impl Procfs {
             self.count(switches);
             Ok::<_, ()>(vec![switches])
         });
-        assert_eq!(answer, Ok((vec![MOST_TRIES], Seen { core_hz: None, unstable: true })));
+        assert_eq!(answer, Ok((vec![MOST_TRIES], SeenOfCore { core_hz: None, unstable: true })));
         process.end()
     }
 }
@@ -91,7 +91,7 @@ fn short_windows_slip_through() {
         procfs.count(given_way);
         Ok::<_, ()>(vec![0; repeat as usize])
     });
-    assert_eq!(answer, Ok((vec![0; 100], Seen::default())));
+    assert_eq!(answer, Ok((vec![0; 100], SeenOfCore::default())));
     assert_eq!(process.end(), (switches(3), true));
 }
 

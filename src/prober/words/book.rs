@@ -48,7 +48,7 @@ pub(super) struct Clock {
     pub timer: HostedTimer,
     /// What it is of.
     #[serde(default)]
-    is: Option<Kind>,
+    is: Option<ClockKind>,
     #[serde(default)]
     code: Code,
 }
@@ -65,7 +65,7 @@ pub(super) struct Waiter {
 /// What clocks are by their documentation.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Kind {
+enum ClockKind {
     /// Counts from somewhere, and is never set.
     Steady,
     /// Tells the date.
@@ -152,19 +152,19 @@ fn add(code: &mut Code, defaults: &Code) {
 }
 
 /// What is declared of all clocks of a kind, where nothing else is of this one. What lies beneath is known of Linux.
-fn complete(properties: &mut Properties, kind: Kind, on_linux: bool) {
+fn complete(properties: &mut Properties, kind: ClockKind, on_linux: bool) {
     let (family, counts) = match kind {
-        Kind::Steady | Kind::Calendar => (Family::SystemClock, Counted::Wall),
-        Kind::Process => (Family::CpuTime, Counted::ProcessCpu),
-        Kind::Thread => (Family::CpuTime, Counted::ThreadCpu),
+        ClockKind::Steady | ClockKind::Calendar => (Family::SystemClock, Counted::Wall),
+        ClockKind::Process => (Family::CpuTime, Counted::ProcessCpu),
+        ClockKind::Thread => (Family::CpuTime, Counted::ThreadCpu),
     };
     let of_wall = counts == Counted::Wall;
     let linux = |value: bool| on_linux.then_some(value);
     properties.family = properties.family.or(Some(family));
     properties.counts = properties.counts.or(Some(counts));
     properties.needs_fence = properties.needs_fence.or(Some(false));
-    properties.settable = properties.settable.or(Some(matches!(kind, Kind::Calendar)));
+    properties.settable = properties.settable.or(Some(matches!(kind, ClockKind::Calendar)));
     properties.slewed = properties.slewed.or(linux(of_wall));
-    properties.runs_in_suspend = properties.runs_in_suspend.or(linux(matches!(kind, Kind::Calendar)));
+    properties.runs_in_suspend = properties.runs_in_suspend.or(linux(matches!(kind, ClockKind::Calendar)));
     properties.reads_by = properties.reads_by.or((!of_wall && on_linux).then_some(ReadsBy::SystemCall));
 }

@@ -29,6 +29,7 @@ pub(super) fn platform(node: &Node, moment: Moment) -> Platform {
         },
         hypervisor: machine.hypervisor.map(str::to_owned),
         hypervisor_clocks: Some(if virtual_machine { vec!["kvm-clock".into()] } else { Vec::new() }),
+        product: None,
         clocksource: ClockSource {
             current: text(current),
             available: first.into_iter().chain(sources.iter().copied()).map(str::to_owned).collect(),

@@ -66,12 +66,12 @@ pub(super) struct OfTimer {
 }
 
 /// What processes found, on the scale they scatter on.
-struct Seen {
+struct SeenCost {
     value: f64,
     half: f64,
 }
 
-impl Seen {
+impl SeenCost {
     fn map(&self, of: impl Fn(f64) -> f64) -> [f64; 3] {
         [self.value, self.value - self.half, self.value + self.half].map(of)
     }
@@ -107,13 +107,13 @@ impl Run<'_> {
     }
 
     /// The mean of what the processes see, with Student's interval.
-    fn seen(&self, truth: f64, deviation: f64, random: &mut StdRng) -> Seen {
+    fn seen(&self, truth: f64, deviation: f64, random: &mut StdRng) -> SeenCost {
         let each: [f64; PROCESSES] = std::array::from_fn(|_| deviation * normal(random));
         let count = PROCESSES as f64;
         let mean = each.iter().sum::<f64>() / count;
         let squares: f64 = each.iter().map(|value| (value - mean).powi(2)).sum();
         let half = self.quantile * (squares / (count - 1.0) / count).sqrt();
-        Seen { value: truth + mean, half }
+        SeenCost { value: truth + mean, half }
     }
 
     fn fill(&self, row: &mut TimerRow, cost: [f64; 3], spread: [f64; 3], step: [f64; 3]) {

@@ -5,7 +5,7 @@ use crate::model::{Properties, ReadsBy};
 
 /// What a timer reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum TickSource {
     /// The TSC, by itself.
     Counter,
     /// The clock source of the kernel.
@@ -38,7 +38,7 @@ pub struct Simulated {
     pub(super) properties: Properties,
     pub(super) cost: f64,
     pub(super) spread: f64,
-    pub(super) source: Source,
+    pub(super) source: TickSource,
     pub(super) step: Step,
 }
 
@@ -46,40 +46,40 @@ const MICROSECOND: Step = Step::Of(1e3);
 const TICK: Step = Step::Of(4e6);
 
 /// Id, cost in nanoseconds, spread, what is read, by what it moves: as in kept reports.
-const TIMERS: [(&str, f64, f64, Source, Step); 33] = [
-    ("rdtsc", 9.4, 0.995, Source::Counter, Step::Counter),
-    ("rdtsc-lfence", 19.0, 0.999, Source::Counter, Step::Counter),
-    ("rdtscp", 18.5, 0.998, Source::Counter, Step::Counter),
-    ("quanta-raw", 9.4, 0.999, Source::Counter, Step::Counter),
-    ("quanta", 9.7, 0.998, Source::Counter, Step::Counter),
-    ("monotonic", 22.4, 0.996, Source::Clock, Step::Counter),
-    ("monotonic-raw", 22.6, 0.935, Source::Clock, Step::Counter),
-    ("boottime", 22.3, 0.931, Source::Clock, Step::Counter),
-    ("tai", 22.7, 0.997, Source::Clock, Step::Counter),
-    ("realtime", 22.7, 0.997, Source::Clock, Step::Counter),
-    ("instant", 23.3, 0.999, Source::Clock, Step::Counter),
-    ("system-time", 23.6, 0.998, Source::Clock, Step::Counter),
-    ("gettimeofday", 22.7, 0.999, Source::Clock, MICROSECOND),
-    ("time", 2.1, 0.999, Source::Tick, Step::Of(1e9)),
-    ("monotonic-coarse", 4.6, 0.999, Source::Tick, TICK),
-    ("realtime-coarse", 5.2, 0.999, Source::Tick, TICK),
-    ("monotonic-syscall", 188.0, 0.57, Source::Clock, Step::Counter),
-    ("monotonic-raw-syscall", 181.0, 0.71, Source::Clock, Step::Counter),
-    ("realtime-syscall", 186.0, 0.60, Source::Clock, Step::Counter),
-    ("boottime-syscall", 198.0, 0.58, Source::Clock, Step::Counter),
-    ("monotonic-coarse-syscall", 156.0, 0.999, Source::Tick, TICK),
-    ("realtime-coarse-syscall", 145.0, 0.999, Source::Tick, TICK),
-    ("process-cputime", 584.0, 0.63, Source::Account, Step::Counter),
-    ("process-cputime-syscall", 367.0, 0.98, Source::Account, Step::Counter),
-    ("thread-cputime", 577.0, 0.26, Source::Account, Step::Counter),
-    ("thread-cputime-syscall", 344.0, 0.95, Source::Account, Step::Counter),
-    ("clock", 620.0, 0.998, Source::Account, MICROSECOND),
-    ("times", 621.0, 0.999, Source::Account, Step::Of(1e7)),
-    ("getrusage-self", 639.0, 0.999, Source::Account, MICROSECOND),
-    ("getrusage-thread", 308.0, 0.99, Source::Account, Step::Unknown),
-    ("perf-task-clock", 730.0, 0.20, Source::Account, Step::Counter),
-    ("perf-cycles", 810.0, 0.35, Source::Metal, Step::Counter),
-    ("rdpmc-cycles", 14.0, 0.97, Source::Metal, Step::Counter),
+const TIMERS: [(&str, f64, f64, TickSource, Step); 33] = [
+    ("rdtsc", 9.4, 0.995, TickSource::Counter, Step::Counter),
+    ("rdtsc-lfence", 19.0, 0.999, TickSource::Counter, Step::Counter),
+    ("rdtscp", 18.5, 0.998, TickSource::Counter, Step::Counter),
+    ("quanta-raw", 9.4, 0.999, TickSource::Counter, Step::Counter),
+    ("quanta", 9.7, 0.998, TickSource::Counter, Step::Counter),
+    ("monotonic", 22.4, 0.996, TickSource::Clock, Step::Counter),
+    ("monotonic-raw", 22.6, 0.935, TickSource::Clock, Step::Counter),
+    ("boottime", 22.3, 0.931, TickSource::Clock, Step::Counter),
+    ("tai", 22.7, 0.997, TickSource::Clock, Step::Counter),
+    ("realtime", 22.7, 0.997, TickSource::Clock, Step::Counter),
+    ("instant", 23.3, 0.999, TickSource::Clock, Step::Counter),
+    ("system-time", 23.6, 0.998, TickSource::Clock, Step::Counter),
+    ("gettimeofday", 22.7, 0.999, TickSource::Clock, MICROSECOND),
+    ("time", 2.1, 0.999, TickSource::Tick, Step::Of(1e9)),
+    ("monotonic-coarse", 4.6, 0.999, TickSource::Tick, TICK),
+    ("realtime-coarse", 5.2, 0.999, TickSource::Tick, TICK),
+    ("monotonic-syscall", 188.0, 0.57, TickSource::Clock, Step::Counter),
+    ("monotonic-raw-syscall", 181.0, 0.71, TickSource::Clock, Step::Counter),
+    ("realtime-syscall", 186.0, 0.60, TickSource::Clock, Step::Counter),
+    ("boottime-syscall", 198.0, 0.58, TickSource::Clock, Step::Counter),
+    ("monotonic-coarse-syscall", 156.0, 0.999, TickSource::Tick, TICK),
+    ("realtime-coarse-syscall", 145.0, 0.999, TickSource::Tick, TICK),
+    ("process-cputime", 584.0, 0.63, TickSource::Account, Step::Counter),
+    ("process-cputime-syscall", 367.0, 0.98, TickSource::Account, Step::Counter),
+    ("thread-cputime", 577.0, 0.26, TickSource::Account, Step::Counter),
+    ("thread-cputime-syscall", 344.0, 0.95, TickSource::Account, Step::Counter),
+    ("clock", 620.0, 0.998, TickSource::Account, MICROSECOND),
+    ("times", 621.0, 0.999, TickSource::Account, Step::Of(1e7)),
+    ("getrusage-self", 639.0, 0.999, TickSource::Account, MICROSECOND),
+    ("getrusage-thread", 308.0, 0.99, TickSource::Account, Step::Unknown),
+    ("perf-task-clock", 730.0, 0.20, TickSource::Account, Step::Counter),
+    ("perf-cycles", 810.0, 0.35, TickSource::Metal, Step::Counter),
+    ("rdpmc-cycles", 14.0, 0.97, TickSource::Metal, Step::Counter),
 ];
 
 /// The timers that this build knows of them.
@@ -120,7 +120,7 @@ impl Simulated {
 
     /// Whether the device answers it.
     fn is_slowed(&self, node: &Node, moment: Moment) -> bool {
-        self.source == Source::Clock && node.has_fallen(moment)
+        self.source == TickSource::Clock && node.has_fallen(moment)
     }
 
     /// Whether reads of it are answered in user mode.
@@ -154,12 +154,12 @@ impl Simulated {
         if lacks {
             return Some("Operation not permitted (os error 1)");
         }
-        let hidden = self.source == Source::Metal && node.machine.hypervisor.is_some();
+        let hidden = self.source == TickSource::Metal && node.machine.hypervisor.is_some();
         hidden.then_some("the CPU or the hypervisor offers no hardware performance counters")
     }
 
     /// Whether it goes wrong with the TSC.
     pub(super) fn is_of_counter(&self) -> bool {
-        self.source == Source::Counter
+        self.source == TickSource::Counter
     }
 }

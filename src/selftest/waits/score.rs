@@ -10,7 +10,7 @@ use timers::waits::Means;
 use super::truth::{Ticks, Waits, cpu_slope, is_proportional};
 use super::{TickCase, WaitCase};
 use crate::model::{Figure, Granularity, Lateness, MissedPolicy, PeriodFigures, Steps, WaitFigures};
-use crate::selftest::figure::{FigureScore, FigureSummary, Found};
+use crate::selftest::figure::{FigureScore, FigureSummary, FoundFigure};
 
 /// A step is right within this share.
 const RIGHT: f64 = 0.01;
@@ -98,7 +98,7 @@ pub struct Judged {
     kind: String,
     periodic: bool,
     /// By name; whether the interval is told relative to the truth.
-    figures: Vec<(&'static str, Found, bool)>,
+    figures: Vec<(&'static str, FoundFigure, bool)>,
 }
 
 impl Judged {
@@ -107,7 +107,7 @@ impl Judged {
     }
 
     fn add(&mut self, name: &'static str, truth: Option<f64>, known: Option<Figure>, relative: bool) {
-        let found = |known: Figure| Found {
+        let found = |known: Figure| FoundFigure {
             truth,
             value: Some(known.value),
             low: known.low,
