@@ -136,7 +136,7 @@ pub enum Command {
     ///
     /// How finely waits can be asked for, how late they return, what they cost.
     #[command(after_help = status::WAITED, after_long_help = with_examples(wait::WAIT_EXAMPLES, status::WAITED))]
-    Wait(WaitArgs),
+    Wait(Box<WaitArgs>),
     /// Characterise periodic timers: rate, jitter, missed expirations
     ///
     /// Tells also what becomes of missed expirations.

@@ -5,6 +5,7 @@ mod compiled;
 mod count;
 mod debian;
 mod documents;
+#[cfg(unix)]
 mod machines;
 
 use std::error::Error;
@@ -36,6 +37,7 @@ enum Task {
     /// Count the lines and files of production code: without blanks, comments and tests
     Count,
     /// Boot machines whose truth is known in an emulator, and hold the reports of the program against it
+    #[cfg(unix)]
     Machines(machines::Machines),
 }
 
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::Dist { targets } => dist(&targets),
         Task::Count => root().and_then(count::tell),
+        #[cfg(unix)]
         Task::Machines(asked) => machines::run(&asked),
     };
     match done {

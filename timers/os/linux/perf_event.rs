@@ -41,12 +41,7 @@ impl Event {
 
     /// With the kernel's cycles where that is permitted, in user mode only where it is not.
     fn open(kind: u32, config: u64) -> Result<Self, Unavailable> {
-        let mut attributes = perf_event_attr {
-            type_: kind,
-            config,
-            size: size_of::<perf_event_attr>() as u32,
-            ..Default::default()
-        };
+        let mut attributes = plain_count(kind, config);
         if kind == PERF_TYPE_HARDWARE {
             attributes.set_pinned(1);
         }
@@ -113,6 +108,11 @@ impl Event {
         unsafe { libc::read(self.0.as_raw_fd(), (&raw mut count).cast(), size_of::<u64>()) };
         count
     }
+}
+
+/// What asks for a plain count of an event.
+fn plain_count(kind: u32, config: u64) -> perf_event_attr {
+    perf_event_attr { type_: kind, config, size: size_of::<perf_event_attr>() as u32, ..Default::default() }
 }
 
 /// The refusal in the system's words, with what it means for this call.

@@ -5,9 +5,9 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
-use perf_event_open_sys::bindings::{PERF_TYPE_TRACEPOINT, perf_event_attr};
+use perf_event_open_sys::bindings::PERF_TYPE_TRACEPOINT;
 
-use super::{Event, refused};
+use super::{Event, plain_count, refused};
 use crate::Unavailable;
 use crate::deadline::kernel_time;
 
@@ -29,13 +29,7 @@ pub fn clock_calls(span: Duration) -> Result<f64, Unavailable> {
     let mut events = Vec::new();
     for cpu in 0..configured_cpus() {
         for &call in &calls {
-            let mut attributes = perf_event_attr {
-                type_: PERF_TYPE_TRACEPOINT,
-                config: call,
-                size: size_of::<perf_event_attr>() as u32,
-                ..Default::default()
-            };
-            match Event::on(&mut attributes, -1, cpu) {
+            match Event::on(&mut plain_count(PERF_TYPE_TRACEPOINT, call), -1, cpu) {
                 Ok(event) => events.push(event),
                 // It is offline.
                 Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {}
@@ -57,6 +51,7 @@ fn tracepoint(call: &str) -> Option<u64> {
     PLACES.iter().find_map(id)?.trim().parse().ok()
 }
 
+#[allow(clippy::useless_conversion, reason = "it is a long, of 32 bits or 64")]
 fn configured_cpus() -> i32 {
     // SAFETY: it takes a number and returns one.
     let count = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
