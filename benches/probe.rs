@@ -9,7 +9,7 @@ use criterion::measurement::{Measurement, WallTime};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_timermeter");
-/// Runs of this program, of which the middle one counts; that of before runs once, between them.
+/// Runs of this program, of which the middle one counts; that of before runs once.
 const RUNS: usize = 3;
 
 /// Runs the program to its end.
@@ -42,14 +42,8 @@ fn against_before(_: &mut Criterion) {
         &["period", "--quick", "--quiet"],
     ];
     for args in commands {
-        let mut old = 0.0;
-        let mut new: Vec<f64> = Vec::new();
-        for run in 0..RUNS {
-            new.push(seconds(PROGRAM.as_ref(), args));
-            if run == 0 {
-                old = seconds(&before, args);
-            }
-        }
+        let old = seconds(&before, args);
+        let mut new = [(); RUNS].map(|()| seconds(PROGRAM.as_ref(), args));
         new.sort_unstable_by(f64::total_cmp);
         let middle = new[RUNS / 2];
         println!("{}: {new:.2?} s, {:.2} of the {old:.2} s of before", args.join(" "), middle / old);

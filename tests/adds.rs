@@ -17,9 +17,7 @@ fn found(case: &Case) -> Adds {
         let seed = case.seed.wrapping_mul(1_000).wrapping_add(process);
         let world = World::new(&case.timer, &case.reference, &case.surroundings, seed).share();
         let mut timer = world.subject(Role::Timer);
-        let usual = questions(case.timer.base).into_iter();
-        let usual = usual.filter(|(contexts, _)| contexts.iter().all(|one| Context::USUAL.contains(one)));
-        let asked = usual.flat_map(|(contexts, [turns, pairs])| {
+        let asked = questions(case.timer.base, &Context::USUAL).flat_map(|(contexts, [turns, pairs])| {
             let of_native: Vec<_> = contexts.iter().map(|&one| timermeter::native::context(one)).collect();
             let rows = timer.adds(REFERENCE_ID, &of_native, turns, pairs).expect("all are simulated");
             let rows = contexts.iter().zip(rows);

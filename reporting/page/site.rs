@@ -138,21 +138,21 @@ pub enum Pages {
 }
 
 /// A file that the index of a site names: all that its reports hold, as one table.
-#[derive(Clone, Copy)]
-pub struct WholeTable<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct WholeTable {
     /// Its name.
     pub name: &'static str,
     /// What it is, for those who read the index.
     pub about: &'static str,
     /// Writes it, of the reports in and below the first folder, to that path.
-    pub write: &'a (dyn Fn(&Path, &Path) -> Result<(), String> + Sync),
+    pub write: fn(&Path, &Path) -> Result<(), String>,
 }
 
 /// What a site is to be like; nothing where the number of reports decides.
-#[derive(Clone, Copy, Default)]
-pub struct Wanted<'a> {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
     /// All clocks as one table, where this build can write one.
-    pub table: Option<WholeTable<'a>>,
+    pub table: Option<WholeTable>,
     /// What a report comes down to.
     pub sentence: Option<Sentence>,
     /// Whether pages have figures.
@@ -163,13 +163,13 @@ pub struct Wanted<'a> {
 
 /// What the page of a report shows.
 #[derive(Clone, Copy)]
-struct Shown<'a> {
+struct Shown {
     figures: Figures,
     sentence: Option<Sentence>,
-    table: Option<WholeTable<'a>>,
+    table: Option<WholeTable>,
 }
 
-impl Shown<'_> {
+impl Shown {
     /// The line of the table on the index.
     fn table(&self) -> Option<Entry> {
         let WholeTable { name, about, .. } = self.table?;
@@ -197,7 +197,7 @@ struct Made {
 pub fn publish(
     folder: &Path,
     place: &Path,
-    wanted: Wanted<'_>,
+    wanted: Wanted,
     read: &(dyn Fn() + Sync),
 ) -> Result<Site, SiteError> {
     if !folder.is_dir() {

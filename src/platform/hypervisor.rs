@@ -82,7 +82,7 @@ fn dmi(root: &Root) -> [String; 2] {
 /// What its maker calls this machine, where the maker filled that in.
 #[must_use]
 pub fn product(root: &Root) -> Option<String> {
-    /// What stands there of boards that nobody gave a name.
+    /// What stands there on boards whose maker filled nothing in.
     const UNFILLED: [&str; 6] = [
         "to be filled",
         "system manufacturer",

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use super::{FleetSummary, Made, Pages, Shown, SiteError, in_words, refuse_none, report_page};
@@ -100,7 +101,7 @@ fn index(
         filter: &OF_NODES,
         fleet: Some(FleetView::of(fleet)),
         matrices: matrices(fleet),
-        list: [list].into_iter().chain(shown.table()).collect(),
+        list: iter::once(list).chain(shown.table()).collect(),
         left_out: &in_words(refused),
         ..Page::new(
             "How good are the clocks?".to_owned(),

@@ -1,7 +1,7 @@
 //! Reports in typed columns: as one file, or as a dataset.
 
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
@@ -71,20 +71,13 @@ pub fn table(args: &TableArgs, format: ColumnFormat) -> Result<bool, CommandErro
     let kind = args.kind.unwrap_or_default();
     let choice = Choice { kind, columns: columns(kind), all: args.all };
     let mut file = WholeFile::prepare(path).map_err(failed)?;
-    let mut table = TableFile::new(format, &choice, false).map_err(failed)?;
-    let mut tally = Tally::default();
     let mut pieces = Vec::new();
-    each_batch(&args.reports, false, &choice, |Batch { sheets, refused }| -> Result<(), CommandError> {
-        table.push(&sheets.iter().collect::<Vec<_>>()).map_err(failed)?;
-        tally.add(refused, &sheets);
-        pieces.push(table.written());
+    let tally = each_piece(&args.reports, format, &choice, |piece| {
+        pieces.push(piece);
         Ok(())
     })?;
     let complete = tell_refused(&tally.refused, tally.read)?;
-    for piece in pieces {
-        file.append(&piece).map_err(failed)?;
-    }
-    file.append(&table.finish().map_err(failed)?).map_err(failed)?;
+    pieces.iter().try_for_each(|piece| file.append(piece)).map_err(failed)?;
     file.finish().map_err(failed)?;
     if tally.rows == 0 {
         tell(&format!("these reports have no {} with figures; --all writes those without", kind.in_words()));
@@ -93,23 +86,38 @@ pub fn table(args: &TableArgs, format: ColumnFormat) -> Result<bool, CommandErro
     Ok(complete)
 }
 
+/// Makes a file of the rows of all these reports, and hands it over piece by piece as they are read.
+fn each_piece(
+    reports: &[PathBuf],
+    format: FileFormat,
+    choice: &Choice,
+    mut take: impl FnMut(Vec<u8>) -> Result<(), CommandError> + Send,
+) -> Result<Tally, CommandError> {
+    let mut table = TableFile::new(format, choice, false).map_err(failed)?;
+    let mut tally = Tally::default();
+    each_batch(reports, false, choice, |Batch { sheets, refused }| {
+        table.push(&sheets.iter().collect::<Vec<_>>()).map_err(failed)?;
+        tally.add(refused, &sheets);
+        take(table.written())
+    })?;
+    take(table.finish().map_err(failed)?)?;
+    Ok(tally)
+}
+
 /// All clocks of the reports in a folder, for those who publish them.
 pub const ALL_CLOCKS: Option<WholeTable> = Some(WholeTable {
     name: "clocks.parquet",
     about: "Parquet, a row a clock; DuckDB, in a browser too, asks it where it lies: SELECT … FROM read_parquet('…/clocks.parquet')",
-    write: &|reports, to| write_all_clocks(reports, to).map_err(|error| error.to_string()),
+    write: |reports, to| write_all_clocks(reports, to).map_err(|error| error.to_string()),
 });
 
 /// Reports that cannot be read are told of by who asks for it.
 fn write_all_clocks(reports: &Path, to: &Path) -> Result<(), CommandError> {
     let choice = Choice { kind: Kind::Clocks, columns: columns(Kind::Clocks), all: false };
     let mut file = WholeFile::prepare(to).map_err(failed)?;
-    let mut table = TableFile::new(FileFormat::Parquet, &choice, false).map_err(failed)?;
-    each_batch(&[reports.to_owned()], false, &choice, |Batch { sheets, .. }| -> Result<(), CommandError> {
-        table.push(&sheets.iter().collect::<Vec<_>>()).map_err(failed)?;
-        file.append(&table.written()).map_err(failed)
+    each_piece(&[reports.to_owned()], FileFormat::Parquet, &choice, |piece| {
+        file.append(&piece).map_err(failed)
     })?;
-    file.append(&table.finish().map_err(failed)?).map_err(failed)?;
     file.finish().map_err(failed)
 }
 

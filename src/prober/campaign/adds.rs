@@ -31,18 +31,21 @@ const PAIRS: u32 = 9;
 /// *Judgement*: a row takes some microseconds.
 const PIECES: u32 = 16;
 
-/// What is asked at once of a timer whose reads cost so many nanoseconds: the code around them, how many pieces of it are in a row, and how
-/// many pairs of rows there are. What one machine cannot do is a question of its own.
-#[must_use]
-pub fn questions(cost_ns: f64) -> [(&'static [Context], [u32; 2]); 4] {
+/// What is asked at once of a timer whose reads cost so many nanoseconds: the code around them, among that which is `wanted`, how many pieces
+/// of it are in a row, and how many pairs of rows there are. What one machine cannot do is a question of its own.
+pub fn questions(
+    cost_ns: f64,
+    wanted: &[Context],
+) -> impl Iterator<Item = (&'static [Context], [u32; 2])> + '_ {
     let turns = turns(cost_ns);
     let pieces = (turns / TURNS[0] as u32).clamp(1, PIECES);
-    [
+    let all: [(&[Context], [u32; 2]); 4] = [
         (&[Context::Latency, Context::Throughput, Context::Ahead], [turns, PAIRS]),
         (&[Context::Memory], [turns / pieces, PAIRS * pieces]),
         (&[Context::Cold], [turns, PAIRS]),
         (&[Context::Contended], [turns, PAIRS]),
-    ]
+    ];
+    all.into_iter().filter(|(contexts, _)| contexts.iter().all(|one| wanted.contains(one)))
 }
 
 /// Asks one process about one timer, whose calls it has timed. What a host refuses is left out.
@@ -60,8 +63,7 @@ pub(super) fn adds(
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
-    let planned = |contexts: &[Context]| contexts.iter().all(|one| plan.contexts.contains(one));
-    for (contexts, counts) in questions(cost_ns).into_iter().filter(|(contexts, _)| planned(contexts)) {
+    for (contexts, counts) in questions(cost_ns, plan.contexts) {
         let question = || hosted::adds(connection, timer, reference, contexts, counts);
         let answer = match &mut window {
             Some(window) => {

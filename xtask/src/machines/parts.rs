@@ -93,10 +93,7 @@ impl<'a> Parts<'a> {
         } else {
             command.env(named("RUSTFLAGS"), "-C target-feature=+crt-static");
             if !target.starts_with(env::consts::ARCH) {
-                command.env(
-                    named("LINKER"),
-                    format!("{}-gcc", target.replace("-unknown", "").replace("riscv64gc", "riscv64")),
-                );
+                command.env(named("LINKER"), cross_compiler(emulator));
             }
         }
         if !command.status()?.success() {
@@ -106,11 +103,16 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// GCC for another architecture, as Debian calls it.
+fn cross_compiler(emulator: &Emulator) -> String {
+    format!("{}-linux-gnu-gcc", emulator.architecture)
+}
+
 /// The words that busybox lacks.
 fn odd(emulator: &Emulator, to: &Path) -> Outcome<()> {
     let compiler = match emulator.architecture {
         own if own == env::consts::ARCH => "cc".to_owned(),
-        other => format!("{other}-linux-gnu-gcc"),
+        _ => cross_compiler(emulator),
     };
     let source = crate::root()?.join("xtask/src/machines/odd.c");
     let compiled = Command::new(&compiler).args(["-static", "-O1", "-o"]).arg(to).arg(source).status();
