@@ -153,7 +153,7 @@ pub const ALL: &[Machine] = &[
         options: TWO,
         parameters: "clocksource=hpet",
         script: "mount -t tracefs tracefs /sys/kernel/tracing; odd read 2000 & reader=$!
-timermeter check --sources --yes --format json >/out/sources.json; kill $reader
+timermeter check --sources --yes --format json >/out/sources.out; kill $reader
 cat /sys/devices/system/clocksource/clocksource0/current_clocksource >/out/afterwards",
         truths: &[
             SourceStepOfHpet("hpet"),

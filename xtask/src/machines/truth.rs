@@ -159,9 +159,9 @@ fn period_of_hpet(found: &Found) -> Result<f64, String> {
     mhz.map(|mhz| 1e3 / mhz).ok_or_else(|| "the kernel's log tells no frequency of the HPET".into())
 }
 
-/// What `check --sources` told.
+/// What `check --sources` told; it is JSON, and what ends so below reports/ is taken for a report.
 fn sources(found: &Found) -> Result<serde_json::Value, String> {
-    let text = found.text("sources.json").ok_or("no sources were measured")?;
+    let text = found.text("sources.out").ok_or("no sources were measured")?;
     serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
@@ -303,7 +303,7 @@ mod tests {
         let step = row.accuracy.as_mut().expect("it has a step");
         (step.ns, step.low_ns, step.high_ns) = (Some(10.001), Some(10.0009), Some(10.0011));
         fs::write(place.join("kernel.log"), LOG).expect("there is room");
-        fs::write(place.join("sources.json"), SOURCES).expect("there is room");
+        fs::write(place.join("sources.out"), SOURCES).expect("there is room");
         fs::write(place.join("watch.jsonl"), format!("{EVENT}\n{END}\n")).expect("there is room");
         let mut found = Found::read(folder, "made-up").expect("it is kept");
         found.report = Some(report);
