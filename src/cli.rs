@@ -34,7 +34,7 @@ mod check;
 pub use agent_check::AgentCheckArgs;
 pub use analyse::AnalyseArgs;
 pub use check::{CheckArgs, RecipeArgs};
-pub use collect::{CollectArgs, FleetArgs};
+pub use collect::{CollectArgs, FleetArgs, FleetFormat};
 pub use compare::{CompareArgs, CompareFormat};
 pub use completions::CompletionsArgs;
 pub use give::{ContributeArgs, ValidateArgs};
@@ -43,6 +43,7 @@ pub use keep::{KeepArgs, NodeArgs, RunArgs};
 pub use report::{FiguresWanted, PagesWanted, PublishArgs, ReportArgs};
 pub use runtimes::{BrowserArgs, RuntimeArgs, RuntimeName};
 pub use table::{ColumnFormat, TableArgs, TableFormat};
+pub use values::Since;
 pub use wait::{Cpus, Lengths, LoadName, PeriodArgs, Slack, WaitArgs, WaitingArgs};
 
 /// What words of the command line mean, for those who have them from elsewhere.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use timermeter::recording::Recording;
 
 use crate::program::program;
+use crate::skipping;
 
 const KEPT: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-zen-3-kvm-debian-12/2026-11-23/report.json");
@@ -225,6 +226,100 @@ fn a_contribution_names_nobody_and_is_what_its_trace_analyses_to() {
     scaled_throughout(&walk(&folder.path().join("given")), folder.path());
     let site = timermeter(&["publish", "given", "-o", "site"], folder.path());
     assert!(site.status.success() && folder.path().join("site/index.html").exists(), "{site:?}");
+}
+
+/// What tells whose this machine is: its names, its users, its addresses.
+fn of_this_machine() -> Vec<String> {
+    let told = |program: &str, args: &[&str]| {
+        let output = Command::new(program).args(args).output();
+        output.map(|output| printed(&output)).unwrap_or_default()
+    };
+    let mut names: Vec<String> =
+        ["USER", "LOGNAME", "HOME", "HOSTNAME"].iter().filter_map(|name| std::env::var(name).ok()).collect();
+    for (program, args) in
+        [("uname", &["-n"][..]), ("hostname", &["-f"]), ("hostname", &["-I"]), ("id", &["-un"])]
+    {
+        names.extend(told(program, args).split_whitespace().map(str::to_owned));
+    }
+    names.extend(fs::read_to_string("/etc/machine-id").ok().map(|id| id.trim().to_owned()));
+    for card in fs::read_dir("/sys/class/net").into_iter().flatten().flatten() {
+        names.extend(fs::read_to_string(card.path().join("address")).ok().map(|mac| mac.trim().to_owned()));
+    }
+    names.push(env!("CARGO_TARGET_TMPDIR").to_owned());
+    // Words that every machine knows tell none.
+    let common = ["root", "/root", "localhost", "/", "00:00:00:00:00:00", "nobody", "ci"];
+    names.retain(|name| name.len() > 2 && !common.contains(&name.as_str()) && !name.starts_with("127."));
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The reports of a clone of this repository that nothing was done in; nothing where this is no clone itself.
+fn clean_clone(folder: &Path) -> Option<std::path::PathBuf> {
+    let git = |args: &[&str]| Command::new("git").args(args).current_dir(folder).output();
+    let root = env!("CARGO_MANIFEST_DIR");
+    let cloned = git(&["clone", "--quiet", "--shared", "--no-checkout", root, "clone"]);
+    if !cloned.is_ok_and(|output| output.status.success()) {
+        skipping::skipped("this is no clone of the repository, or git is missing", "run it in one");
+        return None;
+    }
+    let out = git(&["-C", "clone", "checkout", "--quiet", "HEAD", "--", "reports"]).unwrap();
+    assert!(out.status.success(), "{out:?}");
+    Some(folder.join("clone/reports"))
+}
+
+#[test]
+fn a_contribution_of_this_machine_tells_nothing_of_it_and_is_published_from_a_clean_clone() {
+    let folder = folder();
+    let node = "host-of-this-test.example";
+    let secrets = [of_this_machine(), vec![node.to_owned()]].concat();
+    let timers = ["monotonic", "realtime", "clock"];
+    let probe = ["probe", "--quick", "--quiet", "--trace", "run.trace", "-o", "told.json", "--node", node];
+    let probed = timermeter(&[&probe[..], &timers].concat(), folder.path());
+    assert!(matches!(probed.status.code(), Some(0 | 3)), "{probed:?}");
+    // The name was there before it was taken out.
+    assert!(fs::read_to_string(folder.path().join("told.json")).unwrap().contains(node));
+    let args = ["contribute", "--anonymise", "--from", "run.trace", "--output", "given.tar.gz"];
+    let told = timermeter(&args, folder.path());
+    assert!(told.status.success(), "{told:?}");
+    let Some(reports) = clean_clone(folder.path()) else { return };
+    let packed = fs::read(folder.path().join("given.tar.gz")).unwrap();
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice()));
+    let entries = archive.entries().unwrap().map(|entry| {
+        let mut entry = entry.unwrap();
+        assert!(entry.header().username().unwrap().is_none_or(str::is_empty), "who packed it");
+        let path = entry.path().unwrap().into_owned();
+        entry.unpack_in(&reports).unwrap();
+        reports.join(path)
+    });
+    let entries: Vec<std::path::PathBuf> = entries.collect();
+    assert_eq!(entries.len(), 4, "{entries:?}");
+    for path in &entries {
+        let content = fs::read(path).unwrap();
+        let content = if path.ends_with("run.trace") {
+            unpacked(&content)
+        } else {
+            String::from_utf8(content).unwrap()
+        };
+        for secret in &secrets {
+            assert!(!content.contains(secret), "{secret} in {}", path.display());
+            assert!(!path.strip_prefix(&reports).unwrap().to_string_lossy().contains(secret), "{secret}");
+        }
+    }
+    let report = entries.iter().find(|path| path.ends_with("report.json")).unwrap();
+    let checked = timermeter(&["validate", "--require-trace", "--", report.to_str().unwrap()], folder.path());
+    assert!(checked.status.success(), "{checked:?}");
+    let kept = timermeter(&["validate", "clone/reports"], folder.path());
+    assert!(kept.status.success(), "{kept:?}");
+    let site = timermeter(&["publish", "clone/reports", "-o", "site"], folder.path());
+    assert!(site.status.success(), "{site:?}");
+    let platform = report.strip_prefix(&reports).unwrap().iter().next().unwrap().to_string_lossy();
+    let index = fs::read_to_string(folder.path().join("site/index.html")).unwrap();
+    assert!(index.contains(platform.as_ref()), "{platform}");
+    for page in walk(&folder.path().join("site")) {
+        let content = String::from_utf8_lossy(&fs::read(&page).unwrap()).into_owned();
+        assert_eq!(secrets.iter().find(|secret| content.contains(*secret)), None, "{}", page.display());
+    }
 }
 
 /// A report whose times are all twice as long contradicts nothing but its trace.

@@ -76,35 +76,15 @@ impl TableFile {
         let kept = |field: &&&fields::Field| !(in_folders && field.in_path);
         let placed = choice.columns.iter().zip(places(&choice.columns)).filter(|(column, _)| kept(column));
         let columns = placed.map(|(column, place)| (place, column.kind)).collect();
-        let fields: Vec<Field> = choice
-            .columns
-            .iter()
-            .filter(kept)
-            .map(|column| Field::new(column.key, data_type(column.kind), true))
-            .collect();
+        let fields: Vec<Field> = choice.columns.iter().filter(kept).map(|column| typed(column)).collect();
         let schema = Arc::new(Schema::new(fields));
-        let told = [(KIND, kind_name(choice.kind).to_owned()), (VERSION, Tool::this().version)];
         let sink = match format {
-            FileFormat::Parquet => {
-                let told = told.map(|(key, value)| KeyValue::new(key.into(), value)).to_vec();
-                let properties = WriterProperties::builder()
-                    .set_compression(Compression::SNAPPY)
-                    // Row groups are small: figures of pages would be as large as what they spare.
-                    .set_statistics_enabled(EnabledStatistics::Chunk)
-                    .set_offset_index_disabled(true)
-                    .set_max_row_group_row_count(Some(ROW_GROUP))
-                    .set_created_by(format!("timermeter {}", Tool::this().version))
-                    .set_key_value_metadata(Some(told))
-                    .build();
-                // Parquet has names for all types that there are, so that Arrow's are not needed.
-                let options =
-                    ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
-                let writer = ArrowWriter::try_new_with_options(Vec::new(), schema.clone(), options)?;
-                Sink::Parquet(Box::new(writer))
-            }
+            FileFormat::Parquet => Sink::Parquet(Box::new(parquet(schema.clone(), kind_name(choice.kind))?)),
             FileFormat::Arrow => {
                 let mut writer = FileWriter::try_new(Vec::new(), &schema)?;
-                told.into_iter().for_each(|(key, value)| writer.write_metadata(key, value));
+                told(kind_name(choice.kind))
+                    .into_iter()
+                    .for_each(|(key, value)| writer.write_metadata(key, value));
                 Sink::Arrow(Box::new(writer))
             }
         };
@@ -151,6 +131,33 @@ impl TableFile {
             Sink::Arrow(writer) => writer.into_inner()?,
         })
     }
+}
+
+/// A Parquet file without rows.
+pub(super) fn parquet(schema: SchemaRef, kind: &str) -> Result<ArrowWriter<Vec<u8>>, FileError> {
+    let told = told(kind).map(|(key, value)| KeyValue::new(key.into(), value)).to_vec();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        // Row groups are small: figures of pages would be as large as what they spare.
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
+        .set_max_row_group_row_count(Some(ROW_GROUP))
+        .set_created_by(format!("timermeter {}", Tool::this().version))
+        .set_key_value_metadata(Some(told))
+        .build();
+    // Parquet has names for all types that there are, so that Arrow's are not needed.
+    let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+    Ok(ArrowWriter::try_new_with_options(Vec::new(), schema, options)?)
+}
+
+/// What a file says of itself.
+fn told(kind: &str) -> [(&'static str, String); 2] {
+    [(KIND, kind.to_owned()), (VERSION, Tool::this().version)]
+}
+
+/// A column as files have it.
+pub(super) fn typed(column: &fields::Field) -> Field {
+    Field::new(column.key, data_type(column.kind), true)
 }
 
 /// What a file calls what its rows are of.

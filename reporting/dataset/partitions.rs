@@ -55,6 +55,18 @@ pub enum DatasetError {
         /// What is there.
         path: PathBuf,
     },
+    /// It is not there.
+    #[error("there is no dataset '{}'; collect reports into it first", .path.display())]
+    Missing {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// Something lies among its parts that is none.
+    #[error("'{}' is no part of a dataset; put it elsewhere: what lies beside parts that become one would be lost", .path.display())]
+    Stray {
+        /// It.
+        path: PathBuf,
+    },
     /// Another process adds to it.
     #[error("another `timermeter collect` writes to '{}'; try again when it is done", .path.display())]
     Busy {
@@ -285,7 +297,7 @@ fn folder_of(sheet: &Sheet) -> PathBuf {
 }
 
 /// Whether nothing on the way from the dataset to one of its folders leads elsewhere.
-fn without_links(place: &Path, folder: &Path) -> Result<(), DatasetError> {
+pub(super) fn without_links(place: &Path, folder: &Path) -> Result<(), DatasetError> {
     let mut path = place.to_owned();
     for part in folder {
         path.push(part);
@@ -297,7 +309,7 @@ fn without_links(place: &Path, folder: &Path) -> Result<(), DatasetError> {
 }
 
 /// The lock of a dataset, which has to be one, or an empty folder.
-fn held(place: &Path) -> Result<File, DatasetError> {
+pub(super) fn held(place: &Path) -> Result<File, DatasetError> {
     let explained = |source| OutputError::explained(place, place, source);
     if !place.is_dir() {
         return Err(DatasetError::NoFolder { path: place.to_owned() });

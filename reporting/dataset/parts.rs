@@ -1,17 +1,23 @@
 //! The files of a dataset: which reports are in them already.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::metadata::ParquetMetaData;
 
 use super::file::{KIND, kind_name};
 use super::identity::Identity;
 use crate::fields::Kind;
+
+/// The column that tells whose a row is.
+const REPORT: &str = "report_id";
 
 /// Why what lies in a dataset cannot be added to.
 #[derive(Debug, thiserror::Error)]
@@ -34,12 +40,23 @@ pub enum PartError {
         /// What was to be added.
         wanted: &'static str,
     },
+    /// A column has another type in it than elsewhere.
+    #[error("column '{column}' of '{}' holds {found}, and {wanted} in other parts; put it elsewhere, and collect its reports again", .path.display())]
+    OtherType {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// What it holds.
+        found: String,
+        /// What it holds in others.
+        wanted: String,
+    },
 }
 
 /// The reports that the files in `folder` hold; none where there is no such folder.
 pub fn reports_in(folder: &Path, kind: Kind) -> Result<HashSet<Identity>, PartError> {
-    let unreadable =
-        |error: io::Error| PartError::Unreadable { path: folder.to_owned(), reason: error.to_string() };
+    let unreadable = |error: io::Error| unreadable(folder, error);
     let mut found = HashSet::new();
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -57,24 +74,48 @@ pub fn reports_in(folder: &Path, kind: Kind) -> Result<HashSet<Identity>, PartEr
 }
 
 fn add_reports_of(path: &Path, kind: Kind, found: &mut HashSet<Identity>) -> Result<(), PartError> {
-    let unreadable = |reason: String| PartError::Unreadable { path: path.to_owned(), reason };
-    let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
-    let reader =
-        ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| unreadable(error.to_string()))?;
-    let told = reader.metadata().file_metadata().key_value_metadata();
-    let holds = told.and_then(|told| told.iter().find(|entry| entry.key == KIND)?.value.clone());
-    let wanted = kind_name(kind);
-    if holds.as_deref() != Some(wanted) {
-        let found = holds.unwrap_or_else(|| "something that is not of timermeter".into());
-        return Err(PartError::OtherKind { path: path.to_owned(), found, wanted });
-    }
-    let ids = ProjectionMask::columns(reader.parquet_schema(), ["report_id"]);
-    let batches = reader.with_projection(ids).build().map_err(|error| unreadable(error.to_string()))?;
+    let reader = opened(path)?;
+    of_kind(path, reader.metadata(), kind)?;
+    let ids = ProjectionMask::columns(reader.parquet_schema(), [REPORT]);
+    let batches = reader.with_projection(ids).build().map_err(|error| unreadable(path, error))?;
     for batch in batches {
-        let batch = batch.map_err(|error| unreadable(error.to_string()))?;
-        let ids = batch.columns().first().and_then(|ids| ids.as_string_opt::<i32>());
-        let ids = ids.ok_or_else(|| unreadable("it has no column report_id".into()))?;
-        found.extend(ids.iter().flatten().filter_map(Identity::parse));
+        let batch = batch.map_err(|error| unreadable(path, error))?;
+        found.extend(ids_of(path, &batch)?.flatten());
     }
     Ok(())
+}
+
+/// A part, of which nothing but what it says of itself was read.
+pub fn opened(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, PartError> {
+    let file = File::open(path).map_err(|error| unreadable(path, error))?;
+    ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| unreadable(path, error))
+}
+
+pub fn unreadable(path: &Path, reason: impl Display) -> PartError {
+    PartError::Unreadable { path: path.to_owned(), reason: reason.to_string() }
+}
+
+/// What the rows of a part are of.
+pub fn kind_of(metadata: &ParquetMetaData) -> Option<&str> {
+    let told = metadata.file_metadata().key_value_metadata()?;
+    told.iter().find(|entry| entry.key == KIND)?.value.as_deref()
+}
+
+fn of_kind(path: &Path, metadata: &ParquetMetaData, kind: Kind) -> Result<(), PartError> {
+    let (found, wanted) = (kind_of(metadata), kind_name(kind));
+    if found == Some(wanted) {
+        return Ok(());
+    }
+    let found = found.unwrap_or("something that is not of timermeter").to_owned();
+    Err(PartError::OtherKind { path: path.to_owned(), found, wanted })
+}
+
+/// The report of each row.
+pub fn ids_of<'a>(
+    path: &Path,
+    batch: &'a RecordBatch,
+) -> Result<impl Iterator<Item = Option<Identity>> + use<'a>, PartError> {
+    let ids = batch.column_by_name(REPORT).and_then(|ids| ids.as_string_opt::<i32>());
+    let ids = ids.ok_or_else(|| unreadable(path, format!("it has no column {REPORT}")))?;
+    Ok(ids.iter().map(|id| id.and_then(Identity::parse)))
 }

@@ -10,6 +10,7 @@ pub mod random_effects;
 mod robust;
 pub mod roll;
 pub mod strays;
+pub mod trend;
 
 #[cfg(test)]
 mod tests;

@@ -51,6 +51,9 @@ struct Page<'a> {
     matrices: Vec<Matrix>,
     reports: Vec<ReportView>,
     nodes: Vec<NodeView>,
+    /// All pages of the list of nodes, and which of them this is, from 1.
+    pages: Vec<ListPage>,
+    here: usize,
     list: Vec<Entry>,
     /// Whether the list says what each report comes down to, and so stands first.
     is_verdicts: bool,
@@ -75,6 +78,15 @@ struct Entry {
     about: String,
     /// What it comes down to, in a sentence.
     says: Option<String>,
+}
+
+/// A page of a list that is too long for one.
+#[derive(Clone)]
+struct ListPage {
+    href: String,
+    /// The first name on it, and the last.
+    first: String,
+    last: String,
 }
 
 /// What a column means.
@@ -195,6 +207,8 @@ impl Page<'_> {
             matrices: Vec::new(),
             reports: Vec::new(),
             nodes: Vec::new(),
+            pages: Vec::new(),
+            here: 1,
             list: Vec::new(),
             is_verdicts: false,
             left_out: &[],

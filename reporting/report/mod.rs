@@ -38,7 +38,7 @@ pub use baseline::{Baselines, Unresolved, home, is_name};
 pub use collection::{Collection, Kept, files};
 pub use fact::Fact;
 pub use format::{Format, UnknownEnding};
-pub use muster::Muster;
+pub use muster::{Muster, Mustering};
 pub use node::{called, node};
 pub use output::{OutputError, OutputFile, WholeFile, is_standard};
 pub use range::{Impossible, impossible};

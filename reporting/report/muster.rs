@@ -1,5 +1,6 @@
 //! The nodes of a fleet, as its reports tell of them: each once, by its last report.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::waits::usual_lateness;
@@ -46,5 +47,49 @@ impl Muster {
         let (paths, mut nodes): (Vec<PathBuf>, Vec<Node>) = roll.nodes.iter().filter_map(named).unzip();
         let timers = timers.settle(&mut nodes);
         Self { nodes, paths, timers, reports, refused: found.refused, roll }
+    }
+}
+
+/// Nodes whose reports lie elsewhere and come one by one.
+#[derive(Debug, Default)]
+pub struct Mustering {
+    /// The nodes that are wanted, by the places of their reports among all.
+    names: HashMap<usize, String>,
+    files: Vec<String>,
+    found: Vec<(usize, Node)>,
+    timers: Names,
+    roll: Roll,
+}
+
+impl Mustering {
+    /// Of all reports that there are.
+    #[must_use]
+    pub fn of(called: &[Called]) -> Self {
+        let roll = Roll::of(called);
+        let names = roll.nodes.iter().cloned().collect();
+        let files = called.iter().map(|called| called.file.clone()).collect();
+        Self { names, files, roll, ..Self::default() }
+    }
+
+    /// The places of the reports that are wanted: the last one of each node.
+    pub fn wanted(&self) -> impl Iterator<Item = usize> {
+        self.names.keys().copied()
+    }
+
+    /// Adds the report at a place.
+    pub fn push(&mut self, at: usize, report: &Report) {
+        if let Some(name) = self.names.get(&at) {
+            self.found.push((at, Node::of(name, report, &usual_lateness(report), &self.timers)));
+        }
+    }
+
+    /// The nodes.
+    #[must_use]
+    pub fn nodes(mut self) -> Muster {
+        self.found.sort_by(|(_, one), (_, other)| one.name.cmp(&other.name));
+        let paths = self.found.iter().map(|(at, _)| PathBuf::from(&self.files[*at])).collect();
+        let mut nodes: Vec<Node> = self.found.into_iter().map(|(_, node)| node).collect();
+        let timers = self.timers.settle(&mut nodes);
+        Muster { nodes, paths, timers, reports: self.files.len(), refused: Vec::new(), roll: self.roll }
     }
 }

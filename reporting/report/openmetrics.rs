@@ -106,7 +106,8 @@ impl Metrics {
 }
 
 /// Labels as they are written, harmless and of bounded length.
-fn labels(of: &[(&str, &str)]) -> String {
+#[must_use]
+pub fn labels(of: &[(&str, &str)]) -> String {
     let written = of.iter().map(|(name, value)| {
         let value = clipped(&plain(value), LONGEST).replace('\\', "\\\\").replace('"', "\\\"");
         format!("{name}=\"{value}\"")

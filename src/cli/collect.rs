@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use super::CompareFormat;
 use crate::fields::Kind;
 
 pub(super) const EXAMPLES: &str = "\
@@ -12,13 +11,14 @@ Examples:
   timermeter collect RUN --output fleet                 a folder of reports
   parallel ssh {} timermeter probe --quiet --node {} --format json :::: NODES | timermeter collect - --output fleet
   timermeter collect RUN --kind waits --output fleet-waits
+  timermeter collect --compact --output fleet           one part of many, once a day
   duckdb -c \"SELECT host, cost_ns FROM 'fleet/**/*.parquet' WHERE timer = 'monotonic'\"";
 
 /// Arguments of `collect`.
 #[derive(Clone, Debug, Args)]
 pub struct CollectArgs {
     /// Reports (.json), folders of them, and `-`, which is any number of reports one after the other
-    #[arg(value_name = "REPORT", required = true)]
+    #[arg(value_name = "REPORT", required_unless_present = "compact")]
     pub reports: Vec<PathBuf>,
     /// The dataset, a folder: made, or added to; a report that it holds is not added again
     #[arg(long, short, value_name = "DATASET")]
@@ -26,17 +26,21 @@ pub struct CollectArgs {
     /// What the rows are of; each kind is a dataset of its own
     #[arg(long, value_enum, default_value_t)]
     pub kind: Kind,
+    /// Then make one part of the parts of each partition, all with the same columns; without REPORT do only that
+    #[arg(long)]
+    pub compact: bool,
 }
 
 pub(super) const FLEET_EXAMPLES: &str = "\
 Examples:
   timermeter fleet RUN                                  who stands out, each thing once
+  timermeter fleet RUN --format openmetrics             for alerts: deploy/prometheus
   timermeter fleet RUN --format json | jq -r '.findings[] | \"\\(.kind): \\(.what): \\(.nodes | length)\"'";
 
 /// Arguments of `fleet`.
 #[derive(Clone, Debug, Args)]
 pub struct FleetArgs {
-    /// The folder of reports
+    /// The folder of reports, or a dataset that `collect` made
     #[arg(value_name = "RUN")]
     pub folder: PathBuf,
     /// Tell all that stands out, and not only the first twenty things
@@ -44,5 +48,19 @@ pub struct FleetArgs {
     pub all: bool,
     /// Format on standard output
     #[arg(long, short, value_enum, default_value_t)]
-    pub format: CompareFormat,
+    pub format: FleetFormat,
+}
+
+/// The formats of what stands out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum FleetFormat {
+    /// For people
+    #[default]
+    Table,
+    /// Everything
+    Json,
+    /// For a page
+    Markdown,
+    /// Metrics, for alerts
+    Openmetrics,
 }

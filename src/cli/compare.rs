@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::Since;
 use crate::comparison::Condition;
 
 /// What the help of `compare` ends with.
@@ -14,6 +15,7 @@ Examples:
   timermeter compare before/ -- after/  folders of runs of one machine
   timermeter compare old.json new.json --history kept/  and what its other runs differ by
   timermeter compare before/ after/     two fleets: folders with a report a node
+  timermeter compare RUNS --since 30d   a fleet over time: a folder of reports, or a dataset
   timermeter compare reports new.json --fail-if 'cost[monotonic*]>10%'
   timermeter compare last.json new.json --same-cpu --fail-if 'cost>5%'  as a gate
   timermeter compare before             a baseline, with this machine as it is now
@@ -37,6 +39,11 @@ pub struct CompareArgs {
     /// against. With ten of them one run a side finds what it takes five a side to find else. Those that are on a side count there
     #[arg(long, value_name = "REPORT", num_args = 1..)]
     pub history: Vec<PathBuf>,
+    /// Compare the reports of one folder, or of a dataset, that were made before this time with those since: of each node the last before with the
+    /// last since, as two folders are compared; and tell what nodes and groups cost over time. So long ago, or a day or moment in UTC, as in
+    /// 30d, 2026-11-01 or 2026-11-01T06:00:00Z
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["new", "history", "same_cpu"], value_parser = super::values::since)]
+    pub since: Option<Since>,
     /// End with status 3 when this holds of a difference that is more than noise and large enough to matter (0.5 % of
     /// a cost or an accuracy, 0.1 % of a Quality), and with 4 when it cannot be told, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', 'accuracy>0ns', 'spread<-0.05', or when 'lost>0' (timers without figures now) or 'trust<0' (a timer fails a question of
     /// trust that it did not fail; 'trust[monotonic*]<0' for some) (repeatable)
@@ -57,7 +64,7 @@ impl CompareArgs {
     /// Whether this machine is probed to be compared.
     #[must_use]
     pub fn probes(&self) -> bool {
-        self.reports.len() == 1 && self.new.is_empty()
+        self.reports.len() == 1 && self.new.is_empty() && self.since.is_none()
     }
 }
 

@@ -3,6 +3,8 @@
 mod fleet;
 mod gate;
 mod runs;
+mod since;
+mod trend;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -68,6 +70,9 @@ fn compared(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandE
     if !args.new.is_empty() {
         let new = args.new.iter().map(|word| resolve(word)).collect::<Result<Vec<_>, _>>()?;
         return runs::run(args, [&reports, &new], &history, output);
+    }
+    if let Some(since) = args.since {
+        return since::run(args, &reports, since, output);
     }
     match reports.as_slice() {
         [old, new] if !history.is_empty() && !old.is_dir() && !new.is_dir() => {

@@ -1,15 +1,17 @@
 //! `fleet`: what stands out of the reports of a fleet.
 
 use std::io::Write;
+use std::time::UNIX_EPOCH;
 
 use serde_json::{Value, json};
 
-use super::{CommandError, pretty, tell, tell_refused, terminal_style, unnamed};
-use crate::cli::{CompareFormat, FleetArgs};
+use super::{CommandError, columns, pretty, tell, tell_refused, terminal_style, unnamed};
+use crate::cli::{FleetArgs, FleetFormat};
 use crate::fleet::findings::{Finding, MOST, findings, in_a_line, times};
 use crate::fleet::groups::{Group, groups};
 use crate::fleet::outliers::{Outliers, outliers};
 use crate::report::Muster;
+use crate::report::openmetrics::{Metrics, labels};
 use crate::table::{Column, Format, Table, escape_markdown as escape};
 use crate::text::{and_more, clipped, counted, hang, plain};
 
@@ -30,7 +32,10 @@ struct Judged {
 /// # Errors
 /// When none could be read, or the output cannot be written.
 pub fn run(args: &FleetArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let muster = Muster::read(&args.folder, || ());
+    let muster = match columns::muster(&args.folder) {
+        Some(muster) => muster?,
+        None => Muster::read(&args.folder, || ()),
+    };
     let complete = tell_refused(&muster.refused, muster.reports)?;
     if muster.roll.unnamed > 0 {
         tell(&unnamed(muster.roll.unnamed, muster.reports));
@@ -40,9 +45,10 @@ pub fn run(args: &FleetArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let findings = findings(&muster.nodes, &groups, &outliers, &muster.timers);
     let judged = Judged { muster, groups, outliers, findings };
     match args.format {
-        CompareFormat::Json => writeln!(output, "{}", pretty(&judged.as_json())?)?,
-        CompareFormat::Table => judged.on_terminal(args.all, output)?,
-        CompareFormat::Markdown => judged.as_markdown(args.all, output)?,
+        FleetFormat::Json => writeln!(output, "{}", pretty(&judged.as_json())?)?,
+        FleetFormat::Table => judged.on_terminal(args.all, output)?,
+        FleetFormat::Markdown => judged.as_markdown(args.all, output)?,
+        FleetFormat::Openmetrics => write!(output, "{}", judged.as_metrics())?,
     }
     output.flush()?;
     Ok(complete && judged.findings.is_empty())
@@ -147,6 +153,36 @@ impl Judged {
 
     fn odd_of(&self, group: usize) -> usize {
         self.outliers.nodes.iter().filter(|outlier| outlier.group == group).count()
+    }
+
+    /// For alerts: what stands out and on how many nodes, each node that does, and when that was judged.
+    fn as_metrics(&self) -> String {
+        let mut metrics = Metrics::default();
+        let known = |count: usize| Some(count as f64);
+        let judged = timers::date().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs() as f64);
+        let about = "When the fleet was judged, in seconds since 1970.";
+        metrics.gauge("timermeter_fleet_judged_timestamp_seconds", about, "", judged);
+        let nodes = self.muster.nodes.len();
+        metrics.gauge("timermeter_fleet_nodes", "Nodes that were judged.", "", known(nodes));
+        metrics.gauge("timermeter_fleet_groups", "Groups that agree.", "", known(self.groups.len()));
+        let about = "Nodes whose steps and costs were not judged, as their groups are too small.";
+        metrics.gauge("timermeter_fleet_unjudged", about, "", known(self.outliers.unjudged));
+        for finding in &self.findings {
+            // Groups are numbered by their size, which changes; what they have in common stays.
+            let machine = finding.group.map(|group| in_a_line(&self.groups[group].machine));
+            let group = machine.unwrap_or_default();
+            let of = [("kind", finding.kind.in_words()), ("what", &finding.what), ("group", &group)];
+            let about = "Nodes of which something stands out; all of a group where that is named.";
+            metrics.gauge("timermeter_fleet_finding_nodes", about, &labels(&of), known(finding.nodes.len()));
+        }
+        for outlier in &self.outliers.nodes {
+            let Some(reason) = outlier.reasons.first() else { continue };
+            let name = self.name(outlier.node);
+            let of = [("node", name.as_str()), ("kind", reason.kind.in_words()), ("what", &reason.brief)];
+            let about = "1 for each node that stands out, with its gravest reason.";
+            metrics.gauge("timermeter_fleet_odd", about, &labels(&of), Some(1.0));
+        }
+        metrics.text()
     }
 
     fn as_json(&self) -> Value {

@@ -158,6 +158,46 @@ fn what_cannot_be_compared_is_refused() {
     assert_eq!(folder.names(), ["empty", "fleet"].map(Into::<std::ffi::OsString>::into));
 }
 
+/// The judge ends with 3 where something stands out, and with 0 where nothing does.
+#[test]
+fn the_judge_of_a_fleet_says_by_its_status_whether_something_stands_out() {
+    let folder = Folder::new();
+    let [before, after] = fleet(&folder, "5");
+    let truth: Value =
+        serde_json::from_str(&fs::read_to_string(folder.file("fleet/truth.json")).unwrap()).unwrap();
+    let judged = json(&timermeter(&["fleet", &after, "--format", "json"]).code(3));
+    let findings = judged["findings"].as_array().unwrap();
+    assert!(!findings.is_empty());
+    let found: Vec<&str> = names(&judged["odd"]);
+    let is_sound = |node: &&Value| {
+        let faults = ["fell", "drifts", "lacks", "offset_ns"];
+        faults.iter().all(|fault| node[fault].is_null()) && node["restless"] == false
+    };
+    let nodes = truth["nodes"].as_array().unwrap();
+    let name = |node: &Value| node["name"].as_str().unwrap().to_owned();
+    for node in nodes.iter().filter(|node| !node["fell"].is_null()) {
+        assert!(found.contains(&name(node).as_str()), "{node}");
+    }
+    let text = printed(&timermeter(&["fleet", &after]).code(3));
+    assert!(text.contains("clock source, 1 node: `hpet`"), "{text}");
+    // Without the nodes that have a fault.
+    for node in nodes.iter().filter(|node| !is_sound(node)) {
+        fs::remove_file(Path::new(&before).join(name(node) + ".json")).unwrap();
+    }
+    let judged = json(&timermeter(&["fleet", &before, "--format", "json"]).success());
+    assert!(judged["nodes"].as_u64().unwrap() > 40, "{judged}");
+    assert_eq!(
+        (&judged["findings"], &judged["odd"]),
+        (&Value::from(Vec::<Value>::new()), &Value::from(Vec::<Value>::new()))
+    );
+    timermeter(&["fleet", &before]).success().stdout(contains("nothing stands out"));
+    // What cannot be read is told, and is no finding.
+    fs::write(Path::new(&before).join("cut.json"), "{").unwrap();
+    let judged =
+        json(&timermeter(&["fleet", &before, "--format", "json"]).code(3).stderr(contains("cut.json")));
+    assert_eq!(judged["findings"].as_array().map(Vec::len), Some(0));
+}
+
 #[test]
 fn screens_of_fleets_fit_the_terminal() {
     let folder = Folder::new();

@@ -21,6 +21,7 @@ mod measuring;
 mod reports;
 mod runtimes;
 mod screens;
+mod since;
 #[cfg(target_os = "linux")]
 mod sources;
 mod streams;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::{ROOT, skipping};
+use super::{ROOT, skipping, timermeter};
 
 /// Where `.ci/run` installs it.
 const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/python");
@@ -51,7 +51,8 @@ impl Answer {
     }
 }
 
-fn python(script: &str) -> Command {
+/// Python with what is installed for tests.
+pub fn python(script: &str) -> Command {
     let mut command = Command::new("python3");
     command.args(["-c", script]).env("PYTHONPATH", PACKAGES);
     command
@@ -60,12 +61,18 @@ fn python(script: &str) -> Command {
 /// Whether it is installed; if not, the test that asks is skipped.
 #[track_caller]
 pub fn is_missing() -> bool {
-    if python("import duckdb").output().is_ok_and(|output| output.status.success()) {
+    lacks("duckdb")
+}
+
+/// Whether Python lacks a package; then the test that asks is skipped.
+#[track_caller]
+pub fn lacks(package: &str) -> bool {
+    if python(&format!("import {package}")).output().is_ok_and(|output| output.status.success()) {
         return false;
     }
     skipping::not_installed(
-        "`python3` has no duckdb",
-        "python3 -m pip install --target target/python duckdb",
+        format!("`python3` has no {package}"),
+        &format!("python3 -m pip install --target target/python {package}"),
     );
     true
 }
@@ -103,8 +110,11 @@ pub fn asked(folder: &Path, questions: &[&str]) -> Vec<Answer> {
     answers.iter().map(answer).collect()
 }
 
-/// Asks all questions of deploy/sql.
+/// Asks all questions of deploy/sql, of which one reads what `fleet` judges.
 pub fn all_asked(folder: &Path) -> Vec<Answer> {
+    let judged = timermeter(folder, &["fleet", "fleet", "--format", "json"]);
+    assert!(matches!(judged.status.code(), Some(0 | 3)), "{judged:?}");
+    fs::write(folder.join("judged.json"), judged.stdout).unwrap();
     let texts: Vec<String> = questions().iter().map(|path| fs::read_to_string(path).unwrap()).collect();
     asked(folder, &texts.iter().map(String::as_str).collect::<Vec<_>>())
 }

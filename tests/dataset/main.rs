@@ -2,6 +2,7 @@
 //! docs/dataset.md is held to all of that; `TIMERMETER_UPDATE=1` writes it anew.
 
 mod collecting;
+mod compacting;
 mod documented;
 mod duckdb;
 mod fleet;

@@ -92,9 +92,9 @@ case " $* " in *" --save "*) mkdir -p "$4/p/d" && cp '{REPORT}' "$4/p/d/report.j
     }
 }
 
-/// A line of a script that writes down what it was handed.
+/// A line of a script that writes down what it was handed, at once: several run side by side.
 fn said(program: &str) -> String {
-    format!(r#"for word; do printf '<%s>\n' "$word"; done >>"$STAGE/{program}.said""#)
+    format!(r#"printf '<%s>\n' "$@" >>"$STAGE/{program}.said""#)
 }
 
 #[track_caller]

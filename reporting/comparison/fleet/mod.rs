@@ -6,6 +6,7 @@ mod nodes;
 mod parts;
 mod rows;
 mod shown;
+mod since;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ pub use shown::{render_markdown, render_table};
 
 pub use nodes::Aside;
 pub use parts::PartChange;
+pub use since::{Chosen, ComparedSince, Moment, NoSides, Sides, SinceRead, dated, name};
 
 use nodes::Fleets;
 
@@ -67,6 +69,9 @@ pub struct UnlikeNode {
 pub struct FleetComparison {
     /// Who was compared.
     pub nodes: Nodes,
+    /// From when on reports are the new ones, where that parts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
     /// Where costs changed: parts of the fleet, the clearest first, then all other nodes.
     #[serde(rename = "where")]
     pub parts: Vec<PartChange>,
@@ -153,6 +158,7 @@ impl FleetComparison {
                 only_old: fleets.only_old.len(),
                 only_new: fleets.only_new.len(),
             },
+            since: None,
             parts: parts::changes(fleets),
             platform,
             figures,

@@ -46,6 +46,18 @@ impl Node {
     pub fn row(&self, timer: usize) -> Option<&Row> {
         self.rows.binary_search_by_key(&timer, |row| row.timer).ok().map(|at| &self.rows[at])
     }
+
+    /// The same under a name.
+    pub fn called(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+
+    /// What its timers cost.
+    pub fn costs(&self) -> Vec<(usize, f64)> {
+        let at = Quantity::of_clocks().into_iter().position(|quantity| quantity == Quantity::COST);
+        let cost = |row: &Row| Some((row.timer, row.figures[at?]?.value));
+        self.rows.iter().filter_map(cost).collect()
+    }
 }
 
 /// Two folders of reports.
@@ -77,7 +89,7 @@ pub struct Aside {
 
 /// What several reports have alike, so that it is kept once.
 #[derive(Default)]
-struct Known {
+pub(super) struct Known {
     /// Ids of timers.
     timers: Mutex<IndexSet<String>>,
     /// Machines and settings, by what is compared of them.
@@ -92,17 +104,26 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The reports of a folder, and what tells them apart.
 type Folder = (Vec<Called>, Vec<Node>);
 
+/// All reports of a folder, with what several have alike, and what could not be read.
+pub(super) fn whole(folder: &Path) -> (Vec<Called>, Vec<Node>, Known, Vec<ReadError>) {
+    let known = Known::default();
+    let ((called, nodes), refused) = read(folder, &known);
+    (called, nodes, known, refused)
+}
+
+fn read(folder: &Path, known: &Known) -> (Folder, Vec<ReadError>) {
+    let collection = Collection::read(&[folder], |path, report: Report| {
+        (called(&report, path, folder), kept(report, known))
+    });
+    let nodes = collection.reports.into_iter().map(|Kept { content, .. }| content).unzip();
+    (nodes, collection.refused)
+}
+
 impl Fleets {
     /// Reads both folders, and says what could not be read of either.
     pub fn read(old: &Path, new: &Path) -> (Self, [Vec<ReadError>; 2]) {
         let known = Known::default();
-        let [(old, old_refused), (new, new_refused)] = [old, new].map(|folder| {
-            let collection = Collection::read(&[folder], |path, report: Report| {
-                (called(&report, path, folder), kept(report, &known))
-            });
-            let nodes = collection.reports.into_iter().map(|Kept { content, .. }| content).unzip();
-            (nodes, collection.refused)
-        });
+        let [(old, old_refused), (new, new_refused)] = [old, new].map(|folder| read(folder, &known));
         (Self::of(old, new, known), [old_refused, new_refused])
     }
 
@@ -135,7 +156,24 @@ impl Fleets {
             shared: rolls.iter().flat_map(|roll| roll.shared.iter().cloned()).collect(),
         };
         let [old_roll, new_roll] = rolls;
-        let (old, new) = (named(old.1, old_roll), named(new.1, new_roll));
+        Self::joined(named(old.1, old_roll.nodes), named(new.1, new_roll.nodes), aside, known)
+    }
+
+    /// Reports of which those of either side were chosen, by their places.
+    pub fn chosen(nodes: Vec<Node>, sides: [Vec<(usize, String)>; 2], aside: Aside, known: Known) -> Self {
+        let [old, new] = sides;
+        let since = new.iter().map(|(at, _)| *at).collect::<BTreeSet<_>>();
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for (at, node) in nodes.into_iter().enumerate() {
+            let (mine, other) = if since.contains(&at) { (Some(node), None) } else { (None, Some(node)) };
+            after.push(mine);
+            before.push(other);
+        }
+        Self::joined(taken(before, old), taken(after, new), aside, known)
+    }
+
+    /// Nodes of either side.
+    pub fn joined(old: Vec<Node>, new: Vec<Node>, aside: Aside, known: Known) -> Self {
         let places: HashMap<&str, usize> =
             new.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
         let (mut both, mut only_old) = (Vec::new(), Vec::new());
@@ -155,10 +193,13 @@ impl Fleets {
 }
 
 /// The last report of each node, by its name.
-fn named(reports: Vec<Node>, roll: Roll) -> Vec<Node> {
-    let mut reports: Vec<Option<Node>> = reports.into_iter().map(Some).collect();
+fn named(reports: Vec<Node>, nodes: Vec<(usize, String)>) -> Vec<Node> {
+    taken(reports.into_iter().map(Some).collect(), nodes)
+}
+
+fn taken(mut reports: Vec<Option<Node>>, nodes: Vec<(usize, String)>) -> Vec<Node> {
     let node = |(at, name): (usize, String)| Some(Node { name, ..reports.get_mut(at)?.take()? });
-    roll.nodes.into_iter().filter_map(node).collect()
+    nodes.into_iter().filter_map(node).collect()
 }
 
 /// Whether a node is another machine now, as far as its reports tell.
@@ -168,7 +209,7 @@ fn is_other(old: &Node, new: &Node) -> bool {
 }
 
 /// What is kept of a report.
-fn kept(report: Report, known: &Known) -> Node {
+pub(super) fn kept(report: Report, known: &Known) -> Node {
     let mut timers = locked(&known.timers);
     let row = |row: &TimerRow| {
         let figures = Quantity::of_clocks().map(|quantity| quantity.slewed(row));

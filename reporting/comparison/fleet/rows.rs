@@ -88,14 +88,24 @@ fn scatter(figure: &FleetFigure) -> String {
 /// Who was compared.
 pub(super) fn nodes(comparison: &FleetComparison) -> String {
     let nodes = comparison.nodes;
-    let mut told = format!("{} in both folders, compared each with itself", counted(nodes.both, "node"));
-    for (count, which) in [(nodes.only_old, "old"), (nodes.only_new, "new")] {
+    let both = counted(nodes.both, "node");
+    let (mut told, only) = match &comparison.since {
+        None => (
+            format!("{both} in both folders, compared each with itself"),
+            ["in the old one only", "in the new one only"],
+        ),
+        Some(since) => (
+            format!("{both} before {since} and since, compared each with itself"),
+            ["before only", "since only"],
+        ),
+    };
+    for (count, which) in [nodes.only_old, nodes.only_new].into_iter().zip(only) {
         if count > 0 {
-            told += &format!("; {count} in the {which} one only");
+            told += &format!("; {count} {which}");
         }
     }
     if comparison.figures.iter().any(|figure| figure.design == Design::TwoSamples) {
-        told += "; as few are in both, those of one folder are compared with others of the other one, whose machines may differ";
+        told += "; as few are in both, those of one side are compared with others of the other one, whose machines may differ";
     }
     told
 }

@@ -11,14 +11,16 @@ use crate::fleet::groups::groups;
 use crate::fleet::outliers::outliers;
 use crate::fleet::roll::Roll;
 use crate::model::Report;
-use crate::page::fleet::{Fleet, FleetView, GroupPage, MOST_GROUPS, in_a_line, matrices};
-use crate::page::{Entry, OF_NODES, Page};
+use crate::page::fleet::{Fleet, FleetView, GroupPage, MOST_GROUPS, NodeView, in_a_line, matrices};
+use crate::page::{Entry, ListPage, OF_NODES, Page};
 use crate::parallel;
 use crate::report::{Collection, Muster, ReadError};
 use crate::text::{clipped, counted};
 
 /// The list of all nodes.
 const ALL: &str = "nodes.html";
+/// Nodes of a page of a list: half a kilobyte each, twice that where their files have long names.
+const ON_A_PAGE: usize = 1_000;
 /// Longest path that is shown.
 const LONGEST: usize = 300;
 
@@ -114,13 +116,39 @@ fn index(
         )
     };
     super::write(&page, site, "index.html")?;
-    let all = Page {
+    let all = || Page {
         home: Some("index.html".to_owned()),
         filter: &OF_NODES,
-        nodes: fleet.list("", |_| true),
         ..Page::new("All reports".to_owned(), "Each with its group, and whether it stands out.".to_owned())
     };
-    super::write(&all, site, ALL)
+    in_pages(fleet.list("", |_| true), site, ALL, |_| all())
+}
+
+/// Writes the pages of a list of nodes, the first of them as `name`, those after it as in `nodes-2.html`. `page` makes the page of a
+/// number but for its list.
+fn in_pages<'a>(
+    nodes: Vec<NodeView>,
+    site: &Path,
+    name: &str,
+    page: impl Fn(usize) -> Page<'a>,
+) -> Result<(), SiteError> {
+    let stem = name.strip_suffix(".html").unwrap_or(name);
+    let called =
+        |number: usize| if number == 0 { name.to_owned() } else { format!("{stem}-{}.html", number + 1) };
+    let mut nodes = nodes.into_iter();
+    let parts = iter::from_fn(|| Some(nodes.by_ref().take(ON_A_PAGE).collect::<Vec<_>>()));
+    let parts: Vec<Vec<NodeView>> = parts.take_while(|part| !part.is_empty()).collect();
+    let links = parts.iter().enumerate().map(|(number, part)| {
+        let name = |node: Option<&NodeView>| node.map(|node| node.name.clone()).unwrap_or_default();
+        let href = called(number).rsplit('/').next().unwrap_or_default().to_owned();
+        ListPage { href, first: name(part.first()), last: name(part.last()) }
+    });
+    let links: Vec<ListPage> = links.collect();
+    for (number, nodes) in parts.into_iter().enumerate() {
+        let page = Page { nodes, pages: links.clone(), here: number + 1, ..page(number) };
+        super::write(&page, site, &called(number))?;
+    }
+    Ok(())
 }
 
 /// What makes the nodes others than the reports.
@@ -153,14 +181,13 @@ fn group_pages(fleet: &Fleet, site: &Path) -> Result<(), SiteError> {
     let written = parallel::numbered(fleet.groups.len().min(MOST_GROUPS), |at| {
         let group = &fleet.groups[at];
         let is_member = |node: usize| group.members.binary_search(&node).is_ok();
-        let page = Page {
+        let page = |number: usize| Page {
             home: Some("../index.html".to_owned()),
             filter: &OF_NODES,
-            group: Some(GroupPage::of(fleet, at)),
-            nodes: fleet.list("../", is_member),
+            group: (number == 0).then(|| GroupPage::of(fleet, at)),
             ..Page::new(format!("Group {}", at + 1), in_a_line(&group.machine))
         };
-        super::write(&page, site, &format!("groups/{}.html", at + 1))
+        in_pages(fleet.list("../", is_member), site, &format!("groups/{}.html", at + 1), page)
     });
     written.into_iter().collect()
 }

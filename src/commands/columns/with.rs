@@ -1,16 +1,23 @@
 //! Reports in typed columns: as one file, or as a dataset.
 
+use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
+use super::is_dataset;
 use crate::cli::{CollectArgs, ColumnFormat, TableArgs};
 use crate::commands::{CommandError, failed, tell, tell_refused, unnamed};
-use crate::dataset::{Added, Batch, Choice, Dataset, FileFormat, Sheet, TableFile, columns, each_batch};
+use crate::comparison::fleet::{Chosen, ComparedSince, Moment, Sides, dated, name};
+use crate::dataset::{
+    Added, Batch, Choice, Collected, Compacted, Dataset, FileFormat, Sheet, TableFile, columns, compact,
+    each_batch,
+};
 use crate::fields::Kind;
+use crate::fleet::trend::{Run, trends};
 use crate::page::site::WholeTable;
-use crate::report::{ReadError, WholeFile, is_standard};
+use crate::report::{Muster, Mustering, ReadError, WholeFile, is_standard};
 use crate::tabulation::Layout;
 use crate::text::{and_more, counted};
 
@@ -121,8 +128,40 @@ fn write_all_clocks(reports: &Path, to: &Path) -> Result<(), CommandError> {
     file.finish().map_err(failed)
 }
 
-/// Adds all reports to a dataset.
+/// Adds all reports to a dataset, and makes one part of many where that is asked for.
 pub fn collect(args: &CollectArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    let complete = args.reports.is_empty() || add(args, output)?;
+    // Without a row of its kind there is none yet.
+    if args.compact && (args.reports.is_empty() || args.output.exists()) {
+        one_part(&args.output, output)?;
+    }
+    Ok(complete)
+}
+
+/// Makes one part of the parts of each partition.
+fn one_part(place: &Path, output: &mut dyn Write) -> Result<(), CommandError> {
+    let Compacted { partitions, parts, rows, twice, at_once } = compact(place).map_err(failed)?;
+    if twice > 0 {
+        tell(&format!(
+            "{} left out, which two parts held: compacting was interrupted before",
+            counted(twice, "row")
+        ));
+    }
+    if partitions > 0 && !at_once {
+        tell(&"this file system cannot exchange folders: for a moment rows were there twice");
+    }
+    let of = counted(partitions, "partition");
+    writeln!(
+        output,
+        "{}: {} of {of} made one each, {}",
+        place.display(),
+        counted(parts, "part"),
+        counted(rows, "row")
+    )?;
+    Ok(())
+}
+
+fn add(args: &CollectArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let choice = Choice { kind: args.kind, columns: columns(args.kind), all: true };
     let mut dataset = Dataset::prepare(&args.output, &choice).map_err(failed)?;
     let mut tally = Tally::default();
@@ -167,4 +206,44 @@ fn tell_added(added: &Added, kind: Kind) {
             "several machines have one name, and all of them were added; the file tells them apart: {names}"
         ));
     }
+}
+
+/// The dataset `place` before and since an instant, how many of its reports tell no time, and what nodes cost over time; nothing where it is no
+/// dataset.
+pub fn since(place: &Path, since: &Moment) -> Option<Result<ComparedSince, CommandError>> {
+    is_dataset(place).then(|| {
+        let untold = |error: &dyn std::fmt::Display| CommandError::Untold(error.to_string());
+        let collected = Collected::read(place).map_err(|error| untold(&error))?;
+        let sides = Sides::of(&collected.called, since).map_err(|error| untold(&error))?;
+        let runs = collected.called.iter().zip(&collected.costs).filter_map(|(called, costs)| {
+            let node = name(called, &sides.aside);
+            Some(Run { node, group: &called.platform, at: dated(called)?, costs })
+        });
+        let trends = trends(&runs.collect::<Vec<_>>(), since.at);
+        let [old, new] = &sides.chosen;
+        let of = |nodes: &[(usize, String)], side: usize| {
+            nodes.iter().map(|(at, name)| (*at, (side, name.clone()))).collect::<Vec<_>>()
+        };
+        let mut names: HashMap<usize, (usize, String)> = of(old, 0).into_iter().chain(of(new, 1)).collect();
+        let mut chosen = Chosen::default();
+        let wanted: Vec<usize> = names.keys().copied().collect();
+        let taken = collected.each_report(wanted.into_iter(), |at, report| {
+            if let Some((side, name)) = names.remove(&at) {
+                chosen.push(side, name, report);
+            }
+        });
+        taken.map_err(|error| untold(&error))?;
+        Ok((chosen.compared(sides.aside, since), sides.undated, trends))
+    })
+}
+
+/// The nodes of the dataset `place`, each by its last report; nothing where it is no dataset.
+pub fn muster(place: &Path) -> Option<Result<Muster, CommandError>> {
+    is_dataset(place).then(|| {
+        let collected = Collected::read(place).map_err(failed)?;
+        let mut muster = Mustering::of(&collected.called);
+        let wanted: Vec<usize> = muster.wanted().collect();
+        collected.each_report(wanted.into_iter(), |at, report| muster.push(at, &report)).map_err(failed)?;
+        Ok(muster.nodes())
+    })
 }

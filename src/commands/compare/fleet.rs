@@ -5,9 +5,10 @@ use std::path::Path;
 
 use super::super::{CommandError, pretty, tell, tell_refused, terminal_style};
 use super::gate::Gate;
-use super::untold;
+use super::{trend, untold};
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::comparison::fleet::{Aside, FleetComparison, FleetsRead, render_markdown, render_table};
+use crate::fleet::trend::Trends;
 use crate::text::{and_more, counted};
 
 /// Names that are told where several reports share one.
@@ -30,20 +31,50 @@ pub fn run(args: &CompareArgs, old: &Path, new: &Path, output: &mut dyn Write) -
             new.display()
         )));
     };
-    tell_oddities(&comparison);
-    let gate = Gate::of(args, &comparison.as_one(), complete)?;
-    match args.format {
-        CompareFormat::Table => {
-            write!(output, "{}", render_table(&comparison, args.all, terminal_style()))?;
+    let told = Told { comparison: &comparison, trends: None, complete };
+    told.tell(args, output)
+}
+
+/// A comparison of fleets, as it is printed.
+pub(super) struct Told<'a> {
+    pub comparison: &'a FleetComparison,
+    /// What nodes and groups cost over time, where that is told.
+    pub trends: Option<&'a Trends>,
+    /// Whether all reports could be read.
+    pub complete: bool,
+}
+
+impl Told<'_> {
+    /// Prints it, and what became of the conditions. Returns whether none holds.
+    pub fn tell(self, args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+        let Self { comparison, trends, complete } = self;
+        tell_oddities(comparison);
+        let gate = Gate::of(args, &comparison.as_one(), complete)?;
+        match args.format {
+            CompareFormat::Table => {
+                write!(output, "{}", render_table(comparison, args.all, terminal_style()))?;
+                if let Some(trends) = trends {
+                    trend::on_terminal(trends, comparison, args.all, output)?;
+                }
+            }
+            CompareFormat::Markdown => {
+                write!(output, "{}", render_markdown(comparison, args.all))?;
+                if let Some(trends) = trends {
+                    trend::as_markdown(trends, comparison, args.all, output)?;
+                }
+            }
+            CompareFormat::Json => {
+                let mut value = comparison.as_json();
+                if let Some(trends) = trends {
+                    value["trends"] = trend::as_json(trends, comparison, args.all);
+                }
+                writeln!(output, "{}", pretty(&gate.with(value))?)?;
+            }
         }
-        CompareFormat::Markdown => write!(output, "{}", render_markdown(&comparison, args.all))?,
-        CompareFormat::Json => {
-            writeln!(output, "{}", pretty(&gate.with(comparison.as_json()))?)?;
-        }
+        gate.tell(args, output)?;
+        output.flush()?;
+        gate.ended()
     }
-    gate.tell(args, output)?;
-    output.flush()?;
-    gate.ended()
 }
 
 /// What makes a comparison another one than was meant.
@@ -53,12 +84,12 @@ fn tell_oddities(comparison: &FleetComparison) {
     if !shared.is_empty() {
         let named = and_more(&shared[..shared.len().min(MOST_NAMED)], shared.len());
         tell(&format!(
-            "several machines of a folder are called {named}: their reports are called by their files"
+            "several machines of a side are called {named}: their reports are called by their files"
         ));
     }
     if *earlier > 0 {
         tell(&format!(
-            "{} of nodes that have a later one in their folder: the last is taken",
+            "{} of nodes that have a later one on the same side: the last is taken",
             counted(*earlier, "report")
         ));
     }
