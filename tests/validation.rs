@@ -12,7 +12,7 @@ use crate::program::program;
 use crate::skipping;
 
 const KEPT: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-zen-3-kvm-debian-12/2026-11-23/report.json");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json");
 const REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports");
 
 fn timermeter(args: &[&str], folder: &Path) -> Output {
