@@ -1,6 +1,9 @@
 //! What a machine counts while it runs: interrupts, stolen time, how long a thread waited for a CPU (proc(5)); and the clock that goes on without
 //! it (rtc(4)).
 
+use std::fs::File;
+use std::io;
+
 use super::Root;
 
 /// /proc/stat grows with the number of CPUs and of interrupts; what is looked for stands before the latter.
@@ -24,14 +27,41 @@ pub fn activity(root: &Root) -> Activity {
     root.beginning("/proc/stat", MOST).map(|stat| parse(&stat)).unwrap_or_default()
 }
 
-/// How long the calling thread was ready to run and got no CPU, since it began.
-#[must_use]
-pub fn waited_ns(root: &Root) -> Option<u64> {
-    let text = root.content("/proc/thread-self/schedstat")?;
-    let mut words = text.split_whitespace();
-    // A kernel that does not count has a thread that reads this never have run.
-    let ran: u64 = words.next()?.parse().ok()?;
-    words.next()?.parse().ok().filter(|_| ran > 0)
+/// How long a thread was ready to run and got no CPU. The file stays open: to open it takes longer than to read it.
+#[derive(Debug)]
+pub struct RunQueueDelay(Option<File>);
+
+impl RunQueueDelay {
+    /// Of the calling thread.
+    #[must_use]
+    pub fn of_this_thread(root: &Root) -> Self {
+        Self(root.file("/proc/thread-self/schedstat").and_then(|path| File::open(path).ok()))
+    }
+
+    /// Since the thread began.
+    #[must_use]
+    pub fn ns(&self) -> Option<u64> {
+        /// Three numbers of 64 bits.
+        const LONGEST: usize = 64;
+        let mut bytes = [0; LONGEST];
+        let length = read_from_the_start(self.0.as_ref()?, &mut bytes).ok()?;
+        let mut words = std::str::from_utf8(&bytes[..length]).ok()?.split_whitespace();
+        // A kernel that does not count has a thread that reads this never have run.
+        let ran: u64 = words.next()?.parse().ok()?;
+        words.next()?.parse().ok().filter(|_| ran > 0)
+    }
+}
+
+#[cfg(unix)]
+fn read_from_the_start(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, bytes, 0)
+}
+
+#[cfg(not(unix))]
+fn read_from_the_start(mut file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+    use std::io::{Read, Seek};
+    file.rewind()?;
+    file.read(bytes)
 }
 
 /// The clock that goes on without the machine, in seconds since 1970.
@@ -65,9 +95,15 @@ mod tests {
             ("sys/class/rtc/rtc0/since_epoch", "1790000000\n"),
         ]);
         assert_eq!(activity(&root), Activity { interrupts: Some(4711), stolen_ns: Some(120_000_000) });
-        assert_eq!((waited_ns(&root), rtc_s(&root)), (Some(77), Some(1_790_000_000)));
+        assert_eq!(
+            (RunQueueDelay::of_this_thread(&root).ns(), rtc_s(&root)),
+            (Some(77), Some(1_790_000_000))
+        );
         let (_folder, root) =
             made_up(&[("proc/stat", "cpu 1\nintr x\n"), ("proc/thread-self/schedstat", "0 0 0\n")]);
-        assert_eq!((activity(&root), waited_ns(&root), rtc_s(&root)), (Activity::default(), None, None));
+        assert_eq!(
+            (activity(&root), RunQueueDelay::of_this_thread(&root).ns(), rtc_s(&root)),
+            (Activity::default(), None, None)
+        );
     }
 }

@@ -78,7 +78,9 @@ impl Root {
 
     /// The first bytes of a file.
     pub(super) fn bytes(&self, path: &str, most: u64) -> Option<Vec<u8>> {
-        let mut content = Vec::new();
+        /// The kernel writes so much at once.
+        const PAGE: usize = 4096;
+        let mut content = Vec::with_capacity(PAGE);
         // What was read before an error is as good as a shorter file.
         let _ = File::open(self.file(path)?).ok()?.take(most).read_to_end(&mut content);
         Some(content)

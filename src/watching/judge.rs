@@ -86,10 +86,11 @@ impl Judge {
 
     /// Judges the next look.
     pub fn look(&mut self, look: Look) -> Vec<Event> {
-        let (Some(first), Some(last)) = (self.first.clone(), self.last.replace(look.clone())) else {
-            self.first = Some(look.clone());
+        let (Some(first), Some(last)) = (self.first.clone(), self.last.take()) else {
             self.note(&look);
             self.trims = [look.trim_ppm; 2];
+            self.last = Some(look.of_clocks());
+            self.first.clone_from(&self.last);
             return Vec::new();
         };
         let telling = Telling { first: &first, look: &look };
@@ -108,6 +109,7 @@ impl Judge {
             self.rates(&telling, &last, paused, &mut events);
         }
         self.note(&look);
+        self.last = Some(look.of_clocks());
         events
     }
 

@@ -50,6 +50,14 @@ pub struct Look {
     pub machine: Option<Machine>,
 }
 
+impl Look {
+    /// What is kept of it: all but what the machine says.
+    fn of_clocks(mut self) -> Self {
+        self.machine = None;
+        self
+    }
+}
+
 /// What a machine says of itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Machine {

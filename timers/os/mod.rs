@@ -146,6 +146,17 @@ pub struct Discipline {
     pub tai_offset_s: i64,
 }
 
+/// How the kernel trims the rate of CLOCK_REALTIME and CLOCK_MONOTONIC, and what it adds for TAI.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Trim {
+    /// The trim of the frequency, in parts per million times 2^16.
+    pub scaled_ppm: i64,
+    /// Microseconds between ticks of USER_HZ; 10 000 when the rate is not trimmed by it.
+    pub tick_us: i64,
+    /// Seconds by which TAI is ahead of CLOCK_REALTIME; 0 where the kernel was not told.
+    pub tai_offset_s: i64,
+}
+
 /// A device clock (`/dev/ptp0`) held against the system clock CLOCK_REALTIME.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceOffset {

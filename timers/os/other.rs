@@ -98,11 +98,15 @@ pub mod discipline {
     use std::io;
 
     use super::unsupported;
-    use crate::os::Discipline;
+    use crate::os::{Discipline, Trim};
 
     pub const DECLARED_TICK: &str = "";
 
     pub fn discipline() -> io::Result<Discipline> {
+        unsupported()
+    }
+
+    pub fn trim() -> io::Result<Trim> {
         unsupported()
     }
 

@@ -7,7 +7,8 @@ use timers::os::{discipline, signals};
 use timers::{Family, Reader, reader};
 
 use super::super::{CommandError, failed};
-use crate::platform::{Root, activity, clock_source};
+use crate::platform::activity::{self, RunQueueDelay};
+use crate::platform::{Root, clock_source};
 use crate::watching::{Look, Machine};
 
 /// Looks one after the other, of which the shortest counts: one that was interrupted tells little.
@@ -34,6 +35,7 @@ pub(super) struct Clocks {
     realtime: Option<Reader>,
     counter: Option<(&'static str, Reader)>,
     cpu_time: Option<Reader>,
+    run_queue: RunQueueDelay,
     unread: Vec<String>,
 }
 
@@ -60,7 +62,8 @@ impl Clocks {
             .filter(|entry| entry.info.properties.family == Some(Family::CpuCounter));
         let counter = counters.map(|entry| entry.info.id).find_map(|id| Some((id, reader(id)?.ok()?)));
         let cpu_time = reader("process-cputime").and_then(Result::ok);
-        Ok(Self { root, monotonic, boottime, raw, realtime, counter, cpu_time, unread })
+        let run_queue = RunQueueDelay::of_this_thread(&root);
+        Ok(Self { root, run_queue, monotonic, boottime, raw, realtime, counter, cpu_time, unread })
     }
 
     /// By id, those that cannot be read.
@@ -99,12 +102,11 @@ impl Clocks {
             thread::sleep(GRACE);
         }
         best.continued = signals::continued();
-        best.waited = activity::waited_ns(&self.root);
-        let steered = discipline::discipline().ok();
-        best.trim_ppm = steered.map(|steered| {
-            steered.scaled_ppm as f64 / SCALED + (steered.tick_us as f64 / TICK_US - 1.0) * 1e6
-        });
-        best.tai_offset_s = steered.map(|steered| steered.tai_offset_s);
+        best.waited = self.run_queue.ns();
+        let trim = discipline::trim().ok();
+        best.trim_ppm =
+            trim.map(|trim| trim.scaled_ppm as f64 / SCALED + (trim.tick_us as f64 / TICK_US - 1.0) * 1e6);
+        best.tai_offset_s = trim.map(|trim| trim.tai_offset_s);
         best
     }
 

@@ -10,7 +10,7 @@ use std::io;
 use std::mem::MaybeUninit;
 
 use super::clocks::wide;
-use crate::os::Discipline;
+use crate::os::{Discipline, Trim};
 
 /// Where the tick is declared.
 pub const DECLARED_TICK: &str = "clock_getres(CLOCK_MONOTONIC_COARSE)";
@@ -34,6 +34,15 @@ pub fn discipline() -> io::Result<Discipline> {
         maximum_error_us: wide(state.maxerror),
         tai_offset_s: wide(state.tai),
     })
+}
+
+/// How the kernel trims its clocks at this moment, by one call.
+///
+/// # Errors
+/// As [`discipline`].
+pub fn trim() -> io::Result<Trim> {
+    let state = adjtimex(0)?;
+    Ok(Trim { scaled_ppm: wide(state.freq), tick_us: wide(state.tick), tai_offset_s: wide(state.tai) })
 }
 
 /// The time between two ticks of the kernel, which is what it declares as the resolution of its coarse clocks.

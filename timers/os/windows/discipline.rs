@@ -6,7 +6,7 @@ use std::io;
 use windows_sys::Win32::System::SystemInformation::GetSystemTimeAdjustment;
 
 use super::handle::checked;
-pub use crate::os::other::discipline::discipline;
+pub use crate::os::other::discipline::{discipline, trim};
 
 /// Where the tick is declared.
 pub const DECLARED_TICK: &str = "GetSystemTimeAdjustment()";
