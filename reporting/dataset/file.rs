@@ -23,7 +23,7 @@ use crate::table::{Type, Value};
 /// Reports that are turned into columns at once.
 const AT_ONCE: usize = 256;
 /// Rows of a row group, which is in memory before it is written: a few megabytes.
-const ROW_GROUP: usize = 1 << 16;
+const ROW_GROUP: usize = 1 << 15;
 /// Where the file says what its rows are of.
 pub const KIND: &str = "timermeter.kind";
 /// Where it says who wrote it.

@@ -259,7 +259,7 @@ impl OfTimer {
             let of = found.entry(reading.timer).or_default();
             of.listed += 1;
             of.read += usize::from(reading.is_read());
-            of.quality.extend(reading.quality.map(|figure| figure.value));
+            of.quality.extend(reading.quality);
             of.step.extend(reading.step.map(|figure| figure.value));
             of.cost.extend(reading.cost.map(|figure| figure.value));
         }

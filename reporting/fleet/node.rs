@@ -59,7 +59,7 @@ pub struct Reading {
     /// How that ended.
     pub status: Status,
     /// In [0, 1].
-    pub quality: Option<Figure>,
+    pub quality: Option<f64>,
     /// In nanoseconds, where it was resolved.
     pub step: Option<Figure>,
     /// In nanoseconds.
@@ -169,7 +169,7 @@ impl Reading {
         Self {
             timer: names.place(&clipped(&row.id, LONGEST)),
             status: row.status,
-            quality: row.quality.and_then(|value| Figure::new(value, row.quality_low, row.quality_high)),
+            quality: row.quality.filter(|quality| quality.is_finite()),
             step: step.and_then(|step| Figure::new(step.ns?, step.low_ns, step.high_ns)),
             cost: row.cost.as_ref().and_then(|cost| Figure::new(cost.median_ns?, cost.low_ns, cost.high_ns)),
             trust,

@@ -37,7 +37,7 @@ fn node(number: usize, random: &mut StdRng) -> Node {
     let reading = |timer: usize| Reading {
         timer,
         status: Status::Ok,
-        quality: Some(figure(0.3, NOISE)),
+        quality: Some(0.3),
         step: Some(figure(10.0, 0.0)),
         cost: Some(figure((10.0 + timer as f64) * (DIFFER * normal(random)).exp(), NOISE)),
         trust: Trust::Kept,

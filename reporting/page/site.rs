@@ -26,7 +26,7 @@ const SIDE_BY_SIDE: usize = 40;
 /// With more reports than this, pages have no figures unless specified otherwise: a megabyte each.
 const MANY: usize = 100;
 /// With more reports than this, only those that tell something have a page unless specified otherwise: a third of a megabyte each, with
-/// the data beside it.
+/// the data beside it; and there is no table of all clocks, for which reports are read once more.
 const VERY_MANY: usize = 1_000;
 
 /// Why a site could not be made.
@@ -211,13 +211,15 @@ pub fn publish(
     let figures = if count > MANY { Figures::LeftOut } else { Figures::Drawn };
     let figures = wanted.figures.unwrap_or(figures);
     let pages = wanted.pages.unwrap_or(if count > VERY_MANY { Pages::Telling } else { Pages::All });
-    let shown = Shown { figures, sentence: wanted.sentence, table: wanted.table };
+    // Of more there is `collect`.
+    let table = wanted.table.filter(|_| count <= VERY_MANY);
+    let shown = Shown { figures, sentence: wanted.sentence, table };
     let Made { reports, refused, fleet } = if count > SIDE_BY_SIDE {
         fleet::make(folder, site, shown, pages, read)?
     } else {
         few::make(folder, site, shown, read)?
     };
-    if let Some(WholeTable { name, write, .. }) = wanted.table {
+    if let Some(WholeTable { name, write, .. }) = table {
         write(folder, &site.join(name)).map_err(SiteError::Table)?;
     }
     manifest::write(site).map_err(|source| SiteError::Write { path: site.join(MARK), source })?;

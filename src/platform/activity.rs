@@ -2,7 +2,8 @@
 //! it (rtc(4)).
 
 use std::fs::File;
-use std::io;
+
+use timers::os::files;
 
 use super::Root;
 
@@ -44,24 +45,12 @@ impl RunQueueDelay {
         /// Three numbers of 64 bits.
         const LONGEST: usize = 64;
         let mut bytes = [0; LONGEST];
-        let length = read_from_the_start(self.0.as_ref()?, &mut bytes).ok()?;
+        let length = files::read_again(self.0.as_ref()?, &mut bytes).ok()?;
         let mut words = std::str::from_utf8(&bytes[..length]).ok()?.split_whitespace();
         // A kernel that does not count has a thread that reads this never have run.
         let ran: u64 = words.next()?.parse().ok()?;
         words.next()?.parse().ok().filter(|_| ran > 0)
     }
-}
-
-#[cfg(unix)]
-fn read_from_the_start(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, bytes, 0)
-}
-
-#[cfg(not(unix))]
-fn read_from_the_start(mut file: &File, bytes: &mut [u8]) -> io::Result<usize> {
-    use std::io::{Read, Seek};
-    file.rewind()?;
-    file.read(bytes)
 }
 
 /// The clock that goes on without the machine, in seconds since 1970.

@@ -253,11 +253,16 @@ pub mod limits {
 
 pub mod files {
     use std::fs::{File, FileType, Permissions};
-    use std::io;
+    use std::io::{self, Read, Seek};
     use std::path::Path;
 
     pub fn open_at_once(path: &Path) -> io::Result<File> {
         File::open(path)
+    }
+
+    pub fn read_again(mut file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+        file.rewind()?;
+        file.read(bytes)
     }
 
     pub fn open_itself(path: &Path) -> io::Result<File> {

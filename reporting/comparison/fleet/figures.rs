@@ -194,7 +194,7 @@ impl Pairs {
     }
 
     fn push(&mut self, pair: usize, rows: [&Row; 2], at: usize, scale: Scale) {
-        let [Some(old), Some(new)] = rows.map(|row| row.figures[at]) else { return };
+        let [Some(old), Some(new)] = rows.map(|row| row.figure(at)) else { return };
         self.single_process |= rows.iter().any(|row| row.single_process);
         let difference = Difference::between(old, new, scale.quantity.is_relative());
         match scale.quantity.judged(String::new(), difference, false).verdict {
@@ -249,7 +249,7 @@ impl Pairs {
 fn two_samples(fleets: &Fleets, timer: usize, at: usize, scale: Scale, pairs: &Pairs) -> Option<FleetFigure> {
     let of = |nodes: &[Node], places: &[usize]| {
         let rows = places.iter().filter_map(|place| nodes[*place].row(timer));
-        let figures = rows.filter_map(|row| Some((row.figures[at]?, row.processes)));
+        let figures = rows.filter_map(|row| Some((row.figure(at)?, row.processes)));
         let seen = figures
             .filter_map(|(figure, processes)| Some((figure.value, scale.observed(&figure, processes)?)));
         seen.unzip::<f64, Observed, Vec<f64>, Vec<Observed>>()

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::super::{Change, Figure, Quantity, is_of_single_process, platform};
 use crate::fields::Comparable;
 use crate::fleet::roll::{Called, Roll};
-use crate::model::{Frequency, Outcome, Platform, Report, Settings, Status, TimerRow, Verdicts};
+use crate::model::{Frequency, Outcome, Platform, Question, Report, Settings, Status, TimerRow, Verdicts};
 use crate::parallel;
 use crate::report::{Collection, Kept, ReadError, called};
 use crate::text::json::{Layout, written};
@@ -29,22 +29,51 @@ pub(super) struct Node {
     rows: Box<[Row]>,
 }
 
-/// What is compared of a timer.
+/// What is compared of a timer. A fleet has millions of them.
 pub(super) struct Row {
-    timer: usize,
+    timer: u32,
     pub status: Status,
-    /// By quantity, as clocks have them.
-    pub figures: [Option<Figure>; Comparable::OF_CLOCKS],
+    figures: Figures,
     /// By question.
-    pub answers: Option<Box<[Outcome]>>,
+    pub answers: Option<[Outcome; Question::ALL.len()]>,
     pub single_process: bool,
     /// Fresh processes that its intervals rest on.
     pub processes: u32,
 }
 
+/// Values by quantity, as clocks have them, and how far off the ends of their intervals are, which need less precision; NaN for what is not
+/// known. That takes two fifths of the memory of figures.
+struct Figures {
+    values: [f64; Comparable::OF_CLOCKS],
+    ends: [[f32; 2]; Comparable::OF_CLOCKS],
+}
+
+impl Figures {
+    fn of(row: &TimerRow) -> Self {
+        let figures = Quantity::of_clocks().map(|quantity| quantity.slewed(row));
+        let off = |figure: Figure| {
+            [figure.low, figure.high].map(|end| end.map_or(f32::NAN, |end| (end - figure.value) as f32))
+        };
+        Self {
+            values: figures.map(|figure| figure.map_or(f64::NAN, |figure| figure.value)),
+            ends: figures.map(|figure| figure.map_or([f32::NAN; 2], off)),
+        }
+    }
+}
+
+impl Row {
+    /// A figure, by the place of its quantity among those of clocks.
+    pub fn figure(&self, at: usize) -> Option<Figure> {
+        let value = Some(self.figures.values[at]).filter(|value| !value.is_nan())?;
+        let end = |off: f32| (!off.is_nan()).then(|| value + f64::from(off));
+        let [low, high] = self.figures.ends[at].map(end);
+        Some(Figure { value, low, high })
+    }
+}
+
 impl Node {
     pub fn row(&self, timer: usize) -> Option<&Row> {
-        self.rows.binary_search_by_key(&timer, |row| row.timer).ok().map(|at| &self.rows[at])
+        self.rows.binary_search_by_key(&timer, |row| row.timer as usize).ok().map(|at| &self.rows[at])
     }
 
     /// The same under a name.
@@ -55,7 +84,7 @@ impl Node {
     /// What its timers cost.
     pub fn costs(&self) -> Vec<(usize, f64)> {
         let at = Quantity::of_clocks().into_iter().position(|quantity| quantity == Quantity::COST);
-        let cost = |row: &Row| Some((row.timer, row.figures[at?]?.value));
+        let cost = |row: &Row| Some((row.timer as usize, row.figure(at?)?.value));
         self.rows.iter().filter_map(cost).collect()
     }
 }
@@ -212,11 +241,12 @@ fn is_other(old: &Node, new: &Node) -> bool {
 pub(super) fn kept(report: Report, known: &Known) -> Node {
     let mut timers = locked(&known.timers);
     let row = |row: &TimerRow| {
-        let figures = Quantity::of_clocks().map(|quantity| quantity.slewed(row));
+        let figures = Figures::of(row);
         let answers = row.verdicts.as_ref().map(outcomes);
         let single_process = is_of_single_process(row);
         let processes = row.observations.as_ref().map_or(0, |seen| seen.processes);
         let timer = timers.get_index_of(&row.id).unwrap_or_else(|| timers.insert_full(row.id.clone()).0);
+        let timer = u32::try_from(timer).unwrap_or(u32::MAX);
         Row { timer, status: row.status, figures, answers, single_process, processes }
     };
     let mut rows: Box<[Row]> = report.timers.iter().map(row).collect();
@@ -232,8 +262,9 @@ pub(super) fn kept(report: Report, known: &Known) -> Node {
     }
 }
 
-fn outcomes(verdicts: &Verdicts) -> Box<[Outcome]> {
-    verdicts.answers().map(|answer| answer.outcome).collect()
+/// By question; what was not asked was not tested.
+fn outcomes(verdicts: &Verdicts) -> [Outcome; Question::ALL.len()] {
+    Question::ALL.map(|question| verdicts.asked(question).map_or(Outcome::NotTested, |answer| answer.outcome))
 }
 
 /// The machine and the settings of a report, without what each run has of its own.

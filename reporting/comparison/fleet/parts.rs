@@ -103,7 +103,7 @@ fn cost_change(fleets: &Fleets, pair: usize, timer: usize) -> Option<f64> {
     let at = Quantity::of_clocks().into_iter().position(|quantity| quantity == Quantity::COST)?;
     let (old, new) = fleets.both[pair];
     let [old, new] = [fleets.old[old].row(timer)?, fleets.new[new].row(timer)?]
-        .map(|row| row.figures[at].map(|cost| cost.value));
+        .map(|row| row.figure(at).map(|cost| cost.value));
     let (old, new) = (old?, new?);
     (old > 0.0 && new > 0.0).then(|| (new / old).ln())
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{File, FileType, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, OFlags, flock};
@@ -25,6 +25,14 @@ pub fn open_itself(path: &Path) -> io::Result<File> {
 
 fn open(path: &Path, flags: OFlags) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+/// Reads an open file from its beginning.
+///
+/// # Errors
+/// What the system said.
+pub fn read_again(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+    file.read_at(bytes, 0)
 }
 
 /// Locks a file or a folder for this process alone, as long as it is open (flock(2)).

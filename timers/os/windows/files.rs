@@ -2,7 +2,7 @@
 
 use std::fs::{File, FileType, OpenOptions, Permissions};
 use std::io;
-use std::os::windows::fs::OpenOptionsExt;
+use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::os::windows::io::AsRawHandle;
 use std::path::Path;
 
@@ -21,6 +21,14 @@ use super::handle::checked;
 /// What the system said.
 pub fn open_at_once(path: &Path) -> io::Result<File> {
     open(path, FILE_FLAG_BACKUP_SEMANTICS)
+}
+
+/// Reads an open file from its beginning.
+///
+/// # Errors
+/// What the system said.
+pub fn read_again(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+    file.seek_read(bytes, 0)
 }
 
 /// Opens a file or a folder, but not through a link.
