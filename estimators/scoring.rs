@@ -1,10 +1,10 @@
 //! Quality of a timer by its profile, with its interval: what processes differ by, what no process can tell of cost and
 //! spread, and what accuracy and frequency are known to.
 
-use crate::analysis::core_frequency::Following;
-use crate::analysis::interval::over_processes;
+use crate::analysis::cost::Following;
 use crate::analysis::profile::{Profile, one_more, profile};
-use crate::analysis::shape::Kind;
+use crate::analysis::shape::LawKind;
+use crate::analysis::statistics::over_processes;
 use crate::analysis::waits;
 use crate::model::{Cycles, Estimate, Hertz, Lateness, Nanos, WaitFigures};
 use crate::quality::quality;
@@ -14,7 +14,7 @@ use crate::trace::{Run, Trace, WaitTrace};
 #[must_use]
 pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
     let (accuracy, cost, spread) = (profile.accuracy_ns()?, profile.cost?, profile.spread?);
-    let here = |cost: f64, spread: f64| of(accuracy.value, cost, spread, frequency.value);
+    let here = |cost: f64, spread: f64| quality_of_ns(accuracy.value, cost, spread, frequency.value);
     let value = here(cost.value, spread.value)?;
     let interval = over_processes(&each(&profile.processes, accuracy.value, frequency.value))?;
     let instead = profile.instead.iter().filter_map(|&(cost, spread)| here(cost, spread));
@@ -23,8 +23,8 @@ pub fn scored(profile: &Profile, frequency: Estimate) -> Option<Estimate> {
         Following::Device => cost.value,
         Following::Core | Following::Unknown => cost.value * frequency.value / hertz,
     };
-    let at = |hertz: f64| of(accuracy.value, cost_at(hertz), spread.value, hertz);
-    let with = |accuracy: f64| of(accuracy, cost.value, spread.value, frequency.value);
+    let at = |hertz: f64| quality_of_ns(accuracy.value, cost_at(hertz), spread.value, hertz);
+    let with = |accuracy: f64| quality_of_ns(accuracy, cost.value, spread.value, frequency.value);
     let common = [at(frequency.low), at(frequency.high), with(accuracy.low), with(accuracy.high)];
     let missed = missed(profile, spread).into_iter().filter_map(|spread| here(cost.value, spread));
     let instead: Vec<f64> = instead.chain(missed).chain(common.into_iter().flatten()).collect();
@@ -50,7 +50,7 @@ pub fn of_waits(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
 pub struct Sketch {
     /// Cost and spread of each process.
     processes: Vec<(f64, f64)>,
-    kind: Kind,
+    kind: LawKind,
     /// In ticks, where it is known.
     step: Option<f64>,
     /// The step in nanoseconds, or its bound.
@@ -101,14 +101,14 @@ fn half(interval: Estimate) -> f64 {
     (interval.high - interval.low) / 2.0
 }
 
-fn of(accuracy: f64, cost: f64, spread: f64, hertz: f64) -> Option<f64> {
+fn quality_of_ns(accuracy: f64, cost: f64, spread: f64, hertz: f64) -> Option<f64> {
     let cycles = |ns: f64| Nanos(ns).cycles(Hertz(hertz));
     quality(cycles(accuracy), cycles(cost), spread)
 }
 
 /// The Quality of each process.
 fn each(processes: &[(f64, f64)], accuracy: f64, hertz: f64) -> Vec<f64> {
-    processes.iter().filter_map(|&(cost, spread)| of(accuracy, cost, spread, hertz)).collect()
+    processes.iter().filter_map(|&(cost, spread)| quality_of_ns(accuracy, cost, spread, hertz)).collect()
 }
 
 /// Spreads that too few samples may have missed: of their interval what processes do not show.

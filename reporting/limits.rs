@@ -46,6 +46,6 @@ pub fn on_roomy_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         (Some(Ok(Some(done))), _) => done,
         (Some(Err(panic)), _) => std::panic::resume_unwind(panic),
         (_, Some(work)) => work(),
-        (Some(Ok(None)) | None, None) => unreachable!("work is taken by who does it only"),
+        (Some(Ok(None)) | None, None) => unreachable!("only the thread that does the work takes it"),
     }
 }

@@ -57,7 +57,7 @@ fn share_work() {
     });
 }
 
-/// Whether so many threads can run at once.
+/// Whether this many threads can run at once.
 fn can_start(threads: usize) -> bool {
     /// Bytes for a stack that nothing is put on.
     const SMALL: usize = 64 << 10;

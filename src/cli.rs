@@ -1,10 +1,9 @@
 //! The command line: every command and flag, nothing about what they do.
 
-mod agent_check;
 mod analyse;
+mod check;
 mod collect;
 mod compare;
-mod completions;
 mod give;
 pub mod groups;
 mod inspect;
@@ -13,7 +12,6 @@ pub mod measure;
 mod pick;
 mod report;
 mod runtimes;
-mod status;
 mod table;
 mod values;
 mod wait;
@@ -27,31 +25,28 @@ use crate::model::{Hertz, Nanos};
 use crate::quantity::{self, Quantity};
 use crate::report::{Format, is_standard};
 
-pub use measure::{MeasureArgs, MeasureWorkerArgs, RehearseArgs};
-pub use pick::PickArgs;
-mod check;
-
-pub use agent_check::AgentCheckArgs;
 pub use analyse::AnalyseArgs;
 pub use check::{CheckArgs, RecipeArgs};
 pub use collect::{CollectArgs, FleetArgs, FleetFormat};
 pub use compare::{CompareArgs, CompareFormat};
-pub use completions::CompletionsArgs;
 pub use give::{ContributeArgs, ValidateArgs};
+pub use groups::CompletionsArgs;
 pub use inspect::InspectArgs;
 pub use keep::{KeepArgs, NodeArgs, RunArgs};
+pub use measure::{MeasureArgs, MeasureWorkerArgs, RehearseArgs};
+pub use pick::PickArgs;
 pub use report::{FiguresWanted, PagesWanted, PublishArgs, ReportArgs};
-pub use runtimes::{BrowserArgs, RuntimeArgs, RuntimeName};
+pub use runtimes::{AgentCheckArgs, BrowserArgs, RuntimeArgs, RuntimeName};
 pub use table::{ColumnFormat, TableArgs, TableFormat};
 pub use values::Since;
 pub use wait::{Cpus, Lengths, LoadName, PeriodArgs, Slack, WaitArgs, WaitingArgs};
+pub use watch::WatchArgs;
 
 /// What words of the command line mean, for those who have them from elsewhere.
 pub(crate) mod words {
     pub(crate) use super::values::{period, seconds};
     pub(crate) use super::wait::{lengths, policy, slack};
 }
-pub use watch::WatchArgs;
 
 const PROBE_EXAMPLES: &str = "\
 Examples:
@@ -74,7 +69,7 @@ Examples:
 /// Measures accuracy, invocation cost, spread and Quality of every timer method, with intervals and caveats. Without a command: which
 /// clock to use here, in two seconds and a few lines.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "timermeter", version, args_conflicts_with_subcommands = true, after_help = status::ALL, max_term_width = 100)]
+#[command(name = "timermeter", version, args_conflicts_with_subcommands = true, after_help = groups::ALL, max_term_width = 100)]
 pub struct Cli {
     /// When to colour what is printed
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
@@ -126,123 +121,123 @@ pub enum Colour {
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Tell which clock to use here, in two seconds and a few lines: what is done without a command
-    #[command(hide = true, after_help = status::PLAIN)]
+    #[command(hide = true, after_help = groups::PLAIN)]
     Answer(AnswerArgs),
     /// Characterise the clocks of this machine, best Quality first
     ///
     /// Measures step, cost of a read, spread and Quality, and judges whether each can be trusted.
-    #[command(after_help = status::TIMERS, after_long_help = with_examples(PROBE_EXAMPLES, status::TIMERS))]
+    #[command(after_help = groups::TIMERS, after_long_help = with_examples(PROBE_EXAMPLES, groups::TIMERS))]
     Probe(ProbeArgs),
     /// Characterise timers that wait: granularity, lateness, cost
     ///
-    /// How finely waits can be asked for, how late they return, what they cost.
-    #[command(after_help = status::WAITED, after_long_help = with_examples(wait::WAIT_EXAMPLES, status::WAITED))]
+    /// Measures how finely waits can be requested, how late they return, and what they cost.
+    #[command(after_help = groups::WAITED, after_long_help = with_examples(wait::WAIT_EXAMPLES, groups::WAITED))]
     Wait(Box<WaitArgs>),
     /// Characterise periodic timers: rate, jitter, missed expirations
     ///
-    /// Tells also what becomes of missed expirations.
-    #[command(after_help = status::TIMERS, after_long_help = with_examples(wait::PERIOD_EXAMPLES, status::TIMERS))]
+    /// Also tells what happens to missed expirations.
+    #[command(after_help = groups::TIMERS, after_long_help = with_examples(wait::PERIOD_EXAMPLES, groups::TIMERS))]
     Period(PeriodArgs),
     /// Compute a report again from the trace that `--trace` kept
-    #[command(after_help = status::PLAIN)]
+    #[command(after_help = groups::PLAIN)]
     Analyse(AnalyseArgs),
     /// Show one timer: its figures, verdicts and caveats
     ///
-    /// What matters in a screen; with -v everything, and what was observed, drawn.
-    #[command(after_help = status::TIMERS)]
+    /// The main figures on one screen; with -v everything, and the observations as plots.
+    #[command(after_help = groups::TIMERS)]
     Inspect(InspectArgs),
     /// Print a report, or make one page of some
     ///
     /// The page needs no network and no other file.
-    #[command(after_help = status::REPORTS)]
+    #[command(after_help = groups::REPORTS)]
     Report(ReportArgs),
     /// Make a static site over a folder of reports
     ///
-    /// Up to forty reports stand side by side. Of more the index shows those that do not agree with the others, then groups of reports that
+    /// Up to forty reports stand side by side. With more, the index shows those that do not agree with the others, then groups of reports that
     /// agree, and the figures of these.
-    #[command(after_help = status::REPORTS)]
+    #[command(after_help = groups::REPORTS)]
     Publish(PublishArgs),
     /// Print reports side by side: text, Markdown, CSV, LaTeX, HTML …
     ///
     /// JSON, Parquet and Arrow too.
-    #[command(after_help = status::REPORTS)]
+    #[command(after_help = groups::REPORTS)]
     Table(TableArgs),
     /// Tell what stands out of a fleet, groups before single nodes
     ///
     /// Nodes that do not agree with machines like them: trust lost, another clock source, a wrong date, steps and costs far off, timers missing.
-    #[command(after_help = status::FLEET, after_long_help = with_examples(collect::FLEET_EXAMPLES, status::FLEET))]
+    #[command(after_help = groups::FLEET, after_long_help = with_examples(collect::FLEET_EXAMPLES, groups::FLEET))]
     Fleet(FleetArgs),
     /// Collect the reports of a fleet into one Parquet dataset
     ///
-    /// In partitions by platform and date.
-    #[command(after_help = status::REPORTS, after_long_help = with_examples(collect::EXAMPLES, status::REPORTS))]
+    /// Partitioned by platform and date.
+    #[command(after_help = groups::REPORTS, after_long_help = with_examples(collect::EXAMPLES, groups::REPORTS))]
     Collect(CollectArgs),
     /// Tell whether reports can be true, and fit their traces
     ///
-    /// Refuses what contradicts itself: Quality by Formula (1), figures outside their own intervals, cycles, dates, timers that nothing can be called.
-    #[command(after_help = status::VALIDATED, after_long_help = with_examples(give::VALIDATE_EXAMPLES, status::VALIDATED))]
+    /// Refuses reports that contradict themselves: Quality against Formula (1), figures outside their own intervals, cycles, dates, unknown timers.
+    #[command(after_help = groups::VALIDATED, after_long_help = with_examples(give::VALIDATE_EXAMPLES, groups::VALIDATED))]
     Validate(ValidateArgs),
     /// Make an archive of a report and its trace, to give away
     ///
-    /// Probes by the default plan, checks what it found, shows what is told of the machine, and writes one archive. Sends nothing anywhere.
-    #[command(after_help = status::PLAIN, after_long_help = with_examples(give::CONTRIBUTE_EXAMPLES, status::PLAIN))]
+    /// Probes by the default plan, checks the result, prints what it says about the machine, and writes one archive. It sends nothing.
+    #[command(after_help = groups::PLAIN, after_long_help = with_examples(give::CONTRIBUTE_EXAMPLES, groups::PLAIN))]
     Contribute(ContributeArgs),
     /// Tell what changed between reports, beyond noise
     ///
-    /// Between two reports, several runs a side, or two folders of a fleet.
-    #[command(after_help = status::COMPARED, after_long_help = with_examples(compare::EXAMPLES, status::COMPARED))]
+    /// Between two reports, several runs per side, or two folders of a fleet.
+    #[command(after_help = groups::COMPARED, after_long_help = with_examples(compare::EXAMPLES, groups::COMPARED))]
     Compare(CompareArgs),
     /// List the timers of this system, and why one cannot be used
     ///
-    /// Clocks and timers that wait; with --all those of other systems and processors, too.
-    #[command(after_help = status::LISTED)]
+    /// Lists clocks and timers that wait; with --all also those of other systems and processors.
+    #[command(after_help = groups::LISTED)]
     List(ListArgs),
     /// Identify the machine: CPU, kernel, clock source, NTP
     ///
     /// CPU, frequencies, hypervisor, kernel, clock source, OS, and how far its clock is from that of others.
-    #[command(after_help = status::PLAIN)]
+    #[command(after_help = groups::PLAIN)]
     Platform(PlatformArgs),
     /// Judge whether the machine is fit to be measured
     ///
-    /// Each finding with its cause and what to do. Nothing is changed without --tune --apply.
-    #[command(after_help = status::CHECKED, after_long_help = with_examples(check::EXAMPLES, status::CHECKED))]
+    /// Prints each finding with its cause and remedy. Changes nothing without --tune --apply.
+    #[command(after_help = groups::CHECKED, after_long_help = with_examples(check::EXAMPLES, groups::CHECKED))]
     Check(CheckArgs),
     /// Watch the clocks for hours: pauses, steps, slews, suspends
     ///
-    /// Each event with its size, its interval and whose doing it was; the stability of the clocks at the end. Takes some 0.1 % of a CPU.
-    #[command(after_help = status::PLAIN, after_long_help = with_examples(watch::EXAMPLES, status::PLAIN))]
+    /// Prints each event with its size, its interval and its culprit, and at the end the stability of the clocks. Takes about 0.1 % of a CPU.
+    #[command(after_help = groups::PLAIN, after_long_help = with_examples(watch::EXAMPLES, groups::PLAIN))]
     Watch(WatchArgs),
     /// Compute the Quality that follows from given figures
-    #[command(after_help = status::PLAIN, after_long_help = with_examples(SCORE_EXAMPLES, status::PLAIN))]
+    #[command(after_help = groups::PLAIN, after_long_help = with_examples(SCORE_EXAMPLES, groups::PLAIN))]
     Score(ScoreArgs),
     /// Serve the native timers over the agent protocol
     ///
     /// That is what probe starts as its worker.
-    #[command(after_help = status::PLAIN)]
+    #[command(after_help = groups::PLAIN)]
     Agent(AgentArgs),
     /// Test whether an agent speaks the protocol
     ///
-    /// Question by question, for its author.
-    #[command(after_help = status::AGENT)]
+    /// Checks each request of the protocol, for authors of agents.
+    #[command(after_help = groups::AGENT)]
     AgentCheck(AgentCheckArgs),
     /// Judge the estimators on simulated timers of known truth
-    #[command(after_help = status::PLAIN)]
+    #[command(after_help = groups::PLAIN)]
     Selftest(SelftestArgs),
     /// Pick a clock, or a way to wait, for a purpose
     ///
     /// The cheapest clock that keeps the wanted error, and how to measure with it; with --every, the method to wait with.
-    #[command(after_help = status::PICKED, after_long_help = with_examples(pick::EXAMPLES, status::PICKED))]
+    #[command(after_help = groups::PICKED, after_long_help = with_examples(pick::EXAMPLES, groups::PICKED))]
     Pick(PickArgs),
     /// Measure operations or commands with any clock
     ///
     /// Each operation in a fresh process. With --rehearse: promised error against found error, for every clock and method.
-    #[command(after_help = status::MEASURED, after_long_help = with_examples(measure::MEASURE_EXAMPLES, status::MEASURED))]
+    #[command(after_help = groups::MEASURED, after_long_help = with_examples(measure::MEASURE_EXAMPLES, groups::MEASURED))]
     Measure(MeasureArgs),
     /// The former name of `measure --rehearse`
-    #[command(hide = true, after_help = status::REHEARSED)]
+    #[command(hide = true, after_help = groups::REHEARSED)]
     Rehearse(RehearseArgs),
     /// Print what a shell needs to complete commands and flags
-    #[command(after_help = status::PLAIN)]
+    #[command(after_help = groups::PLAIN)]
     Completions(CompletionsArgs),
     /// Pass questions on to a page of a browser (what --runtime chromium and its like start)
     #[command(hide = true)]
@@ -274,8 +269,8 @@ pub struct ProbeArgs {
     /// Measure more: narrower intervals
     #[arg(long)]
     pub thorough: bool,
-    /// Tell all that a read adds to the code around it, as --thorough does: cold and while all other CPUs read the same timer as well, 12 ms more a
-    /// process and timer; with --quick at all
+    /// Measure all that a read adds to the code around it, as --thorough does: cold, and while all other CPUs read the same timer, 12 ms more per
+    /// process and timer; --quick measures none of it otherwise
     #[arg(long)]
     pub context: bool,
     /// Probe the timers of another runtime too, started by this command; its ids are NAME:ID
@@ -291,10 +286,10 @@ pub struct ProbeArgs {
     #[command(flatten)]
     pub run: RunArgs,
     /// Start further processes for the timers with the widest intervals until the Quality of each is known to ± this many points, as
-    /// far as that can be had [default: 0.5; with --thorough 0.1]
+    /// far as that can be reached [default: 0.5; with --thorough 0.1]
     #[arg(long, value_name = "POINTS", allow_negative_numbers = true, value_parser = values::points)]
     pub precision: Option<f64>,
-    /// Time that the run should take at most, as in 30s or 2m (seconds without a unit); it takes longer only where its first rounds and the verdicts do
+    /// Longest time of the run, as in 30s or 2m (seconds without a unit); only the first rounds and the verdicts can exceed it
     /// [default: 20s; with --quick 10s, with --thorough 2m]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::seconds)]
     pub budget: Option<f64>,

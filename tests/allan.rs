@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use timermeter::analysis::allan::deviation;
+use timermeter::analysis::rate::allan_deviation;
 
 use crate::skipping;
 
@@ -74,7 +74,7 @@ fn as_allantools_computes_it() {
         let samples: Vec<(f64, f64)> =
             phases.iter().enumerate().map(|(at, phase)| (at as f64 * spacing, *phase)).collect();
         for (stride, theirs) in strides.iter().zip(theirs) {
-            let (_, ours) = deviation(&samples, *stride as f64 * spacing).expect("long enough");
+            let (_, ours) = allan_deviation(&samples, *stride as f64 * spacing).expect("long enough");
             assert!((ours / theirs - 1.0).abs() < 1e-9, "{stride}: {ours} against {theirs}");
         }
     }

@@ -1,4 +1,4 @@
-//! Who imports whom, and who knows which system it is compiled for. CONTRIBUTING.md has the table of rooms with what each may
+//! Which module imports which, and which know the system they are compiled for. CONTRIBUTING.md has the table of rooms with what each may
 //! import, and the two boundaries; here the code is held to both. And that no test is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use std::path::Path;
 type Module = Vec<String>;
 type Arrows = BTreeMap<Module, BTreeSet<Module>>;
 
-/// Takes out, again and again, who imports nobody that is left. What stays lies on a circle, or leads to one.
+/// Removes, again and again, the modules that import none of those left. What stays lies on a circle, or leads to one.
 fn circles(mut arrows: Arrows) -> Arrows {
     loop {
         let left: BTreeSet<Module> = arrows.keys().cloned().collect();
@@ -217,7 +217,7 @@ fn instructions_know_nothing_of_systems() {
     }
 }
 
-/// Cargo does not look for tests itself: a file that nobody names would never be run.
+/// Cargo does not look for tests itself: a file that is not named would never be run.
 #[test]
 fn all_tests_are_part_of_a_program() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

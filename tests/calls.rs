@@ -49,7 +49,7 @@ fn a_campaign_starts_and_asks_no_more_than_its_plan() {
     let mut subjects: Vec<Subject> = TIMERS.iter().map(|id| Subject::new(0, timer(id))).collect();
     let plan = Plan { budget_s: 1e6, ..Plan::QUICK };
     let settings = Settings { plan, seed: 1, cpu: None, timeout: Duration::from_secs(60) };
-    run(&hosts, &mut subjects, &settings, &|_| {}).expect("nobody interrupts it");
+    run(&hosts, &mut subjects, &settings, &|_| {}).expect("nothing interrupts it");
     let asked = fs::read_to_string(folder.path().join("asked")).expect("it was written");
     let count = |what: &str| asked.lines().filter(|line| line.contains(what)).count() as u32;
     let timers = TIMERS.len() as u32;

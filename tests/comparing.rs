@@ -6,7 +6,7 @@ use timermeter::model::Report;
 use timermeter::parallel;
 use timermeter::selftest::fleet::{Fleet, Planted, Scatter};
 
-/// Of a fleet of so many, the first that is sound.
+/// The first sound one of a fleet.
 const NODES: u32 = 8;
 
 /// Quiet: reads in user mode differ by half a percent and less from run to run, calls of the kernel by 2 to 5 %.
@@ -37,7 +37,7 @@ fn is_change(compared: &&Compared) -> bool {
     matches!(compared.verdict, Verdict::Better | Verdict::Worse)
 }
 
-/// Of so many machines those where something is called changed, though nothing is. `history` is how many other runs tell what runs differ by.
+/// How many of the machines have something that is called changed, though nothing is. `history` is how many other runs tell what runs differ by.
 fn alarms(machines: u64, side: u64, history: u64, scatter: &Scatter) -> u64 {
     let seeds: Vec<u64> = (1..=machines).collect();
     let alarmed = parallel::mapped(&seeds, |seed| {
@@ -72,7 +72,7 @@ struct Tally {
     covered: u32,
 }
 
-/// Plants a change in each timer of a machine in turn, of so many standard errors of the difference, up and down.
+/// Plants a change in each timer of a machine in turn, up and down; its size is in standard errors of the difference.
 fn planted(
     machines: std::ops::Range<u64>,
     (side, history): (u64, usize),

@@ -3,7 +3,7 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timermeter::analysis::counter::{CounterFindings, SHOWS, Tested, findings};
-use timermeter::counter::{Case, Counter, RecipeRow, Verdict, judge};
+use timermeter::counter::{Case, Counter, CounterVerdict, RecipeRow, judge};
 use timermeter::model::{CounterFacts, KernelLog, Platform};
 use timermeter::prober::counter::{CounterPlan, observe};
 use timermeter::suitability::Severity;
@@ -142,7 +142,7 @@ fn sound_counters_are_called_so() {
     for seed in 0..100 {
         let mut random = StdRng::seed_from_u64(seed);
         let counter = judged(&found(&model(&mut random), seed));
-        assert_eq!(counter.verdict, Some(Verdict::Safe), "seed {seed}: {:?}", counter.findings);
+        assert_eq!(counter.verdict, Some(CounterVerdict::Safe), "seed {seed}: {:?}", counter.findings);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Sites of many reports: what stands out comes first, nobody is lost, and the index works in a real browser.
+//! Sites of many reports: what stands out comes first, no node is lost, and the index works in a real browser.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::browser::in_browser;
 const KEPT: &str = "tests/data/xeon-2026-11-21.json";
 /// Timers that a node of a large fleet has.
 const FEW_TIMERS: usize = 3;
-/// So many nodes differ; the others are like one of them.
+/// This many nodes differ; the others are like one of them.
 const UNLIKE: usize = 22;
 
 fn folder() -> tempfile::TempDir {
@@ -30,11 +30,11 @@ fn node(base: &Report, number: usize) -> Report {
     report.platform.cpu.model = Some(["AMD EPYC 9R14", "Intel Xeon 8488C"][number % 2].into());
     report.platform.kernel.release = Some("6.1.0-28".into());
     report.platform.clocksource.current = Some("tsc".into());
-    dearer(&mut report, 1.0 + 0.001 * (number * 7 % 11) as f64);
+    more_expensive(&mut report, 1.0 + 0.001 * (number * 7 % 11) as f64);
     report
 }
 
-fn dearer(report: &mut Report, times: f64) {
+fn more_expensive(report: &mut Report, times: f64) {
     for cost in report.timers.iter_mut().filter_map(|row| row.cost.as_mut()) {
         for figure in [&mut cost.median_ns, &mut cost.low_ns, &mut cost.high_ns] {
             *figure = figure.map(|ns| ns * times);
@@ -55,7 +55,7 @@ fn oddity(report: &mut Report, name: &str) {
         }
         "fallen" => report.platform.clocksource.current = Some("hpet".into()),
         "in-1970" => report.created = "1970-01-01T00:02:00Z".into(),
-        _ => dearer(report, 3.0),
+        _ => more_expensive(report, 3.0),
     }
 }
 
@@ -76,7 +76,7 @@ fn sound() -> Report {
     report
 }
 
-/// Writes so many nodes, each into a folder of its own, and those that are odd.
+/// Writes a number of nodes, each into a folder of its own, and those that are odd.
 fn fleet(base: &Report, place: &Path, nodes: usize) {
     let write = |name: &str, text: &str| {
         fs::create_dir_all(place.join(name)).unwrap();

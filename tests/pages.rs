@@ -154,7 +154,7 @@ fn tables_sort_and_filter_in_a_browser() {
     let script = IDS.to_owned()
         + "told.before = ids();
            button('cost').click(); told.cheapest = ids(); told.first = order('cost');
-           button('cost').click(); told.dearest = ids(); told.second = order('cost');
+           button('cost').click(); told.costliest = ids(); told.second = order('cost');
            button('quality').click(); told.best = ids(); told.third = [order('cost'), order('quality')];
            const filter = document.getElementById('filter'); filter.value = 'coarse SYSCALL';
            filter.dispatchEvent(new Event('input')); told.some = ids();
@@ -180,8 +180,8 @@ fn tables_sort_and_filter_in_a_browser() {
     assert_eq!(shown("before").len(), report.timers.len());
     let known: Vec<&str> = costs.iter().map(|(_, id)| *id).collect();
     assert_eq!(shown("cheapest")[..known.len()], known, "cheapest first, unknown last");
-    let dearest: Vec<&str> = known.iter().rev().copied().collect();
-    assert_eq!(shown("dearest")[..known.len()], dearest, "dearest first, unknown still last");
+    let costliest: Vec<&str> = known.iter().rev().copied().collect();
+    assert_eq!(shown("costliest")[..known.len()], costliest, "most expensive first, unknown still last");
     assert_eq!((&told["first"], &told["second"]), (&"ascending".into(), &"descending".into()));
     assert_eq!(told["third"], serde_json::json!(["none", "descending"]));
     assert_eq!(shown("best")[0], report.timers[0].id);

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use timermeter::method::answer::Answer;
+use timermeter::method::answer::ClockAnswer;
 use timermeter::method::{OPERATION, Requirement, choose, in_a_sentence};
 use timermeter::model::{ProvenanceKind, Report};
 
@@ -35,7 +35,7 @@ fn the_first_line_and_pick_and_the_answer_name_one_clock() {
             "{}: {sentence}",
             file.display()
         );
-        let answer = Answer::of(&report, &[], Vec::new());
+        let answer = ClockAnswer::of(&report, &[], Vec::new());
         let to_time = answer.to_time.map(|clock| (clock.id, Some(clock.step_ns)));
         let row = report.timers.iter().find(|row| row.id == picked.id).expect("it has a row");
         let step = row.accuracy.as_ref().and_then(|accuracy| accuracy.ns);

@@ -10,10 +10,10 @@ use timermeter::text::numbers::{significant, time};
 
 const BEGIN: &str = "<!-- figures of a kept run -->\n";
 const END: &str = "<!-- end of the figures -->\n";
-/// A kept run is of all runtimes where it has so many of them, and so many clocks.
+/// A kept run is of all runtimes where it has this many of them, and this many clocks.
 const RUNTIMES: usize = 12;
 const CLOCKS: usize = 40;
-/// What is said and what is done differ where one is so many times the other.
+/// What is said and what is done differ where one is this many times the other.
 const DIFFERENT: f64 = 1.5;
 
 fn root() -> &'static Path {

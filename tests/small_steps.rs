@@ -33,7 +33,7 @@ fn a_few_ticks_are_told_as_so_many() {
             |verdict: &&&Verdict| verdict.accuracy.error() > verdict.accuracy.truth.map(|truth| 0.05 * truth);
         let wrong = told.iter().filter(off).count();
         let covered = told.iter().filter(|verdict| verdict.accuracy.covered() == Some(true)).count();
-        // One in a hundred, and what chance does to so many.
+        // One in a hundred, and what chance does to that number.
         assert!(wrong <= 2, "{reference}: {wrong} of {} are wrong", told.len());
         assert!(5 * told.len() >= 4 * found.len(), "{reference}: {} of {} are told", told.len(), found.len());
         assert!(10 * covered >= 9 * told.len(), "{reference}: {covered} of {} are covered", told.len());

@@ -62,7 +62,7 @@ for ((number = 1; number <= probes; number++)); do
     if [ "$kind" = full-disk ]; then
         head -c 60k /dev/zero >"$disk/filler" 2>/dev/null
     fi
-    # In a shell that waits for nobody, so that signals come as they do on a terminal.
+    # In a shell that waits for no process, so that signals come as they do on a terminal.
     TIMERMETER_SOAK=$mark "$program" probe --quick --quiet --timeout 10 --output "$out/report.json" \
         --trace "$out/run.trace" "${timers[@]}" >/dev/null 2>"$place/errors" &
     probe=$!
@@ -105,7 +105,7 @@ for ((number = 1; number <= probes; number++)); do
         kill -s KILL $left 2>/dev/null
     fi
     if [ "$kind" = KILL ]; then
-        # Nobody could clean up; the next one does.
+        # It could not clean up; the next one does.
         "$program" report reports/icpe2011-mbp53/2011-03-14/report.json -o "$out/page.html" >/dev/null
         rm -f "$out/page.html"
     fi

@@ -53,7 +53,7 @@ fn irregular_steps_stay_without_a_number_whatever_the_cost() {
 /// How the second of two steps is mixed into what was seen of the first.
 #[derive(Clone, Copy, Debug)]
 enum Mixed {
-    /// So many processes have it.
+    /// This many processes have it.
     Processes(usize),
     /// It comes in the middle of each process.
     Middle,

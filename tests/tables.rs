@@ -9,14 +9,14 @@ use timermeter::fields::Kind;
 use timermeter::model::{Outcome, Report};
 use timermeter::report::{Format as Written, read};
 use timermeter::table::{Format, Style};
-use timermeter::tabulation::{Choice, Column, Layout, Tabulation};
+use timermeter::tabulation::{ColumnName, Layout, TableChoice, Tabulation};
 
 use crate::sample::report;
 
 const COLUMNS: [&str; 6] = ["platform", "timer", "label", "accuracy", "cost", "quality"];
 
-fn column(name: &str) -> Column {
-    Column::named(name).unwrap_or_else(|| panic!("there is no column {name}"))
+fn column(name: &str) -> ColumnName {
+    ColumnName::named(name).unwrap_or_else(|| panic!("there is no column {name}"))
 }
 
 /// Two reports of two machines, hostile agents included.
@@ -33,9 +33,10 @@ fn folder() -> (tempfile::TempDir, Vec<PathBuf>) {
     (folder, paths.to_vec())
 }
 
-fn table(format: Format, layout: Layout, columns: &[Column], sort: Option<(Column, bool)>) -> String {
+fn table(format: Format, layout: Layout, columns: &[ColumnName], sort: Option<(ColumnName, bool)>) -> String {
     let (_folder, paths) = folder();
-    let choice = Choice { kind: Kind::Clocks, columns: columns.to_vec(), layout, sort, all: true, top: None };
+    let choice =
+        TableChoice { kind: Kind::Clocks, columns: columns.to_vec(), layout, sort, all: true, top: None };
     let tabulation = Tabulation::read(&paths, choice);
     assert!(tabulation.refused.is_empty(), "{:?}", tabulation.refused);
     let mut out = Vec::new();
@@ -197,17 +198,17 @@ fn compile(text: &str) {
 fn latex_compiles() {
     compile(&stacked(Format::LatexDocument));
     compile(&beside(Format::LatexDocument));
-    compile(&table(Format::LatexDocument, Layout::Stacked, Column::value_variants(), None));
+    compile(&table(Format::LatexDocument, Layout::Stacked, ColumnName::value_variants(), None));
 }
 
 /// The tables of `reports` in LaTeX, side by side.
-fn latex_of(reports: &[Report], columns: &[Column]) -> String {
+fn latex_of(reports: &[Report], columns: &[ColumnName]) -> String {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     for (at, report) in reports.iter().enumerate() {
         let text = Written::Json.render(report, Style::default());
         std::fs::write(folder.path().join(format!("{at:04}.json")), text).unwrap();
     }
-    let choice = Choice {
+    let choice = TableChoice {
         kind: Kind::Clocks,
         columns: columns.to_vec(),
         layout: Layout::Beside,
@@ -268,7 +269,7 @@ fn trust_and_the_reason_of_a_quality_of_nothing_have_columns() {
         (Format::Json, "\"trust\":\"no\"", "it went back | once"),
     ] {
         let columns = vec![column("timer"), column("trust"), column("reason")];
-        let choice = Choice {
+        let choice = TableChoice {
             kind: Kind::Clocks,
             columns,
             layout: Layout::Stacked,

@@ -1,4 +1,4 @@
-//! Forgeries are refused, each with its cause; what is kept is accepted; a contribution names nobody.
+//! Forgeries are refused, each with its cause; what is kept is accepted; a contribution names no machine and no user.
 
 use std::fs;
 use std::io::Read;

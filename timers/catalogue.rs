@@ -2,12 +2,16 @@
 //!
 //! Clocks that one system or one instruction set alone has are known everywhere by their `INFO`. Their loops are compiled there
 //! only, where they are listed as `OWN`.
+//!
+//! A clock that is read now and then, by its id: what is read is a number, and each read costs a dynamic call more than the clock.
 
 use std::sync::LazyLock;
 
 use crate::null::Null;
-use crate::{Info, Native, Subject, Timer, Unavailable, arch, os};
-use crate::{apple, arm, freebsd, perf_event, posix, ptp, quanta_clock, riscv, std_time, windows, x86};
+use crate::{
+    Info, Native, Subject, Timer, Unavailable, apple, arch, arm, freebsd, os, perf_event, posix, ptp,
+    quanta_clock, riscv, std_time, windows, x86,
+};
 
 /// A native timer as the catalogue knows it.
 #[derive(Clone, Copy)]
@@ -155,4 +159,38 @@ pub fn floor() -> Entry {
 #[must_use]
 pub fn find(id: &str) -> Option<Entry> {
     catalogue().iter().copied().chain([floor()]).find(|entry| entry.info.id == id)
+}
+
+/// What reads a clock: the ticks that it is at.
+pub type Reader = Box<dyn Fn() -> u64>;
+
+/// What reads the clock of that id; `None` when no clock is called so.
+///
+/// # Errors
+/// Says why this machine does not let it be read.
+pub fn reader(id: &str) -> Option<Result<Reader, Unavailable>> {
+    visit(id, Opening)
+}
+
+struct Opening;
+
+impl Visitor for Opening {
+    type Output = Reader;
+
+    fn visit<T: Timer>(self, timer: T) -> Reader {
+        Box::new(move || timer.ticks(timer.read()).0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reader;
+
+    #[test]
+    fn what_is_read_goes_on() {
+        let read = reader("monotonic").expect("it is one").expect("it can be read");
+        let before = read();
+        assert!(read() >= before);
+        assert!(reader("sundial").is_none());
+    }
 }

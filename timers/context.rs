@@ -4,14 +4,12 @@
 //! that reads nothing, so that the two differ by the read and what keeps its result. How it lies: a core runs ahead of a read
 //! that waits for nothing and finishes much of its work meanwhile; how much depends on the work, which is why there are several kinds.
 
-mod ahead;
-mod cache;
+mod pieces;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use self::ahead::Plan;
-use self::cache::Lines;
+use self::pieces::{Lines, Plan};
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
 use crate::arch::{afresh, keep, opaque, opaque_count};
 use crate::deadline::kernel_time;

@@ -1,5 +1,4 @@
-//! Counters that one instruction reads. Which there are, and what each is, stands with their instruction set: `x86.rs`, `arm.rs`,
-//! `riscv.rs`.
+//! Counters that one instruction reads. Which there are, and what each is, stands in `instructions.rs`.
 
 use std::marker::PhantomData;
 use std::path::Path;

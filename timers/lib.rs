@@ -8,44 +8,34 @@
 //!
 //! [Kuperberg, Krogmann, Reussner 2011]: https://doi.org/10.1145/1958746.1958776
 
-// So that a timer reads the same in this crate and in another one.
-extern crate self as timers;
-
 mod affinity;
 pub mod agents;
 #[cfg(feature = "allocations")]
 pub mod allocations;
-mod apple;
 pub mod arch;
-mod arm;
 mod beside;
 mod busy;
 mod chain;
 mod context;
 mod counters;
 mod deadline;
-mod freebsd;
+mod instructions;
 mod kernel_entry;
-mod lineage;
 mod native;
 mod null;
 pub mod os;
 mod perf_event;
 mod posix;
 mod properties;
-mod ptp;
 mod quanta_clock;
 pub mod raw;
-mod reader;
-mod riscv;
 pub mod simulated;
 mod std_time;
 mod subject;
+mod systems;
 pub mod timed;
 pub mod waits;
-mod windows;
 mod work;
-mod x86;
 
 mod catalogue;
 
@@ -53,20 +43,24 @@ pub use affinity::{KeptOff, allowed_cpus, move_process, move_thread, pin_to, unp
 pub use arch::fence;
 pub use beside::{ReadBeside, beside};
 pub use busy::Busy;
-pub use catalogue::{Entry, FLOOR_ID, Visitor, catalogue, find, floor, visit};
+pub use catalogue::{Entry, FLOOR_ID, Reader, Visitor, catalogue, find, floor, reader, visit};
 pub use chain::{CoreFrequency, CoreFrequencyMeter, time_additions, time_multiplications};
 pub use context::Context;
 pub use deadline::{Deadline, kernel_raw_time, kernel_time};
 pub use kernel_entry::{KernelEntry, kernel_entry};
-pub use lineage::mark_descendants;
 pub use native::{Native, RATE_SOURCES, REFERENCES, pass, rate_of};
 pub use os::AffinityError;
 pub use os::perf_event::clock_calls;
 pub use properties::{Family, Properties, ReadsBy};
-pub use reader::{Reader, reader};
 pub use std_time::date;
 pub use subject::{Advance, Answer, Counts, During, Fault, Ordered, Subject};
 pub use work::links;
+
+use instructions::{arm, riscv, x86};
+use systems::{apple, freebsd, ptp, windows};
+
+// So that a timer reads the same in this crate and in another one.
+extern crate self as timers;
 
 /// Timers by their types, for who compiles a measurement for one of them.
 pub mod clocks {
@@ -174,4 +168,12 @@ pub trait Timer: Sized + Send + Sync + 'static {
 
     /// The reading as a number of ticks. Never called in a timed region.
     fn ticks(&self, reading: Self::Reading) -> Ticks;
+}
+
+/// Writes a variable into the environment that every process inherits which this one starts from now on, and all that those start:
+/// so that they can be told from others, whatever becomes of their parents, groups and sessions. To be called before there is a
+/// second thread at work.
+pub fn mark_descendants(name: &str, value: &str) {
+    // SAFETY: the environment is not read meanwhile, as no other thread is at work.
+    unsafe { std::env::set_var(name, value) };
 }

@@ -1,5 +1,5 @@
 //! The clocks of POSIX and Linux, through libc and, for the same clocks, through the bare system call. Other systems have those of
-//! POSIX: `apple.rs` and `freebsd.rs` say how they differ.
+//! POSIX: `systems.rs` says how they differ.
 //!
 //! What ticks: the kernel's timekeeping. It scales a counter of the hardware (the *clock source*: TSC, CNTVCT, HPET,
 //! or what a hypervisor offers) to nanoseconds. At what rate: MONOTONIC and REALTIME run at a rate that NTP trims,

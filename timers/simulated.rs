@@ -6,8 +6,6 @@
 //! A [`World`] is one process on a simulated machine: one timer under examination, one reference, the cost of the loops, a core
 //! that may change its frequency, and what interrupts them all. [`World::share`] gives the subjects that live in it.
 
-mod beside;
-mod context;
 mod counter;
 mod model;
 mod waits;
@@ -21,10 +19,8 @@ use rand::{RngExt, SeedableRng};
 use crate::Context;
 use crate::subject::{Advance, Answer, During, Fault, Subject};
 
-pub use beside::beside;
-pub use context::piece;
 pub use counter::{CounterFault, CounterMachine, CounterModel};
-pub use model::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates};
+pub use model::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates, beside, piece};
 pub use waits::{Delays, Missed, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 
 /// Which of the subjects of a world.
@@ -45,8 +41,8 @@ pub const REFERENCE_ID: &str = "reference";
 pub struct World {
     now: f64,
     random: StdRng,
-    timer: Clock,
-    reference: Clock,
+    timer: VirtualClock,
+    reference: VirtualClock,
     /// Nanoseconds in a unit of work.
     unit_of_work: f64,
     /// Nanoseconds of one turn of a loop without its call.
@@ -120,7 +116,8 @@ impl World {
     pub fn new(timer: &Model, reference: &Model, surroundings: &Surroundings, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let now = random.random_range(1e9..2e9);
-        let (timer, reference) = (Clock::new(timer, &mut random), Clock::new(reference, &mut random));
+        let (timer, reference) =
+            (VirtualClock::new(timer, &mut random), VirtualClock::new(reference, &mut random));
         let unit_of_work = random.random_range(0.7..2.9);
         let turn = surroundings.turn;
         let slow = if random.random() { random.random_range(0.0..0.3) } else { 0.0 };
@@ -216,7 +213,7 @@ impl World {
 }
 
 /// The state of one clock.
-struct Clock {
+struct VirtualClock {
     model: Model,
     /// Where in the invocation the counter is looked at, from 0 (at once) to 1 (at the end).
     latch: f64,
@@ -229,7 +226,7 @@ struct Clock {
     next_update: f64,
 }
 
-impl Clock {
+impl VirtualClock {
     fn new(model: &Model, random: &mut StdRng) -> Self {
         Self {
             model: model.clone(),

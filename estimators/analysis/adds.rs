@@ -1,7 +1,6 @@
 //! What a read adds to the code around it: how much longer a row of pieces of work takes with reads than without.
 
-use crate::analysis::interval::{Z, over_processes};
-use crate::analysis::statistics::{mean, midmean, standard_deviation};
+use crate::analysis::statistics::{Z, mean, midmean, over_processes, standard_deviation};
 use crate::model::{Added, Adds, Context, Estimate};
 use crate::trace::{InContext, Reference, Trace};
 

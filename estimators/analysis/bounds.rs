@@ -1,6 +1,6 @@
 //! What the median of single calls may be at most and at least, and the share around it, whatever law they follow.
 //!
-//! A call of length `x`, in steps of who shows it, shows as level `k` with the probability max(0, 1 − |x − k|) where the phase is
+//! A call of length `x`, in steps of the clock that shows it, shows as level `k` with the probability max(0, 1 − |x − k|) where the phase is
 //! random. So the share of each level is the mean of a triangle over the distribution; and so, of powers, are the moments that
 //! batches tell. All distributions that agree with all of these within chance are a linear programme. Processes are alike
 //! but for what their calls take on average: each shows the same distribution from where its own mean lies between two levels.
@@ -17,7 +17,7 @@ use crate::analysis::statistics::{mean, standard_deviation};
 pub use self::remaining::remaining;
 
 /// What one process shows.
-pub(crate) struct Shown<'a> {
+pub(crate) struct ShownCalls<'a> {
     pub(crate) cells: &'a Cells,
     /// The cluster that holds the median.
     pub(crate) main: &'a Cluster,
@@ -73,9 +73,9 @@ const PART: f64 = 12.0;
 const MEDIANS: usize = 5;
 
 /// What all distributions that agree with what processes show leave open; `reach` in steps is that of the share. `None` without processes.
-pub(crate) fn open(processes: &[Shown], reach: f64) -> Option<Open> {
+pub(crate) fn open(processes: &[ShownCalls], reach: f64) -> Option<Open> {
     let laid: Vec<Laid> = processes.iter().map(Laid::of).collect();
-    let over = |of: &dyn Fn(&Shown) -> f64| mean(&processes.iter().map(of).collect::<Vec<_>>());
+    let over = |of: &dyn Fn(&ShownCalls) -> f64| mean(&processes.iter().map(of).collect::<Vec<_>>());
     let half = over(&|shown| (0.5 - shown.main.below) / shown.main.mass())?;
     let open = left_open(&laid, variance(processes), half, reach)?;
     let mass = over(&|shown| shown.main.mass())?;
@@ -144,7 +144,7 @@ fn with_median(
 }
 
 /// The share of calls in other clusters within the reach.
-fn beside(shown: &Shown, reach: f64) -> f64 {
+fn beside(shown: &ShownCalls, reach: f64) -> f64 {
     let centre = shown.main.moments()[0];
     let near = shown.cells.others.iter().filter(|other| (other.moments()[0] - centre).abs() <= reach);
     near.map(Cluster::mass).sum()
@@ -175,7 +175,7 @@ struct Laid<'a> {
 }
 
 impl<'a> Laid<'a> {
-    fn of(shown: &Shown<'a>) -> Self {
+    fn of(shown: &ShownCalls<'a>) -> Self {
         let (cells, main) = (shown.cells, shown.main);
         let mean = main.moments()[0];
         Self {
@@ -214,7 +214,7 @@ fn shares(members: &[&Laid], first: f64, levels: usize, grid: &[f64]) -> Vec<Obs
 }
 
 /// The variance of a call that batches tell, over those processes that know it well. `None` where they tell none.
-fn variance(processes: &[Shown]) -> Option<(f64, f64)> {
+fn variance(processes: &[ShownCalls]) -> Option<(f64, f64)> {
     let known = processes.iter().map(|shown| shown.moments.variance).filter(|(_, error)| error.is_finite());
     let best = known.clone().map(|(_, error)| error).min_by(f64::total_cmp)?;
     let (values, errors): (Vec<f64>, Vec<f64>) = known.filter(|(_, error)| *error <= POOR * best).unzip();

@@ -20,7 +20,7 @@ pub struct CounterFindings {
     pub stuck: bool,
     /// For how long it was watched, in nanoseconds.
     pub watched_ns: f64,
-    /// Steps backwards within a thread among so many readings, and the largest in nanoseconds.
+    /// Steps backwards within a thread, the number of readings they were found in, and the largest step in nanoseconds.
     pub backward: (u64, u64, f64),
     /// How far each CPU is ahead of the first one.
     pub offsets: Vec<CpuOffset>,

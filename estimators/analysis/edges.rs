@@ -2,14 +2,14 @@
 //! looking for edges; the values then still lie on a grid, and steps tell nothing of it. What lies between two edges does: reads, counted.
 
 /// Stretches of which it is told.
-/// *Judgement*: of so many even ones without any order, neighbours correlate by less than −0.2 in one of six clocks, and then they are not odd.
+/// *Judgement*: of this many even ones without any order, neighbours correlate by less than −0.2 in one of six clocks, and then they are not odd.
 pub const FEWEST: usize = 24;
 
 /// A stretch between two edges is odd when it is this share of the median longer or shorter.
 /// *Computed*: where both edges are moved evenly within a step, the stretch is triangular over two steps, and 56 % are odd.
 const ODD: f64 = 0.25;
 
-/// Edges are moved where so many of the stretches are odd.
+/// Edges are moved where at least this share of the stretches is odd.
 /// *Judgement*: between the 56 % of edges that are moved and what interrupts and collections do to some.
 const MANY: f64 = 0.35;
 
@@ -89,7 +89,7 @@ fn is_bound_to_a_grid(runs: &[Vec<u32>]) -> bool {
     let ratio = scatter(TOGETHER) / scatter(1);
     let length = TOGETHER as f64;
     let deviation = (2.0 * (2.0 * length - 1.0) * (length - 1.0) / (3.0 * length * count)).sqrt();
-    // None of so many in a row: not a number, and not below.
+    // None of them in a row: not a number, and not below.
     ratio < 1.0 - BELOW * deviation
 }
 

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::interval::Z;
 use crate::analysis::lattice::{self, Lattice};
-use crate::analysis::statistics::{quantile, sorted};
+use crate::analysis::statistics::{Z, quantile, sorted};
 use crate::model::Estimate;
 use crate::trace::Intervals;
 

@@ -246,16 +246,16 @@ fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f6
     best
 }
 
-struct Line {
+struct SpectralLine {
     step: f64,
     at_anchor: f64,
     error: f64,
 }
 
 /// Fits `value = at_anchor + level · step` in windows that double around the anchor, so that no level is miscounted.
-fn extend(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<Line> {
+fn extend(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<SpectralLine> {
     let farthest = counted.iter().map(|(value, _)| (value - anchor).abs()).fold(0.0, f64::max);
-    let mut line = Line { step: start, at_anchor: anchor, error: 0.0 };
+    let mut line = SpectralLine { step: start, at_anchor: anchor, error: 0.0 };
     let mut window = 3.2 * start;
     loop {
         line = fit(counted, anchor, window, &line)?;
@@ -267,7 +267,7 @@ fn extend(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<Line> {
 }
 
 /// One weighted least-squares line through the intervals of the window that lie on the lattice so far.
-fn fit(counted: &[(f64, f64)], anchor: f64, window: f64, before: &Line) -> Option<Line> {
+fn fit(counted: &[(f64, f64)], anchor: f64, window: f64, before: &SpectralLine) -> Option<SpectralLine> {
     /// The share of the window that has to lie on the lattice so far: less than in the end, as levels are still miscounted.
     /// *Default*: moves no figure.
     const MOSTLY: f64 = 0.7;
@@ -302,5 +302,5 @@ fn fit(counted: &[(f64, f64)], anchor: f64, window: f64, before: &Line) -> Optio
     }
     let step = (level_value - level * value) / spread;
     let residual = (value_value - value * value - step * step * spread).max(1.0 / 12.0);
-    Some(Line { step, at_anchor: value - step * level, error: (residual / (on * spread)).sqrt() })
+    Some(SpectralLine { step, at_anchor: value - step * level, error: (residual / (on * spread)).sqrt() })
 }

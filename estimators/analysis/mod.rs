@@ -2,19 +2,14 @@
 //! file or the terminal.
 
 pub mod adds;
-pub mod allan;
 pub mod bounds;
 pub mod cells;
-pub mod core_frequency;
 pub mod cost;
 pub mod counter;
-pub mod distribution;
 pub mod edges;
-pub mod interval;
 mod jump;
 mod lattice;
 pub mod moments;
-pub mod offsets;
 pub mod order;
 pub mod periods;
 pub mod plot_data;

@@ -45,7 +45,7 @@ const FEWEST: usize = 40;
 /// from call to call adds up with the calls, so all give the same variance. What lasts for many calls, as the frequency of a
 /// core does or what it has learned of branches, shows in long batches only; so the smallest counts.
 #[must_use]
-pub fn of(run: &Run, reference: &Reference) -> Moments {
+pub fn of_calls(run: &Run, reference: &Reference) -> Moments {
     let cells = Cells::of(&run.singles.deltas, reference.step);
     let alone = cells.map_or(1.0, |cells| match &cells.main {
         Some(main) => main.mass(),

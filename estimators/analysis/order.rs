@@ -1,4 +1,10 @@
-//! Order: whether successive readings ever go backwards.
+//! Order: whether successive readings ever go backwards, and how far the clocks of CPUs lie apart, from handoffs in both directions.
+//!
+//! A handoff takes time, so the second reading is ahead of the first by more than the second clock is: the least that was
+//! seen bounds the offset from above; that of the other direction, from below. Bounds add up along a path of pairs, and the
+//! tightest path counts.
+
+use crate::trace::Pair;
 
 /// How often and how far successive readings stepped backwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,5 +29,83 @@ impl Backward {
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self { steps: self.steps + other.steps, largest: self.largest.max(other.largest) }
+    }
+}
+
+/// Bounds of the offset of one clock against another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Offset {
+    /// The CPU.
+    pub cpu: u32,
+    /// In the middle of the bounds, in ticks.
+    pub ticks: f64,
+    /// Half their distance.
+    pub uncertainty: f64,
+}
+
+/// The offset of every CPU against the first one of the first pair. `step` is how far readings are cut off, in ticks. CPUs
+/// that no path leads to in both directions are left out.
+#[must_use]
+pub fn offsets(pairs: &[Pair], step: f64) -> Vec<Offset> {
+    let mut cpus: Vec<u32> = pairs.iter().filter_map(|pair| pair.cpus).flatten().collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    let place = |cpu: u32| cpus.binary_search(&cpu).unwrap_or_default();
+    let mut most = vec![vec![f64::INFINITY; cpus.len()]; cpus.len()];
+    for (place, row) in most.iter_mut().enumerate() {
+        row[place] = 0.0;
+    }
+    for pair in pairs {
+        let Some([a, b]) = pair.cpus.map(|cpus| cpus.map(place)) else { continue };
+        for (from, to, least) in [(a, b, pair.least[0]), (b, a, pair.least[1])] {
+            if let Some(least) = least {
+                most[from][to] = most[from][to].min(least as f64 + step);
+            }
+        }
+    }
+    for through in 0..cpus.len() {
+        let onward = most[through].clone();
+        for row in &mut most {
+            let first = row[through];
+            for (bound, next) in row.iter_mut().zip(&onward) {
+                *bound = bound.min(first + next);
+            }
+        }
+    }
+    let against_first = |place: usize| {
+        let (above, below) = (most[0][place], -most[place][0]);
+        Offset { cpu: cpus[place], ticks: f64::midpoint(above, below), uncertainty: (above - below) / 2.0 }
+    };
+    (0..cpus.len()).map(against_first).filter(|offset| offset.uncertainty.is_finite()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(cpus: [u32; 2], there: i64, back: i64) -> Pair {
+        Pair { cpus: Some(cpus), handoffs: 2, least: [Some(there), Some(back)], ..Pair::default() }
+    }
+
+    #[test]
+    fn both_directions_bound_an_offset() {
+        // The clock of CPU 3 is 500 behind; a handoff takes 80 or more.
+        let found = offsets(&[pair([0, 3], 80 - 500, 85 + 500)], 0.0);
+        assert_eq!(found[0], Offset { cpu: 0, ticks: 0.0, uncertainty: 0.0 });
+        assert_eq!(found[1], Offset { cpu: 3, ticks: -502.5, uncertainty: 82.5 });
+    }
+
+    #[test]
+    fn the_tightest_path_counts() {
+        let pairs = [pair([0, 1], 900, 900), pair([0, 2], 50, 50), pair([2, 1], 50, 60)];
+        let found = offsets(&pairs, 0.0);
+        assert_eq!(found[1], Offset { cpu: 1, ticks: -5.0, uncertainty: 105.0 });
+        assert_eq!(offsets(&pairs, 10.0)[2].uncertainty, 60.0, "what readings cut off is not known");
+    }
+
+    #[test]
+    fn nobody_met() {
+        assert_eq!(offsets(&[], 1.0), []);
+        assert_eq!(offsets(&[Pair::default()], 1.0), []);
     }
 }

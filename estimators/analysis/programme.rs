@@ -42,7 +42,7 @@ pub(crate) struct Programme {
 }
 
 impl Programme {
-    /// Of distributions over so many points. `None` without points.
+    /// Of distributions over a number of points. `None` without points.
     pub(crate) fn of(points: usize, observed: &[Observed]) -> Option<Self> {
         let (count, misfit) = (2 * observed.len(), points);
         let width = points + count + 3;
@@ -90,7 +90,7 @@ impl Programme {
         self.value(self.points)
     }
 
-    /// Lets all distributions take part whose misfit is at most this, which is no less than the least.
+    /// Lets all distributions take part whose misfit is at most this. It is at least the least misfit there is.
     pub(crate) fn allow(&mut self, misfit: f64) {
         let last = self.width - 2;
         let limit = self.basis.iter().position(|column| *column == last);
@@ -169,7 +169,7 @@ impl Programme {
     }
 }
 
-/// Takes a row off another, so many times.
+/// Subtracts a multiple of one row from another.
 fn subtract(from: &mut [f64], row: &[f64], times: f64) {
     if times != 0.0 {
         from.iter_mut().zip(row).for_each(|(cell, other)| *cell -= times * other);

@@ -6,8 +6,9 @@
 use statrs::function::beta::beta_reg;
 use statrs::function::gamma::checked_gamma_ur;
 
-use super::interval::{CONFIDENCE, over_processes};
-use super::statistics::{bisected, mean, median, quantile, sorted, standard_deviation};
+use super::statistics::{
+    CONFIDENCE, bisected, mean, median, over_processes, quantile, sorted, standard_deviation,
+};
 use crate::model::{Estimate, Figure};
 
 /// The chance, where processes are alike, that they differ by so much that they are not taken for that.
@@ -32,7 +33,7 @@ pub fn agreed_median(processes: &[Vec<f64>]) -> Option<Figure> {
     Some(if enough { found } else { Figure { low: None, high: None, ..found } })
 }
 
-/// A quantile, from `fewest` values on; `processes` are the values of each, of which so many in a row come `together`.
+/// A quantile, from `fewest` values on; `processes` are the values of each, of which `together` in a row come as a group.
 #[must_use]
 pub fn agreed_quantile(
     processes: &[Vec<f64>],
@@ -58,7 +59,7 @@ pub fn agreed_quantile(
     Some(known(pooled.widened(&[pooled.value - half, pooled.value + half])))
 }
 
-/// How much of what medians differ by is what processes differ by, from 0 to 1; the rest is chance, as each is of so many values.
+/// How much of what medians differ by is what processes differ by, from 0 to 1; the rest is chance, as each is of a limited number of values.
 fn differ(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
     let Some(deviation) = standard_deviation(medians).filter(|deviation| *deviation > 0.0) else {
         return 0.0;

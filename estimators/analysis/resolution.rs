@@ -9,10 +9,9 @@ mod fine;
 use std::borrow::Cow;
 
 use crate::analysis::cells::core_variance;
-use crate::analysis::interval::Z;
 use crate::analysis::jump::{Jump, by_amount};
 use crate::analysis::lattice;
-use crate::analysis::statistics::{quantile, sorted};
+use crate::analysis::statistics::{Z, quantile, sorted};
 use crate::model::Estimate;
 use crate::trace::Intervals;
 

@@ -14,14 +14,14 @@ use std::rc::Rc;
 
 use self::fit::{Data, Fit};
 use self::law::Law;
-use crate::analysis::bounds::{self, Open, Shown};
+use crate::analysis::bounds::{self, Open, ShownCalls};
 use crate::analysis::cells::{Cells, Cluster, core_moments};
 use crate::analysis::moments::Moments;
 use crate::analysis::statistics::{bisected, mean};
 
 /// What the distribution of single invocations is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum LawKind {
     /// One cost that varies, or does not.
     One,
     /// Two costs that do not vary.
@@ -33,7 +33,7 @@ pub enum Kind {
 }
 
 /// The kinds that have a law, in the order of the fits.
-const LAWS: [Kind; KINDS] = [Kind::One, Kind::Two, Kind::Blurred];
+const LAWS: [LawKind; KINDS] = [LawKind::One, LawKind::Two, LawKind::Blurred];
 /// How many of them there are.
 const KINDS: usize = 3;
 /// Their parameters: place, normal blur, tail; two places and a weight; all of these.
@@ -86,9 +86,9 @@ pub struct Fits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agreed {
     /// The kind that explains most for its parameters.
-    pub kind: Kind,
+    pub kind: LawKind,
     /// Others that explain as much.
-    pub as_well: Vec<Kind>,
+    pub as_well: Vec<LawKind>,
 }
 
 impl Fits {
@@ -112,22 +112,23 @@ impl Fits {
     pub fn agreed(all: &[Self]) -> Agreed {
         let laws: Option<Vec<&[Fit; KINDS]>> = all.iter().map(|fits| fits.laws.as_ref()).collect();
         let Some(laws) = laws.filter(|laws| !laws.is_empty()) else {
-            return Agreed { kind: Kind::Free, as_well: Vec::new() };
+            return Agreed { kind: LawKind::Free, as_well: Vec::new() };
         };
         let misfits: [f64; KINDS] =
             std::array::from_fn(|kind| laws.iter().map(|fits| fits[kind].misfit).sum());
         let processes = all.len() as f64;
-        let score =
-            |kind: Kind, price: f64| misfits[kind as usize] + price * processes * PARAMETERS[kind as usize];
-        // Two costs only where they explain more than one does.
-        let price = |kind: Kind| {
-            score(kind, PRICE) + if kind == Kind::One { 0.0 } else { PRICE * processes + EVIDENCE }
+        let score = |kind: LawKind, price: f64| {
+            misfits[kind as usize] + price * processes * PARAMETERS[kind as usize]
         };
-        let best = LAWS.into_iter().min_by(|a, b| price(*a).total_cmp(&price(*b))).unwrap_or(Kind::One);
+        // Two costs only where they explain more than one does.
+        let price = |kind: LawKind| {
+            score(kind, PRICE) + if kind == LawKind::One { 0.0 } else { PRICE * processes + EVIDENCE }
+        };
+        let best = LAWS.into_iter().min_by(|a, b| price(*a).total_cmp(&price(*b))).unwrap_or(LawKind::One);
         let explained: f64 =
             all.iter().map(|fits| MOST_MISFIT * (fits.cells.telling() as f64 + PARAMETERS[0])).sum();
         if misfits[best as usize] > explained {
-            return Agreed { kind: Kind::Free, as_well: Vec::new() };
+            return Agreed { kind: LawKind::Free, as_well: Vec::new() };
         }
         let others = LAWS.into_iter().filter(|kind| *kind != best);
         // No law is quite true: what many processes hold against one is not evidence for another.
@@ -136,25 +137,25 @@ impl Fits {
         // Where it shows in many steps no law is needed.
         let free =
             all.iter().all(|fits| fits.cells.main.as_ref().is_some_and(|main| main.moments()[1] > FINE));
-        Agreed { kind: best, as_well: as_well.chain(free.then_some(Kind::Free)).collect() }
+        Agreed { kind: best, as_well: as_well.chain(free.then_some(LawKind::Free)).collect() }
     }
 
     /// What is left open by what all processes show, whatever law it follows, `reach` in ticks. `None` where calls vary by so many
     /// steps that they show themselves.
     pub(crate) fn open(all: &[Self], reach: f64) -> Option<Open> {
         let step = all.first()?.step;
-        let shown: Vec<Shown> = all.iter().filter_map(Self::shown).collect();
+        let shown: Vec<ShownCalls> = all.iter().filter_map(Self::shown).collect();
         if 2 * shown.len() < all.len() { None } else { bounds::open(&shown, reach / step) }
     }
 
-    fn shown(&self) -> Option<Shown<'_>> {
+    fn shown(&self) -> Option<ShownCalls<'_>> {
         let main = self.cells.main.as_ref().filter(|main| main.moments()[1] < FINE)?;
-        Some(Shown { cells: &self.cells, main, moments: self.moments })
+        Some(ShownCalls { cells: &self.cells, main, moments: self.moments })
     }
 
     /// The distribution, if it is of this kind.
     #[must_use]
-    pub fn shape(&self, kind: Kind) -> Shape {
+    pub fn shape(&self, kind: LawKind) -> Shape {
         let law = self.laws.as_ref().and_then(|laws| laws.get(kind as usize)).map(|fit| fit.law);
         let simple = |cluster: &Cluster| {
             let [mean, second, third] = cluster.moments();

@@ -54,7 +54,7 @@ impl View {
     /// What the invocations of a process may be taken for. `None` when nothing was observed.
     #[must_use]
     pub fn fits(&self, run: &Run, trace: &Trace) -> Option<Fits> {
-        let moments = moments::of(run, &trace.reference);
+        let moments = moments::of_calls(run, &trace.reference);
         let reference_ns = trace.reference.step * trace.reference.ns_per_tick;
         let told = moments.scaled(reference_ns / (self.step * self.ns_per_tick));
         let fitted = match self.of_intervals {

@@ -10,8 +10,8 @@
 
 use std::f64::consts::{PI, TAU};
 
-use super::interval::Z;
 use super::lattice::Lattice;
+use super::statistics::Z;
 
 /// Longest step that is looked for, in ticks: those from four on show a lattice as well.
 /// *Computed*.
@@ -64,7 +64,7 @@ pub(super) struct Spectrum {
 
 /// What it says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Found {
+pub(super) enum FoundLine {
     /// The step.
     Step(Lattice),
     /// It may be this step, or another one, or none.
@@ -103,7 +103,7 @@ impl Spectrum {
     }
 
     /// The step of the counter, if it stands out. `of_work` says whether a line of this frequency and step may be that of the work.
-    pub(super) fn step(&self, of_work: impl Fn(f64, f64, f64) -> bool) -> Found {
+    pub(super) fn step(&self, of_work: impl Fn(f64, f64, f64) -> bool) -> FoundLine {
         /// Steps that are apart by no more than this share are told as one, whose interval holds both.
         /// *Judgement*: as `SLIGHT`.
         const ALIKE: f64 = 0.02;
@@ -111,7 +111,7 @@ impl Spectrum {
         /// *Chance*.
         const CLEARLY: f64 = 3.0;
         if self.is_narrow() {
-            return Found::Nothing;
+            return FoundLine::Nothing;
         }
         for frequency in self.peaks() {
             let fit = self.fit(frequency);
@@ -127,20 +127,20 @@ impl Spectrum {
             let allowed =
                 |step: &(f64, f64)| step.0 >= SHORTEST && off(step) <= WITHIN.0 * self.noise + UNEVEN;
             return match steps.map(|step| Some(step).filter(allowed)) {
-                [None, None] => Found::Nothing,
-                [Some(step), None] | [None, Some(step)] => Found::Step(self.refined(step)),
+                [None, None] => FoundLine::Nothing,
+                [Some(step), None] | [None, Some(step)] => FoundLine::Step(self.refined(step)),
                 [Some(long), Some(short)] if long.0 - short.0 <= ALIKE * short.0 => {
                     let (step, half) = (f64::midpoint(long.0, short.0), (long.0 - short.0) / 2.0);
-                    Found::Step(Lattice { step, error: long.1.max(self.refined(long).error) + half / Z })
+                    FoundLine::Step(Lattice { step, error: long.1.max(self.refined(long).error) + half / Z })
                 }
                 [Some(long), Some(short)] => match off(&long) - off(&short) {
-                    closer if closer < -CLEARLY * self.noise => Found::Step(self.refined(long)),
-                    closer if closer > CLEARLY * self.noise => Found::Step(self.refined(short)),
-                    _ => Found::Unclear(long.0),
+                    closer if closer < -CLEARLY * self.noise => FoundLine::Step(self.refined(long)),
+                    closer if closer > CLEARLY * self.noise => FoundLine::Step(self.refined(short)),
+                    _ => FoundLine::Unclear(long.0),
                 },
             };
         }
-        Found::Nothing
+        FoundLine::Nothing
     }
 
     /// The longest step that a line of more than this height, which no step explains, could be of.
@@ -382,7 +382,7 @@ fn window(intervals: &[i64]) -> &[i64] {
     }
 }
 
-/// The largest share of intervals that lies within so many ticks.
+/// The largest share of intervals that lies within a window of this many ticks.
 fn densest(intervals: &[i64], width: i64) -> &[i64] {
     let mut best = 0..0;
     let mut end = 0;

@@ -35,8 +35,8 @@ pub fn critical(probability: f64, degrees: f64) -> f64 {
 }
 
 /// Holm's rule with weights (A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6, 1979, 65-70):
-/// each probability as it has to be read where so many were asked. A question with twice the weight is given twice the share of all
-/// false alarms. Who takes what is at most *a* for a finding has a false one among all with a probability of at most *a*, however
+/// each probability corrected for the number of questions asked. A question with twice the weight is given twice the share of all
+/// false alarms. A reader who takes what is at most *a* for a finding has a false one among all with a probability of at most *a*, however
 /// the questions hang together.
 #[must_use]
 pub fn holm(asked: &[(f64, f64)]) -> Vec<f64> {
@@ -236,7 +236,7 @@ mod tests {
         (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0
     }
 
-    /// Estimates of so many variances with four degrees of freedom, whose true deviations are what `truth` says.
+    /// Estimates of variances with four degrees of freedom, whose true deviations are what `truth` says.
     fn estimated(truth: &[f64], random: &mut StdRng) -> Vec<Variance> {
         let of = |deviation: &f64| {
             let value = (0..4).map(|_| (deviation * normal(random)).powi(2)).sum::<f64>() / 4.0;

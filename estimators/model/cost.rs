@@ -1,8 +1,6 @@
-//! What an invocation costs.
+//! What an invocation costs: alone, in a row, how that is distributed, and what a read adds to the code around it.
 
 use serde::{Deserialize, Serialize};
-
-use super::Adds;
 
 /// Whether a cost follows the frequency of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,4 +44,167 @@ pub struct Cost {
     pub adds: Option<Adds>,
     /// The timer that timed the invocations.
     pub reference: String,
+}
+
+/// What single invocations cost, apart from their median.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Distribution {
+    /// The costs there are, the least first, with their shares; empty where costs do not gather around places.
+    pub modes: Vec<Mode>,
+    /// Standard deviation around the cost that holds the median, within a process, in nanoseconds; of all invocations but the
+    /// tail where there are no modes.
+    pub within_ns: f64,
+    /// Standard deviation of the median cost between processes, in nanoseconds; null where one process is all there was.
+    pub between_ns: Option<f64>,
+    /// Share of invocations far above all others, as interruptions are, in [0, 1].
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+    pub tail_share: f64,
+}
+
+/// One of the costs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Mode {
+    /// In nanoseconds.
+    pub ns: f64,
+    /// The share of invocations that cost about that, in [0, 1].
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+    pub share: f64,
+}
+
+impl Distribution {
+    /// Whether its figures are numbers.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        let modes = self.modes.iter().all(|mode| (mode.ns + mode.share).is_finite());
+        modes && (self.within_ns + self.tail_share).is_finite()
+    }
+}
+
+/// What a read adds to code of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Added {
+    /// How much longer a piece of work takes with a read in its middle, in nanoseconds; may come out slightly negative where the read is
+    /// done beside it.
+    pub ns: f64,
+    /// Lower end of its 95 % interval; null where one process is all there was.
+    pub low_ns: Option<f64>,
+    /// Upper end of its 95 % interval; null where one process is all there was.
+    pub high_ns: Option<f64>,
+    /// How long such a piece takes without a read, in nanoseconds; of a cold read what the reads of the reference around it take.
+    pub work_ns: f64,
+}
+
+macro_rules! contexts {
+    ($($(#[doc = $about:literal])* $id:ident = $name:ident;)*) => {
+        /// The code around a read.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum Context {
+            $($(#[doc = $about])* $id,)*
+        }
+
+        impl Context {
+            /// All of them.
+            pub const ALL: [Self; [$(Self::$id),*].len()] = [$(Self::$id),*];
+
+            /// Its name in documents.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$id => stringify!($name),)*
+                }
+            }
+        }
+
+        /// What a read adds to the code around it, by what that is.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub struct Adds {
+            $($(#[doc = $about])*
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub $name: Option<Added>,)*
+        }
+
+        impl Adds {
+            /// In that code, where it was asked.
+            #[must_use]
+            pub fn of(&self, context: Context) -> Option<Added> {
+                match context {
+                    $(Context::$id => self.$name,)*
+                }
+            }
+
+            /// Keeps what was found.
+            pub fn set(&mut self, context: Context, added: Option<Added>) {
+                match context {
+                    $(Context::$id => self.$name = added,)*
+                }
+            }
+        }
+    };
+}
+
+contexts! {
+    /// Work bound by latency: a chain of multiplications, each of which waits for the one before.
+    Latency = latency;
+    /// Work bound by throughput: four such chains side by side.
+    Throughput = throughput;
+    /// Work bound by memory: a load that misses the caches of the core, whose address follows from the one before.
+    Memory = memory;
+    /// Code that the core runs far ahead in: calls, loads and branches that are predicted well, hundreds of instructions.
+    Ahead = ahead;
+    /// The first read after a millisecond of other work.
+    Cold = cold;
+    /// Work bound by throughput while every other allowed CPU reads the same timer.
+    Contended = contended;
+}
+
+impl Context {
+    /// Those that a program meets all the time: what is told as a range.
+    pub const USUAL: [Self; 4] = [Self::Latency, Self::Throughput, Self::Memory, Self::Ahead];
+}
+
+impl Adds {
+    /// The least and the most that it adds to the kinds of work that are [usual](Context::USUAL).
+    #[must_use]
+    pub fn range(&self) -> Option<[f64; 2]> {
+        let found = Context::USUAL.into_iter().filter_map(|context| Some(self.of(context)?.ns));
+        found.filter(|ns| ns.is_finite()).fold(None, |range, ns| {
+            let [low, high] = range.unwrap_or([ns; 2]);
+            Some([ns.min(low), ns.max(high)])
+        })
+    }
+
+    /// The most that it adds to these, by the upper ends of their intervals.
+    #[must_use]
+    pub fn most_ns(&self) -> Option<f64> {
+        let found = Context::USUAL.into_iter().filter_map(|context| self.of(context));
+        found
+            .map(|added| added.high_ns.unwrap_or(added.ns))
+            .filter(|ns| ns.is_finite())
+            .max_by(f64::total_cmp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_of_usual_work() {
+        let added =
+            |ns: f64| Some(Added { ns, low_ns: Some(ns - 1.0), high_ns: Some(ns + 1.0), work_ns: 9.0 });
+        let mut adds = Adds::default();
+        assert_eq!((adds.range(), adds.most_ns()), (None, None));
+        for (context, ns) in Context::ALL.into_iter().zip([0.1, 0.7, 3.5, 4.0, 700.0, 90.0]) {
+            adds.set(context, added(ns));
+            assert_eq!(adds.of(context), added(ns));
+        }
+        assert_eq!((adds.range(), adds.most_ns()), (Some([0.1, 4.0]), Some(5.0)));
+        let text = serde_json::to_string(&Context::ALL).unwrap();
+        assert_eq!(text, r#"["latency","throughput","memory","ahead","cold","contended"]"#);
+    }
 }

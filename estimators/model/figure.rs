@@ -1,4 +1,4 @@
-//! A figure with its interval, where it has one.
+//! Figures, with their intervals and units.
 
 use serde::{Deserialize, Serialize};
 
@@ -50,5 +50,70 @@ impl Figure {
             low: self.low.map(|low| low * by),
             high: self.high.map(|high| high * by),
         }
+    }
+}
+
+/// A figure with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The figure.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+    /// What it rests on.
+    pub samples: usize,
+}
+
+impl Estimate {
+    /// What is known for certain.
+    #[must_use]
+    pub fn exact(value: f64) -> Self {
+        Self { value, low: value, high: value, samples: 0 }
+    }
+
+    /// The same estimate in another unit.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        Self { value: self.value * factor, low: self.low * factor, high: self.high * factor, ..self }
+    }
+}
+
+macro_rules! unit {
+    ($(#[$meta:meta])* $name:ident) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub f64);
+    };
+}
+
+unit!(
+    /// Nanoseconds of real time.
+    Nanos
+);
+unit!(
+    /// CPU cycles, at a stated frequency.
+    Cycles
+);
+unit!(
+    /// Events in a second.
+    Hertz
+);
+
+impl Nanos {
+    /// As cycles of a CPU that runs at `frequency`.
+    #[must_use]
+    pub fn cycles(self, frequency: Hertz) -> Cycles {
+        Cycles(self.0 * frequency.0 * 1e-9)
+    }
+}
+
+impl Cycles {
+    /// As time on a CPU that runs at `frequency`.
+    #[must_use]
+    pub fn nanos(self, frequency: Hertz) -> Nanos {
+        Nanos(self.0 / frequency.0 * 1e9)
     }
 }

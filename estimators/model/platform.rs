@@ -293,7 +293,7 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeNamespace {
-    /// To `CLOCK_MONOTONIC` and its kin, in nanoseconds.
+    /// To `CLOCK_MONOTONIC` and related clocks, in nanoseconds.
     pub monotonic_ns: i64,
     /// To `CLOCK_BOOTTIME`, in nanoseconds.
     pub boottime_ns: i64,

@@ -200,7 +200,7 @@ pub struct PathsBeside {
     pub ahead_ns: f64,
     /// The most that one was behind the one before it, beyond what its unit and its tick explain, in nanoseconds; 0 where none was.
     pub behind_ns: f64,
-    /// A difference of so many nanoseconds would have shown, whichever way.
+    /// Smallest difference, in nanoseconds and in either direction, that would have shown.
     pub sees_ns: f64,
 }
 

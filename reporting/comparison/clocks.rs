@@ -16,7 +16,7 @@ const FEWEST: usize = 4;
 const CLEARLY: f64 = 0.7;
 
 /// A row of a run, with the frequencies of it.
-pub(super) struct Seen<'a> {
+pub(super) struct SeenClock<'a> {
     pub row: &'a TimerRow,
     pub hertz: Hertz,
 }
@@ -66,7 +66,7 @@ pub(super) fn hertz(report: &Report) -> Hertz {
 }
 
 /// All that can be compared of a timer, by its rows of the old runs, of the new ones and of a history.
-pub(super) fn candidates(sides: [&[Seen]; 3], common: Common) -> impl Iterator<Item = Candidate> {
+pub(super) fn candidates(sides: [&[SeenClock]; 3], common: Common) -> impl Iterator<Item = Candidate> {
     Quantity::of_clocks().into_iter().filter_map(move |quantity| {
         let ways = units(quantity, sides, common).iter().filter_map(|unit| {
             let [old, new, history]: [Vec<Run>; 3] =
@@ -89,7 +89,7 @@ pub(super) fn candidates(sides: [&[Seen]; 3], common: Common) -> impl Iterator<I
 
 /// In which units a figure may be the same: a cost that follows the core in cycles, one that does not in nanoseconds, in either where
 /// that is unknown. A Quality goes by its cost. Several runs tell it best, else the processes of each.
-fn units(quantity: Quantity, sides: [&[Seen]; 3], common: Common) -> &'static [Option<Unit>] {
+fn units(quantity: Quantity, sides: [&[SeenClock]; 3], common: Common) -> &'static [Option<Unit>] {
     if ![Quantity::COST, Quantity::QUALITY].contains(&quantity) {
         return &[None];
     }
@@ -116,7 +116,7 @@ fn units(quantity: Quantity, sides: [&[Seen]; 3], common: Common) -> &'static [O
 
 /// What a cost follows from run to run: unchanged runs differ clearly less in one unit than in the other. How the sides differ has no part
 /// in it. Of few runs that cannot be told, nor where the core kept its frequency.
-fn between_runs(sides: [&[Seen]; 3], common: Common) -> Following {
+fn between_runs(sides: [&[SeenClock]; 3], common: Common) -> Following {
     let scatter = |unit: Unit| -> Option<f64> {
         let mut apart = Vec::new();
         for side in sides {
@@ -134,8 +134,8 @@ fn between_runs(sides: [&[Seen]; 3], common: Common) -> Following {
     }
 }
 
-fn run(quantity: Quantity, seen: &Seen, common: Common, unit: Option<Unit>) -> Option<Run> {
-    let Seen { row, hertz } = seen;
+fn run(quantity: Quantity, seen: &SeenClock, common: Common, unit: Option<Unit>) -> Option<Run> {
+    let SeenClock { row, hertz } = seen;
     let figure = quantity.of(row)?;
     let factor = match unit {
         Some(Unit::Cycles) if quantity == Quantity::COST => common.of_cycles(*hertz),

@@ -2,7 +2,7 @@
 
 use super::scatter::{DEGREES, Read};
 use super::{Difference, Figure, Quantity, Unit};
-use crate::analysis::interval::CONFIDENCE;
+use crate::analysis::statistics::CONFIDENCE;
 use crate::analysis::statistics::mean;
 use crate::analysis::testing::{Variance, critical, shrunk, two_sided};
 use crate::fields::Scatter;

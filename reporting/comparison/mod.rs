@@ -6,15 +6,13 @@ mod condition;
 mod evidence;
 mod family;
 pub mod fleet;
+mod formats;
 mod interval;
-mod json;
-mod markdown;
 mod platform;
 mod quantity;
 mod rows;
 mod scatter;
 mod sentence;
-mod terminal;
 mod trust;
 mod waits;
 
@@ -26,16 +24,14 @@ use crate::model::{Report, Status, TimerRow};
 
 pub use condition::{BadCondition, Condition, Untold};
 pub use family::FAMILY_ERROR;
+pub use formats::{render_json, render_markdown, render_table, summary_line};
 pub use interval::{Difference, Figure};
-pub use json::render as render_json;
-pub use markdown::render as render_markdown;
-pub use platform::{Change, Remark, changes as platform_changes, unlike_cpu};
+pub use platform::{PlatformChange, Remark, changes as platform_changes, unlike_cpu};
 pub use quantity::{Quantity, SMALLEST, SMALLEST_QUALITY, SMALLEST_SPREAD};
 pub use sentence::sentences;
-pub use terminal::{render as render_table, summary_line};
-pub use trust::Answer;
+pub use trust::ChangedAnswer;
 
-use clocks::{Common, Seen};
+use clocks::{Common, SeenClock};
 use family::Candidate;
 
 /// In what a cost, or the cost in a Quality, was compared.
@@ -83,7 +79,7 @@ pub struct Compared {
     pub single_process: bool,
     /// What it was compared in, where there is a choice. Figures are told at the core frequency of the old runs.
     pub unit: Option<Unit>,
-    /// The probability of so large a difference by chance, as it has to be read where so many figures are compared (Holm); of a Quality by
+    /// The probability of so large a difference by chance, corrected for the number of figures compared (Holm); of a Quality by
     /// itself.
     pub probability: Option<f64>,
     /// The smallest change that would have been found nine times in ten: in percent where differences are, else in the unit of the figure.
@@ -127,13 +123,13 @@ pub struct Comparison {
     /// What single runs were taken to differ by beyond their intervals, in words.
     pub assumed: Vec<String>,
     /// Differences between the platforms and settings, what matters most first.
-    pub platform: Vec<Change>,
+    pub platform: Vec<PlatformChange>,
     /// Figures that both have, in the order of the new report.
     pub figures: Vec<Compared>,
     /// Timers that only one has figures of.
     pub one_sided: Vec<OneSided>,
     /// Questions of trust that both asked and answered otherwise, in the order of the new report.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<ChangedAnswer>,
     /// All timers of either side, by the names that conditions know them by.
     #[serde(skip)]
     pub timers: Vec<String>,
@@ -172,10 +168,10 @@ impl Comparison {
         let nothing = || NothingInCommon { old: count(old), new: count(new) };
         let (Some(first_old), Some(first_new)) = (old.first(), new.first()) else { return Err(nothing()) };
         let platform = platform::changes(first_old, first_new);
-        let same_machine = !platform.iter().any(Change::is_other_cpu);
+        let same_machine = !platform.iter().any(PlatformChange::is_other_cpu);
         let common = if same_machine { Common::of(old, new) } else { Common::default() };
         let is_like = |run: &&&Report| {
-            let is_of_machine = !platform::changes(first_old, run).iter().any(Change::is_other_cpu);
+            let is_of_machine = !platform::changes(first_old, run).iter().any(PlatformChange::is_other_cpu);
             is_of_machine && (common.hertz.core.is_none() || clocks::hertz(run).core.is_some())
         };
         let history: Vec<&Report> = history.iter().filter(is_like).copied().collect();
@@ -226,7 +222,7 @@ impl Comparison {
 struct Rows {
     candidates: Vec<Candidate>,
     one_sided: Vec<OneSided>,
-    answers: Vec<Answer>,
+    answers: Vec<ChangedAnswer>,
     asked: Vec<String>,
     timers: Vec<String>,
     common: bool,
@@ -259,19 +255,19 @@ impl Rows {
 }
 
 /// The rows of each timer, by run.
-fn by_timer<'a>(side: &[&'a Report]) -> IndexMap<&'a str, Vec<Seen<'a>>> {
-    let mut rows: IndexMap<&str, Vec<Seen>> = IndexMap::new();
+fn by_timer<'a>(side: &[&'a Report]) -> IndexMap<&'a str, Vec<SeenClock<'a>>> {
+    let mut rows: IndexMap<&str, Vec<SeenClock>> = IndexMap::new();
     for run in side {
         let hertz = clocks::hertz(run);
         for row in &run.timers {
-            rows.entry(row.id.as_str()).or_default().push(Seen { row, hertz });
+            rows.entry(row.id.as_str()).or_default().push(SeenClock { row, hertz });
         }
     }
     rows
 }
 
 /// How a timer ended on a side: well where it did in any run.
-fn state_of<'a>(side: &[Seen<'a>]) -> Option<State<'a>> {
+fn state_of<'a>(side: &[SeenClock<'a>]) -> Option<State<'a>> {
     let well = side.iter().find(|seen| seen.row.status == Status::Ok);
     well.or(side.first()).map(|seen| (seen.row.status, seen.row.reason.as_deref()))
 }

@@ -9,7 +9,7 @@ use crate::text::numbers::short_time;
 
 /// Something that differs between two platforms or two settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct PlatformChange {
     /// What differs.
     pub what: &'static str,
     /// As the old report has it; null where it does not say.
@@ -76,7 +76,7 @@ const SAME_FREQUENCY: f64 = 0.01;
 
 /// All that differs, a change of the clock source first, another CPU next.
 #[must_use]
-pub fn changes(old: &Report, new: &Report) -> Vec<Change> {
+pub fn changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
     let (before, after) = (&old.platform, &new.platform);
     let text = |what, old: &Option<String>, new: &Option<String>| change(what, old.clone(), new.clone());
     let list = |sources: &[String]| (!sources.is_empty()).then(|| sources.join(", "));
@@ -85,7 +85,7 @@ pub fn changes(old: &Report, new: &Report) -> Vec<Change> {
     };
     let always = |what, old: &str, new: &str| change(what, Some(old.to_owned()), Some(new.to_owned()));
     let yes_no = |yes: Option<bool>| yes.map(|yes| if yes { "yes" } else { "no" }.to_owned());
-    let mut changes: Vec<Change> = [
+    let mut changes: Vec<PlatformChange> = [
         clock_source(&before.clocksource.current, &after.clocksource.current),
         text("CPU", &before.cpu.model, &after.cpu.model),
         number("CPU family", before.cpu.family, after.cpu.family),
@@ -153,15 +153,15 @@ pub fn unlike_cpu(old: &Report, new: &Report) -> Option<String> {
 const OF_CPU: [&str; 3] = ["CPU", "CPU family", "CPU model number"];
 
 /// Whether both reports say it.
-fn is_told(change: &Change) -> bool {
+fn is_told(change: &PlatformChange) -> bool {
     change.old.is_some() && change.new.is_some()
 }
 
-fn change(what: &'static str, old: Option<String>, new: Option<String>) -> Option<Change> {
-    (old != new).then_some(Change { what, old, new, remark: None })
+fn change(what: &'static str, old: Option<String>, new: Option<String>) -> Option<PlatformChange> {
+    (old != new).then_some(PlatformChange { what, old, new, remark: None })
 }
 
-fn clock_source(old: &Option<String>, new: &Option<String>) -> Option<Change> {
+fn clock_source(old: &Option<String>, new: &Option<String>) -> Option<PlatformChange> {
     let mut change = change(CLOCK_SOURCE, old.clone(), new.clone())?;
     let worth = |source: &Option<String>| {
         CLOCK_SOURCES.iter().position(|group| group.contains(&source.as_deref().unwrap_or_default()))
@@ -175,7 +175,7 @@ fn clock_source(old: &Option<String>, new: &Option<String>) -> Option<Change> {
 }
 
 /// Another frequency that turned time into cycles.
-pub(super) fn frequency(before: Option<f64>, after: Option<f64>) -> Option<Change> {
+pub(super) fn frequency(before: Option<f64>, after: Option<f64>) -> Option<PlatformChange> {
     if let (Some(before), Some(after)) = (before, after)
         && (after / before - 1.0).abs() <= SAME_FREQUENCY
     {
@@ -191,7 +191,7 @@ fn origin(platform: &Platform) -> Option<String> {
     platform.bounded_time().map(CommonTime::origin)
 }
 
-fn bound(before: &Platform, after: &Platform) -> Option<Change> {
+fn bound(before: &Platform, after: &Platform) -> Option<PlatformChange> {
     let bound = |platform: &Platform| platform.bounded_time().and_then(|told| told.bound_ns);
     let (old, new) = (bound(before), bound(after));
     if let (Some(old), Some(new)) = (old, new)
@@ -210,7 +210,7 @@ fn provenance(report: &Report) -> &'static str {
     }
 }
 
-impl Change {
+impl PlatformChange {
     /// Whether it is about the clock source.
     #[must_use]
     pub fn is_of_clock_source(&self) -> bool {

@@ -4,10 +4,11 @@ use indexmap::IndexMap;
 
 use super::family::Assumed;
 use super::{
-    Answer, Compared, Comparison, FAMILY_ERROR, Fate, Quantity, SMALLEST, SMALLEST_QUALITY, Unit, Verdict,
+    ChangedAnswer, Compared, Comparison, FAMILY_ERROR, Fate, Quantity, SMALLEST, SMALLEST_QUALITY, Unit,
+    Verdict,
 };
 use crate::fields::Measure;
-use crate::table::{Column, Table};
+use crate::table::{Table, TableColumn};
 use crate::text::numbers::{NOTHING, significant};
 
 /// The figures to be shown, the worst first: those that differ by more than noise, or could not be judged and differ by what
@@ -39,14 +40,14 @@ pub(super) fn class(compared: &Compared) -> u8 {
 
 /// A row a figure. Units differ from row to row, so that figures are text.
 pub(super) fn figures(shown: &[&Compared]) -> Table<'static> {
-    let right = |heading| Column { right: true, ..Column::left(heading) };
+    let right = |heading| TableColumn { right: true, ..TableColumn::left(heading) };
     let mut table = Table::new(vec![
-        Column { longest: Some(60), folds: true, ..Column::left("timer") },
-        Column::left("figure"),
+        TableColumn { longest: Some(60), folds: true, ..TableColumn::left("timer") },
+        TableColumn::left("figure"),
         right("old"),
         right("new"),
-        Column { folds: true, ..Column::left("difference [95 % interval]") },
-        Column::left("verdict"),
+        TableColumn { folds: true, ..TableColumn::left("difference [95 % interval]") },
+        TableColumn::left("verdict"),
     ]);
     for compared in shown {
         table.push(vec![
@@ -74,7 +75,7 @@ fn in_unit(compared: &Compared) -> String {
 /// A row an answer that changed.
 pub(super) fn answers(comparison: &Comparison) -> Table<'static> {
     let mut table =
-        Table::new(["timer", "question", "answer", "verdict", "finding"].map(Column::left).to_vec());
+        Table::new(["timer", "question", "answer", "verdict", "finding"].map(TableColumn::left).to_vec());
     for answer in &comparison.answers {
         table.push(vec![
             answer.timer.as_str().into(),
@@ -88,7 +89,7 @@ pub(super) fn answers(comparison: &Comparison) -> Table<'static> {
 }
 
 /// An answer that changed.
-pub(super) fn in_words(answer: &Answer) -> String {
+pub(super) fn in_words(answer: &ChangedAnswer) -> String {
     format!("{} → {}", answer.old.in_words(), answer.new.in_words())
 }
 
@@ -205,7 +206,7 @@ pub(super) fn how(comparison: &Comparison) -> Vec<String> {
 }
 
 /// A change of the platform as text; a fallen clock source says so.
-pub(super) fn platform_change(change: &super::Change) -> String {
+pub(super) fn platform_change(change: &super::PlatformChange) -> String {
     let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "not reported".into());
     let remark = change.remark.map(|remark| format!(" ({remark})")).unwrap_or_default();
     format!("{} → {}{remark}", told(&change.old), told(&change.new))

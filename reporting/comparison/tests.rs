@@ -338,7 +338,7 @@ fn what_is_too_small_to_matter_is_no_change() {
     }
 }
 
-/// A report whose core ran at so many GHz, and whose reads take so many cycles.
+/// A report whose core ran at a given frequency in GHz, and whose reads take a given number of cycles.
 fn at_frequency(ghz: f64, cycles: f64, follows: Option<Following>) -> Report {
     let mut row = timer("a", 45.0 * ghz.powf(-0.1), cycles / ghz);
     row.cost = row.cost.map(|cost| Cost { follows, ..cost });
@@ -351,7 +351,7 @@ fn cost_of(comparison: &Comparison) -> &super::Compared {
     comparison.figures.iter().find(|compared| compared.quantity == Quantity::COST).expect("both have it")
 }
 
-/// A core that ran twice as fast halves what calls take, and no clock changed; where nobody knows what a cost follows, it has to change both
+/// A core that ran twice as fast halves what calls take, and no clock changed; where it is unknown what a cost follows, it has to change both
 /// ways.
 #[test]
 fn what_follows_the_core_is_compared_in_cycles() {

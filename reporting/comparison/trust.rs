@@ -7,7 +7,7 @@ use crate::model::{self, Outcome, Question, TimerRow};
 
 /// A question of trust that two reports answered otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Answer {
+pub struct ChangedAnswer {
     /// The timer.
     pub timer: String,
     /// The question.
@@ -23,11 +23,11 @@ pub struct Answer {
 }
 
 /// The answers that changed, of the same timer in the runs of either side. A report that did not ask says nothing, and what a run could not
-/// test is no other answer than what another one found.
-pub(super) fn changed(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<Answer> {
+/// test is the same answer as what another one found.
+pub(super) fn changed(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswer> {
     let answered = Question::ALL.into_iter().filter_map(|question| {
         let (before, after) = (agreed(old, question)?, agreed(new, question)?);
-        is_another(before.outcome, after.outcome).then(|| Answer {
+        is_another(before.outcome, after.outcome).then(|| ChangedAnswer {
             timer: new[0].id.clone(),
             question,
             old: before.outcome,
@@ -72,7 +72,7 @@ pub(super) fn verdict(old: Outcome, new: Outcome) -> Verdict {
     }
 }
 
-impl Answer {
+impl ChangedAnswer {
     /// By how much trust changed: one less where the timer failed just now, one more where it passes what it failed.
     #[must_use]
     pub fn difference(&self) -> f64 {
@@ -86,7 +86,7 @@ impl Answer {
 
 impl Comparison {
     /// Questions of trust that a timer fails and did not fail before.
-    pub fn failed(&self) -> impl Iterator<Item = &Answer> {
+    pub fn failed(&self) -> impl Iterator<Item = &ChangedAnswer> {
         self.answers.iter().filter(|answer| answer.verdict == Verdict::Worse)
     }
 }

@@ -17,7 +17,7 @@ const DEGREES: f64 = 4.0;
 
 /// Figures and one-sided rows of timers that wait, what they are called, and whether any is in both.
 #[derive(Default)]
-pub(super) struct Waited {
+pub(super) struct ComparedWaits {
     pub candidates: Vec<Candidate>,
     pub names: Vec<String>,
     pub one_sided: Vec<OneSided>,
@@ -25,7 +25,7 @@ pub(super) struct Waited {
 }
 
 /// A row as it is compared.
-struct Row<'a> {
+struct WaitingRow<'a> {
     id: &'a str,
     conditions: &'a WaitConditions,
     /// The period, where it has one.
@@ -38,7 +38,7 @@ struct Row<'a> {
 /// What a row has in common with that of the same timer under the same conditions: id, period, slack, policy, load and CPU.
 type Key<'a> = (&'a str, Option<u64>, Option<u64>, &'a str, BackgroundLoad, Option<u32>);
 
-impl<'a> Row<'a> {
+impl<'a> WaitingRow<'a> {
     fn of_wait(row: &'a WaitRow) -> Self {
         let mut figures = Vec::new();
         let is_of_length = |field: &Field| field.metric.is_some_and(|metric| metric.of_length);
@@ -84,19 +84,19 @@ impl<'a> Row<'a> {
 }
 
 /// Compares the timers that wait.
-pub(super) fn compared(sides: [&[&Report]; 3]) -> Waited {
-    let [old, new, history]: [Vec<Row>; 3] =
+pub(super) fn compared(sides: [&[&Report]; 3]) -> ComparedWaits {
+    let [old, new, history]: [Vec<WaitingRow>; 3] =
         sides.map(|side| side.iter().flat_map(|run| rows_of(run)).collect());
-    let several = |rows: &[Row]| rows.iter().any(|row| row.conditions.cpu != rows[0].conditions.cpu);
+    let several = |rows: &[WaitingRow]| rows.iter().any(|row| row.conditions.cpu != rows[0].conditions.cpu);
     let cpus_matter = several(&old) || several(&new);
     let [old_sides, new_sides, kept] = [&old, &new, &history].map(|rows| by_key(rows, cpus_matter));
     // One that could not be asked was asked under no conditions: it is the same timer all the same.
-    let same_id = |rows: &[Row], row: &Row| {
-        let same = |other: &&Row| (other.id, other.period_ns) == (row.id, row.period_ns);
+    let same_id = |rows: &[WaitingRow], row: &WaitingRow| {
+        let same = |other: &&WaitingRow| (other.id, other.period_ns) == (row.id, row.period_ns);
         rows.iter().filter(same).any(|other| other.is_unasked() || row.is_unasked())
     };
     let (among_old, among_new) = (measured(&old), measured(&new));
-    let mut waited = Waited::default();
+    let mut waited = ComparedWaits::default();
     for (key, after) in &new_sides {
         let name = after[0].name(&among_new);
         let mut before = old_sides.iter().find(|(other, _)| other == key).map(|(_, rows)| rows.clone());
@@ -124,8 +124,8 @@ pub(super) fn compared(sides: [&[&Report]; 3]) -> Waited {
 }
 
 /// The rows of each timer under the same conditions, a run each, in their order.
-fn by_key<'a, 'b>(rows: &'b [Row<'a>], cpus_matter: bool) -> Vec<(Key<'a>, Vec<&'b Row<'a>>)> {
-    let mut sides: Vec<(Key, Vec<&Row>)> = Vec::new();
+fn by_key<'a, 'b>(rows: &'b [WaitingRow<'a>], cpus_matter: bool) -> Vec<(Key<'a>, Vec<&'b WaitingRow<'a>>)> {
+    let mut sides: Vec<(Key, Vec<&WaitingRow>)> = Vec::new();
     let mut places: HashMap<Key, usize> = HashMap::new();
     for row in rows {
         let place = *places.entry(row.key(cpus_matter)).or_insert(sides.len());
@@ -137,13 +137,13 @@ fn by_key<'a, 'b>(rows: &'b [Row<'a>], cpus_matter: bool) -> Vec<(Key<'a>, Vec<&
     sides
 }
 
-fn state_of<'a>(rows: &[&Row<'a>]) -> Option<State<'a>> {
+fn state_of<'a>(rows: &[&WaitingRow<'a>]) -> Option<State<'a>> {
     let well = rows.iter().find(|row| row.state.0 == Status::Ok);
     well.or(rows.first()).map(|row| row.state)
 }
 
 /// What can be compared of a timer, at each length that both sides have.
-fn candidates(sides: [&[&Row]; 3], name: &str) -> Vec<Candidate> {
+fn candidates(sides: [&[&WaitingRow]; 3], name: &str) -> Vec<Candidate> {
     let mut asked: Vec<(Quantity, Option<u64>)> = Vec::new();
     for (quantity, length, _) in sides[1].iter().flat_map(|row| &row.figures) {
         if !asked.contains(&(*quantity, *length)) {
@@ -178,12 +178,12 @@ fn candidates(sides: [&[&Row]; 3], name: &str) -> Vec<Candidate> {
 }
 
 /// The conditions of those that have figures: others have none.
-fn measured<'a>(rows: &[Row<'a>]) -> Vec<&'a WaitConditions> {
+fn measured<'a>(rows: &[WaitingRow<'a>]) -> Vec<&'a WaitConditions> {
     rows.iter().filter(|row| row.state.0 == Status::Ok).map(|row| row.conditions).collect()
 }
 
-fn rows_of<'a>(report: &'a Report) -> impl Iterator<Item = Row<'a>> {
-    report.waits.iter().map(Row::of_wait).chain(report.periods.iter().map(Row::of_period))
+fn rows_of<'a>(report: &'a Report) -> impl Iterator<Item = WaitingRow<'a>> {
+    report.waits.iter().map(WaitingRow::of_wait).chain(report.periods.iter().map(WaitingRow::of_period))
 }
 
 fn run(known: &Figure) -> Option<Run> {

@@ -13,7 +13,7 @@ use crate::parallel;
 use crate::report::{Collection, ReadError, files, node, parse};
 
 /// Reports of a batch at most ...
-const REPORTS: usize = 512;
+const REPORTS: usize = 256;
 /// ... and their bytes, by which memory goes: twice that many are read and worked on at once, and a value takes up to four times the bytes
 /// of its text.
 const BYTES: u64 = 128 << 20;

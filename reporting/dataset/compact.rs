@@ -2,7 +2,7 @@
 //! the same order, and all parts of the dataset get the same columns: those of this version, then those that only other versions know.
 //!
 //! The new parts are made beside the dataset, each in a folder that then changes places with that of the partition, at once: a reader finds
-//! the parts before or the one after. Where the file system cannot do that the part is moved in before the others are removed; who reads in
+//! the parts before or the one after. Where the file system cannot do that the part is moved in before the others are removed; a reader in
 //! between sees rows twice, and so it stays if the machine stops there, until the next time: a report that two parts hold counts once.
 
 use std::collections::HashSet;
@@ -29,7 +29,7 @@ use crate::scratch::{Remains, ScratchFolder};
 
 /// Rows that are held at once.
 const AT_ONCE: usize = 8192;
-/// How long the old parts stay after they are no longer in the dataset: who had opened a folder has listed it by then.
+/// How long the old parts stay after they are no longer in the dataset: a reader that had opened a folder has listed it by then.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// What became of the parts of a dataset.

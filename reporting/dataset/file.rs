@@ -26,7 +26,7 @@ const AT_ONCE: usize = 256;
 const ROW_GROUP: usize = 1 << 15;
 /// Where the file says what its rows are of.
 pub const KIND: &str = "timermeter.kind";
-/// Where it says who wrote it.
+/// Where it says what wrote it.
 const VERSION: &str = "timermeter.version";
 
 /// How columns are written.

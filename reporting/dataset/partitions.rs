@@ -105,7 +105,7 @@ pub struct Dataset<'a> {
     lock: Option<File>,
     /// Which reports each folder holds.
     known: HashMap<PathBuf, HashSet<Identity>>,
-    /// The platform of each name, and who of that name measured when.
+    /// The platform of each name, and what of that name measured when.
     hosts: HashMap<Arc<str>, Arc<str>>,
     times: HashSet<(Arc<str>, i64)>,
     /// Reports that are not written yet.

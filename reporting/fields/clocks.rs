@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Check, Comparable, Field, Of, Range, Room, Source, Three};
+use super::{Check, Comparable, Field, FieldSource, Of, Range, Room, Three};
 use crate::model::{
     Accuracy, AccuracyKind, Adds, Context, Cost, Distribution, Observations, Properties, Question, TimerRow,
     Verdicts, Warning,
@@ -22,7 +22,7 @@ macro_rules! each {
             $key,
             Type::Text,
             $about,
-            Source::Row(Of {
+            FieldSource::Row(Of {
                 clock: Some(Arc::new(|$row| $value)),
                 wait: Some(Arc::new(|wait| {
                     let $row = wait.row;
@@ -99,7 +99,7 @@ fn names() -> Vec<Field> {
             "reason",
             Type::Text,
             "Why, when it is not ok or its Quality is 0",
-            Source::Row(Of {
+            FieldSource::Row(Of {
                 clock: Some(Arc::new(reason)),
                 wait: Some(Arc::new(|wait| (&wait.row.reason).into())),
                 period: Some(Arc::new(|tick| (&tick.row.reason).into())),

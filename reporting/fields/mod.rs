@@ -5,20 +5,16 @@
 mod clocks;
 mod comparable;
 mod periods;
-mod range;
 mod report;
-mod row;
 mod waits;
 
 use std::sync::{Arc, LazyLock};
 
 use crate::model::{Figure, Report, TimerRow};
-use crate::table::{Column, Notation, Type, Value};
+use crate::table::{Notation, TableColumn, Type, Value};
 
-pub use comparable::{Comparable, Measure, Scatter};
-pub use range::Range;
+pub use comparable::{Comparable, Kind, Measure, Range, Row, Scatter, Ticked, Waited, in_a_line};
 pub use report::time;
-pub use row::{Kind, Row, Ticked, Waited, in_a_line};
 
 /// Something that is listed.
 pub struct Field {
@@ -52,7 +48,7 @@ pub struct Field {
     pub compared: Option<&'static Comparable>,
     /// Where it stands in the document, and what is possible there.
     pub check: Option<Check>,
-    source: Source,
+    source: FieldSource,
 }
 
 /// For what a terminal needs room to show a column.
@@ -121,8 +117,8 @@ type OfPeriod<T> = dyn Fn(&Ticked) -> T + Send + Sync;
 /// A figure and the ends of its interval, as documents have them.
 pub type Three = [Option<f64>; 3];
 
-enum Source {
-    /// Known to who read the report.
+enum FieldSource {
+    /// Known to the reader of the report.
     Origin,
     Report(fn(&Report) -> Value),
     Row(Of<Value>),
@@ -207,31 +203,31 @@ impl Field {
     #[must_use]
     pub fn is_of(&self, kind: Kind) -> bool {
         match &self.source {
-            Source::Origin | Source::Report(_) => true,
-            Source::Row(of) => of.is_of(kind),
-            Source::Figure(of, _) => of.is_of(kind),
+            FieldSource::Origin | FieldSource::Report(_) => true,
+            FieldSource::Row(of) => of.is_of(kind),
+            FieldSource::Figure(of, _) => of.is_of(kind),
         }
     }
 
     /// Whether it is the same for all rows of a report.
     #[must_use]
     pub fn is_of_report(&self) -> bool {
-        matches!(self.source, Source::Origin | Source::Report(_))
+        matches!(self.source, FieldSource::Origin | FieldSource::Report(_))
     }
 
-    /// What it is of a report; `None` where it is one of rows, or known to who read the report.
+    /// What it is of a report; `None` where it is one of rows, or known to the reader of the report.
     #[must_use]
     pub fn of_report(&self, report: &Report) -> Option<Value> {
-        if let Source::Report(of) = self.source { Some(of(report)) } else { None }
+        if let FieldSource::Report(of) = self.source { Some(of(report)) } else { None }
     }
 
     /// What it is of a row; nothing where it is one of reports.
     #[must_use]
     pub fn of_row(&self, row: &Row) -> Value {
         match &self.source {
-            Source::Row(of) => of.get(row).unwrap_or(Value::Nothing),
-            Source::Figure(of, end) => of.get(row).and_then(|three| three[*end]).into(),
-            Source::Origin | Source::Report(_) => Value::Nothing,
+            FieldSource::Row(of) => of.get(row).unwrap_or(Value::Nothing),
+            FieldSource::Figure(of, end) => of.get(row).and_then(|three| three[*end]).into(),
+            FieldSource::Origin | FieldSource::Report(_) => Value::Nothing,
         }
     }
 
@@ -239,7 +235,7 @@ impl Field {
     #[must_use]
     pub fn three(&self, row: &Row) -> Three {
         match &self.source {
-            Source::Figure(of, 0) => of.get(row).unwrap_or_default(),
+            FieldSource::Figure(of, 0) => of.get(row).unwrap_or_default(),
             _ => [self.of_row(row).number(), None, None],
         }
     }
@@ -253,13 +249,13 @@ impl Field {
 
     /// As a column of tables of many reports.
     #[must_use]
-    pub fn as_column(&self) -> Column {
+    pub fn as_column(&self) -> TableColumn {
         let heading = self.column.map_or(self.key, |(_, heading)| heading);
         let column = match self.kind {
-            Type::Figure | Type::Count => Column::right(heading, self.notation),
-            Type::Text | Type::Truth | Type::Time | Type::Day => Column::left(heading),
+            Type::Figure | Type::Count => TableColumn::right(heading, self.notation),
+            Type::Text | Type::Truth | Type::Time | Type::Day => TableColumn::left(heading),
         };
-        Column {
+        TableColumn {
             key: self.key,
             longest: if self.whole { Some(usize::MAX) } else { column.longest },
             ..column
@@ -269,7 +265,7 @@ impl Field {
 
 /// How fields are declared.
 impl Field {
-    fn new(key: &'static str, kind: Type, about: &'static str, source: Source) -> Self {
+    fn new(key: &'static str, kind: Type, about: &'static str, source: FieldSource) -> Self {
         Self {
             key,
             about,
@@ -296,15 +292,15 @@ impl Field {
         about: &'static str,
         of: impl Fn(&TimerRow) -> Value + Send + Sync + 'static,
     ) -> Self {
-        Self::new(key, kind, about, Source::Row(Of::clock(of)))
+        Self::new(key, kind, about, FieldSource::Row(Of::clock(of)))
     }
 
     fn clock_figure(key: &'static str, about: &'static str, of: fn(&TimerRow) -> Three) -> Self {
-        Self::new(key, Type::Figure, about, Source::Figure(Of::clock(of), 0))
+        Self::new(key, Type::Figure, about, FieldSource::Figure(Of::clock(of), 0))
     }
 
     fn of_reports(key: &'static str, kind: Type, about: &'static str, of: fn(&Report) -> Value) -> Self {
-        Self::new(key, kind, about, Source::Report(of))
+        Self::new(key, kind, about, FieldSource::Report(of))
     }
 
     fn column(self, name: &'static str, heading: &'static str) -> Self {
@@ -364,8 +360,8 @@ impl Field {
 
     /// An end of the interval of this figure, as a field of its own.
     fn end(&self, end: usize, key: &'static str, about: &'static str) -> Self {
-        let Source::Figure(of, _) = &self.source else { unreachable!("figures have ends") };
-        let source = Source::Figure(of.clone(), end);
+        let FieldSource::Figure(of, _) = &self.source else { unreachable!("figures have ends") };
+        let source = FieldSource::Figure(of.clone(), end);
         let Self { largest_first, notation, in_files, .. } = *self;
         Self { largest_first, notation, in_files, ..Self::new(key, Type::Figure, about, source) }
     }

@@ -1,6 +1,6 @@
 //! Fields of periodic timers.
 
-use super::{Comparable, Field, Of, Range, Room, Source, Ticked, told};
+use super::{Comparable, Field, FieldSource, Of, Range, Room, Ticked, told};
 use crate::model::{Figure, MissedPolicy, PeriodFigures};
 use crate::table::{Notation, Type, Value};
 
@@ -10,7 +10,7 @@ fn tick(
     about: &'static str,
     of: impl Fn(&Ticked) -> Value + Send + Sync + 'static,
 ) -> Field {
-    Field::new(key, kind, about, Source::Row(Of::period(of)))
+    Field::new(key, kind, about, FieldSource::Row(Of::period(of)))
 }
 
 /// A number of things.
@@ -27,7 +27,7 @@ fn figure(
     of: fn(&PeriodFigures) -> Option<Figure>,
 ) -> [Field; 3] {
     let of = Of::period(move |tick| told(tick.row.figures.as_ref().and_then(of)));
-    let [field, low, high] = Field::new(key, Type::Figure, about, Source::Figure(of, 0))
+    let [field, low, high] = Field::new(key, Type::Figure, about, FieldSource::Figure(of, 0))
         .notation(Notation::Time)
         .csv(place, csv)
         .check(csv, Range::EITHER)

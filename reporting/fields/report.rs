@@ -3,7 +3,7 @@
 use std::time::UNIX_EPOCH;
 
 use super::clocks::codes;
-use super::{Field, Range, Source};
+use super::{Field, FieldSource, Range};
 use crate::model::{CommonTime, CpuOffset, Family, ProvenanceKind, Report, Tickless, TimerRow};
 use crate::table::{Notation, Type, Value};
 
@@ -34,9 +34,9 @@ fn rate(key: &'static str, place: &'static str, about: &'static str, of: OfRepor
     figure(key, about, of).check(place, Range::RATE)
 }
 
-/// Known to who read the report.
+/// Known to the reader of the report.
 fn origin(key: &'static str, about: &'static str) -> Field {
-    Field::new(key, Type::Text, about, Source::Origin)
+    Field::new(key, Type::Text, about, FieldSource::Origin)
 }
 
 fn run() -> Vec<Field> {
@@ -80,7 +80,7 @@ fn run() -> Vec<Field> {
         text("profile", "`quick`, `default` or `thorough`", |r| (&r.settings.profile).into()),
         text("seed", "Seed of all random choices", |r| r.settings.seed.to_string().into()),
         count("measuring_cpu", "CPU that the measuring processes were pinned to", |r| r.settings.cpu.into()),
-        text("provenance", "`measured`, or `published` by somebody else", |r| {
+        text("provenance", "`measured`, or `published` by others", |r| {
             Value::Word(match r.provenance.kind {
                 ProvenanceKind::Measured => "measured",
                 ProvenanceKind::Published => "published",
@@ -189,7 +189,7 @@ fn frequencies() -> Vec<Field> {
 
 fn conditions() -> Vec<Field> {
     vec![
-        truth("ntp_synchronised", "Whether somebody keeps the clock synchronised", |r| {
+        truth("ntp_synchronised", "Whether the clock is kept synchronised", |r| {
             r.platform.ntp.as_ref().map(|ntp| ntp.synchronised).into()
         }),
         figure("ntp_rate_ppm", "What the kernel's clocks are trimmed by, all together", |r| {
@@ -208,7 +208,7 @@ fn conditions() -> Vec<Field> {
             r.platform.bounded_time().and_then(|told| told.bound_ns).into()
         })
         .column("time-bound", "time bound (ns)"),
-        text("time_source", "Who says so, and whose time it is", |r| {
+        text("time_source", "The service that says so, and the time that it follows", |r| {
             r.platform.bounded_time().map(CommonTime::origin).into()
         })
         .column("time-source", "time by"),

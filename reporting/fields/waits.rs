@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Comparable, Field, Of, Range, Room, Source, Three, Waited, told};
+use super::{Comparable, Field, FieldSource, Of, Range, Room, Three, Waited, told};
 use crate::model::{Figure, Granularity, Lateness, Steps, WaitConditions, WaitFigures};
 use crate::table::{Notation, Type, Value};
 
@@ -19,7 +19,7 @@ fn both(key: &'static str, kind: Type, about: &'static str, of: fn(&WaitConditio
         key,
         kind,
         about,
-        Source::Row(Of {
+        FieldSource::Row(Of {
             clock: None,
             wait: Some(Arc::new(move |wait| of(&wait.row.conditions, wait.conditions))),
             period: Some(Arc::new(move |tick| of(&tick.row.conditions, tick.conditions))),
@@ -68,7 +68,7 @@ fn wait(
     about: &'static str,
     of: impl Fn(&Waited) -> Value + Send + Sync + 'static,
 ) -> Field {
-    Field::new(key, kind, about, Source::Row(Of::wait(of)))
+    Field::new(key, kind, about, FieldSource::Row(Of::wait(of)))
 }
 
 fn figure(
@@ -76,7 +76,7 @@ fn figure(
     about: &'static str,
     of: impl Fn(&Waited) -> Three + Send + Sync + 'static,
 ) -> Field {
-    Field::new(key, Type::Figure, about, Source::Figure(Of::wait(of), 0))
+    Field::new(key, Type::Figure, about, FieldSource::Figure(Of::wait(of), 0))
 }
 
 /// A figure of the timer.

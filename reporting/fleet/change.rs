@@ -1,4 +1,4 @@
-//! What changed in a fleet: the mean change of the nodes, and who of them changed unlike the rest.
+//! What changed in a fleet: the mean change of the nodes, and which of them changed unlike the rest.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 

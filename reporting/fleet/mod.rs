@@ -1,4 +1,4 @@
-//! What many nodes have in common and who of them differs: pure functions of figures with their uncertainties.
+//! What many nodes have in common and which of them differ: pure functions of figures with their uncertainties.
 
 pub mod attribution;
 pub mod change;

@@ -3,8 +3,7 @@
 
 use serde::Serialize;
 
-use crate::analysis::interval::CONFIDENCE;
-use crate::analysis::statistics::student_quantile;
+use crate::analysis::statistics::{CONFIDENCE, student_quantile};
 
 /// What is known of one node.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,6 @@
 //! Middles and widths that a few odd ones do not move.
 
-use crate::analysis::interval::Z;
-use crate::analysis::statistics::median;
+use crate::analysis::statistics::{Z, median};
 use crate::model::Figure;
 
 /// A normal law's standard deviation over its median absolute deviation: 1 / Φ⁻¹(3/4).

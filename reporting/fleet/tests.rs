@@ -179,7 +179,7 @@ fn where_nodes_do_not_differ_the_interval_of_the_node_decides() {
     };
     assert_eq!(with(Some(figure(11.0, 0.0))), [(5, Kind::Cost)]);
     assert_eq!(with(Some(figure(11.0, 0.05))), [], "its own interval is as wide");
-    assert_eq!(with(Figure::new(11.0, None, None)), [], "nobody can tell");
+    assert_eq!(with(Figure::new(11.0, None, None)), [], "it cannot be told");
     assert_eq!(with(Some(figure(10.1, 0.0))), [], "too small to matter");
 }
 

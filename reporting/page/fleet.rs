@@ -1,4 +1,4 @@
-//! Many reports on a page: which nodes stand out, which groups there are, and who is in them.
+//! Many reports on a page: which nodes stand out, which groups there are, and which nodes are in them.
 
 mod figures;
 

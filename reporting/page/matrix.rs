@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
-use super::{quality_colour, view};
+use super::{parts, view};
 use crate::model::{ProvenanceKind, Report, Status};
 use crate::report::machine::name;
 use crate::report::waits::usual_lateness;
@@ -35,12 +35,12 @@ pub(super) struct Brief {
     pub origin: Origin,
     /// What its name is made of, what tells most first.
     parts: Vec<String>,
-    timers: Vec<(String, Verdict)>,
+    timers: Vec<(String, PlatformVerdict)>,
     /// Median lateness of waits of about a millisecond, in nanoseconds.
     waits: Vec<(String, f64)>,
 }
 
-struct Verdict {
+struct PlatformVerdict {
     status: Status,
     quality: Option<f32>,
     /// Why it is not ok, shortened.
@@ -53,7 +53,7 @@ impl Brief {
             let reason = row.reason.as_deref().filter(|_| row.status != Status::Ok);
             let reason = reason.map(|reason| clipped(reason, 120).into_boxed_str());
             let quality = row.quality.filter(|quality| quality.is_finite()).map(|quality| quality as f32);
-            (clipped(&row.id, LONGEST), Verdict { status: row.status, quality, reason })
+            (clipped(&row.id, LONGEST), PlatformVerdict { status: row.status, quality, reason })
         });
         let waits = usual_lateness(report).into_iter().map(|(id, late)| (clipped(&id, LONGEST), late));
         let waits = waits.collect();
@@ -125,19 +125,19 @@ pub(super) struct Matrix {
     pub ascending: bool,
     /// Whether it is to be seen only by those who ask for it.
     pub folded: bool,
-    pub columns: Vec<Column>,
-    pub rows: Vec<Row>,
+    pub columns: Vec<MatrixColumn>,
+    pub rows: Vec<MatrixRow>,
 }
 
 #[derive(Clone)]
-pub(super) struct Column {
+pub(super) struct MatrixColumn {
     pub name: String,
     pub about: String,
     pub href: Option<String>,
 }
 
 #[derive(Clone)]
-pub(super) struct Row {
+pub(super) struct MatrixRow {
     pub id: String,
     /// What it sorts by.
     pub sort: String,
@@ -166,13 +166,13 @@ impl Matrix {
 
     /// The rows that have a figure of a measured machine, and the others, where there are some of each.
     fn parted(mut self, reports: &[&Brief]) -> (Self, Option<Self>) {
-        let told = |row: &Row| {
+        let told = |row: &MatrixRow| {
             let cells = row.cells.iter().zip(reports);
             cells
                 .filter(|(_, report)| report.origin == Origin::Measured)
                 .any(|(cell, _)| !cell.sort.is_empty())
         };
-        let (here, elsewhere): (Vec<Row>, Vec<Row>) =
+        let (here, elsewhere): (Vec<MatrixRow>, Vec<MatrixRow>) =
             std::mem::take(&mut self.rows).into_iter().partition(told);
         if here.is_empty() || elsewhere.is_empty() {
             self.rows = [here, elsewhere].concat();
@@ -193,11 +193,11 @@ impl Matrix {
     fn of(reports: &[&Brief]) -> Self {
         let blank = Cell { class: "none", text: String::new(), sort: String::new(), says: String::new() };
         let mut places: HashMap<&str, usize> = HashMap::new();
-        let mut rows: Vec<(Row, f64, u32)> = Vec::new();
+        let mut rows: Vec<(MatrixRow, f64, u32)> = Vec::new();
         for (column, report) in reports.iter().enumerate() {
             for (id, verdict) in &report.timers {
                 let at = *places.entry(id).or_insert_with(|| {
-                    rows.push((Row::of_timer(id, vec![blank.clone(); reports.len()]), 0.0, 0));
+                    rows.push((MatrixRow::of_timer(id, vec![blank.clone(); reports.len()]), 0.0, 0));
                     rows.len() - 1
                 });
                 let (row, sum, count) = &mut rows[at];
@@ -207,9 +207,9 @@ impl Matrix {
                 }
             }
         }
-        let mean = |row: &(Row, f64, u32)| if row.2 == 0 { -1.0 } else { row.1 / f64::from(row.2) };
+        let mean = |row: &(MatrixRow, f64, u32)| if row.2 == 0 { -1.0 } else { row.1 / f64::from(row.2) };
         // What most reports have first.
-        let common = |row: &(Row, f64, u32)| 2 * row.2 as usize > reports.len();
+        let common = |row: &(MatrixRow, f64, u32)| 2 * row.2 as usize > reports.len();
         rows.sort_by(|a, b| common(b).cmp(&common(a)).then(mean(b).total_cmp(&mean(a))));
         Self {
             key: "matrix",
@@ -221,7 +221,7 @@ impl Matrix {
                    report.",
             ascending: false,
             folded: false,
-            columns: Column::all_of(reports),
+            columns: MatrixColumn::all_of(reports),
             rows: rows.into_iter().map(|(row, ..)| row).collect(),
         }
     }
@@ -243,9 +243,9 @@ impl Matrix {
             sort: late.map_or_else(String::new, |late| late.to_string()),
             says: String::new(),
         };
-        let rows: Vec<Row> = lateness
+        let rows: Vec<MatrixRow> = lateness
             .into_iter()
-            .map(|(id, row)| Row::of_timer(id, row.into_iter().map(cell).collect()))
+            .map(|(id, row)| MatrixRow::of_timer(id, row.into_iter().map(cell).collect()))
             .collect();
         (!rows.is_empty()).then(|| Self {
             key: "waits",
@@ -256,13 +256,13 @@ impl Matrix {
             note: "Observed less asked, at the median; the pages of the reports have the rest. Blank: not in that report.",
             ascending: true,
             folded: false,
-            columns: Column::all_of(&reports),
+            columns: MatrixColumn::all_of(&reports),
             rows,
         })
     }
 }
 
-impl Row {
+impl MatrixRow {
     /// Its id in parts between which a line may break: behind a mark, and before a capital within a word.
     pub fn parts(&self) -> Vec<String> {
         let mut parts = vec![String::new()];
@@ -281,7 +281,7 @@ impl Row {
     }
 }
 
-impl Column {
+impl MatrixColumn {
     /// One that is nothing but a name.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), about: String::new(), href: None }
@@ -298,7 +298,7 @@ impl Column {
 }
 
 impl Cell {
-    fn of(verdict: &Verdict) -> Self {
+    fn of(verdict: &PlatformVerdict) -> Self {
         let quality = verdict.quality.map(f64::from);
         let text = match (quality, verdict.status) {
             (Some(_), _) => percent(quality),
@@ -311,6 +311,6 @@ impl Cell {
             None => String::new(),
         };
         let sort = quality.map_or_else(String::new, |quality| format!("{quality}"));
-        Self { class: quality_colour::of(quality), text, sort, says }
+        Self { class: parts::quality_class(quality), text, sort, says }
     }
 }

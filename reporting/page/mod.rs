@@ -4,10 +4,8 @@
 mod fleet;
 mod matrix;
 mod parts;
-mod quality_colour;
 pub mod site;
 mod view;
-mod waiters;
 
 use askama::Template;
 
@@ -59,7 +57,7 @@ struct Page<'a> {
     is_verdicts: bool,
     left_out: &'a [String],
     terms: &'a [Term],
-    legend: [quality_colour::QualityColour; 7],
+    legend: [parts::QualityColour; 7],
 }
 
 /// The field that narrows what is shown.
@@ -183,7 +181,7 @@ pub fn render(
         [report] => (format!("Timers of {}", name(report)), view::about(report)),
         several => {
             let lead =
-                "How good the clocks of these machines are: Quality side by side, then each by itself.";
+                "How good the clocks of these machines are: Quality side by side, then each machine alone.";
             (format!("Timers of {} reports", several.len()), lead.to_owned())
         }
     };
@@ -197,7 +195,7 @@ impl Page<'_> {
             title,
             lead,
             version: Tool::this().version,
-            style: include_str!("../templates/page.css").to_owned() + &quality_colour::style(),
+            style: include_str!("../templates/page.css").to_owned() + &parts::quality_style(),
             script: include_str!("../templates/page.js"),
             home: None,
             filter: &OF_TIMERS,
@@ -213,7 +211,7 @@ impl Page<'_> {
             is_verdicts: false,
             left_out: &[],
             terms: &TERMS,
-            legend: quality_colour::LEGEND,
+            legend: parts::LEGEND,
         }
     }
 }

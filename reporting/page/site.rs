@@ -1,21 +1,19 @@
 //! A static site over a folder of reports: an index that compares platforms, or groups of them where they are many, and pages of
 //! reports. It is made beside the place where it is to be, and then takes that place.
 
-mod few;
 mod fleet;
-mod manifest;
 mod place;
 mod report_page;
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use askama::Template;
 
+use super::matrix::{Brief, Matrix, headings};
 use super::{Entry, Figures, Page, PageError, Sentence};
-use crate::report::ReadError;
+use crate::report::{Collection, ReadError};
 use crate::scratch::ScratchFolder;
 use crate::text::plain;
 
@@ -163,13 +161,13 @@ pub struct Wanted {
 
 /// What the page of a report shows.
 #[derive(Clone, Copy)]
-struct Shown {
+struct SiteContent {
     figures: Figures,
     sentence: Option<Sentence>,
     table: Option<WholeTable>,
 }
 
-impl Shown {
+impl SiteContent {
     /// The line of the table on the index.
     fn table(&self) -> Option<Entry> {
         let WholeTable { name, about, .. } = self.table?;
@@ -213,16 +211,16 @@ pub fn publish(
     let pages = wanted.pages.unwrap_or(if count > VERY_MANY { Pages::Telling } else { Pages::All });
     // Of more there is `collect`.
     let table = wanted.table.filter(|_| count <= VERY_MANY);
-    let shown = Shown { figures, sentence: wanted.sentence, table };
+    let shown = SiteContent { figures, sentence: wanted.sentence, table };
     let Made { reports, refused, fleet } = if count > SIDE_BY_SIDE {
         fleet::make(folder, site, shown, pages, read)?
     } else {
-        few::make(folder, site, shown, read)?
+        make_few(folder, site, shown, read)?
     };
     if let Some(WholeTable { name, write, .. }) = table {
         write(folder, &site.join(name)).map_err(SiteError::Table)?;
     }
-    manifest::write(site).map_err(|source| SiteError::Write { path: site.join(MARK), source })?;
+    place::write_manifest(site).map_err(|source| SiteError::Write { path: site.join(MARK), source })?;
     let at_once = place::take(made, place)?;
     Ok(Site { reports, left_out: in_words(&refused), figures, fleet, at_once })
 }
@@ -305,4 +303,43 @@ pub fn count(folder: &Path) -> usize {
         }
     }
     found
+}
+
+fn make_few(
+    folder: &Path,
+    site: &Path,
+    shown: SiteContent,
+    read: &(dyn Fn() + Sync),
+) -> Result<Made, SiteError> {
+    let found: Collection<Result<Brief, SiteError>> = Collection::read(&[folder], |path, report| {
+        read();
+        let href = report_page::write(path, &report, folder, site, shown, Vec::new())?;
+        Ok(Brief::of(&report, Some(href), shown.sentence.and_then(|sentence| sentence(&report))))
+    });
+    let mut briefs = Vec::with_capacity(found.reports.len());
+    for kept in found.reports {
+        briefs.push(kept.content?);
+    }
+    refuse_none(briefs.len(), &found.refused, folder)?;
+    // Machines that were measured first, side by side, the newest run of each first.
+    briefs.sort_by(|a, b| (a.origin, &a.name).cmp(&(b.origin, &b.name)).then_with(|| b.about.cmp(&a.about)));
+    let names = headings(&briefs.iter().collect::<Vec<_>>());
+    let entry = |(brief, name): (&Brief, String)| Entry {
+        href: brief.href.clone().unwrap_or_default(),
+        name,
+        about: brief.about.clone(),
+        says: Some(brief.says.clone()),
+    };
+    let page = Page {
+        matrices: Matrix::all_of(&briefs),
+        list: briefs.iter().zip(names).map(entry).chain(shown.table()).collect(),
+        is_verdicts: true,
+        left_out: &in_words(&found.refused),
+        ..Page::new(
+            "How good are the clocks?".to_owned(),
+            format!("{} reports: what each comes down to, then Quality, platform by platform.", briefs.len()),
+        )
+    };
+    write(&page, site, "index.html")?;
+    Ok(Made { reports: briefs.len(), refused: found.refused, fleet: None })
 }

@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::parts::{FigureView, LONGEST, LONGEST_NAME, anchor, plain_warning};
-use super::waiters::{SectionView, WaiterView};
-use super::{Figures, Sentence, quality_colour};
+use super::parts::{self, FigureView, LONGEST, LONGEST_NAME, SectionView, WaiterView, anchor, plain_warning};
+use super::{Figures, Sentence};
 use crate::fields::{Field, Row, Screen, on_screen};
 use crate::model::{ProvenanceKind, Report, Status, TimerRow, Verdicts, Warning};
 use crate::report::facts::facts_of_timer;
@@ -13,7 +12,7 @@ use crate::report::plot::Plot;
 use crate::report::plot::ranking::{self, Ranking};
 use crate::report::plot::svg::{DrawError, marks};
 use crate::report::{Fact, ranks, waits, written_rank};
-use crate::table::Column;
+use crate::table::TableColumn;
 use crate::text::numbers::{NOTHING, percent, plus_minus};
 use crate::text::{clipped, plain};
 
@@ -78,7 +77,7 @@ pub(super) struct ColumnView {
     pub about: &'static str,
 }
 
-type Shown = [(&'static Field, Screen)];
+type ShownFields = [(&'static Field, Screen)];
 
 fn on_page(report: &Report) -> Vec<(&'static Field, Screen)> {
     let mut shown = on_screen(report);
@@ -196,7 +195,7 @@ impl TimerView {
         row: &TimerRow,
         anchor: String,
         rank: String,
-        shown: &Shown,
+        shown: &ShownFields,
         figures: Figures,
     ) -> Result<Self, DrawError> {
         let plots = if figures == Figures::Drawn { Plot::all_of(row) } else { Vec::new() };
@@ -204,7 +203,7 @@ impl TimerView {
         let cell = |text, sort: Option<f64>, width| Cell { text, sort: sorted_by(sort), width };
         let figure = |(field, screen): &(&Field, Screen)| {
             let value = field.of_row(&Row::Clock(row));
-            cell(Column::right("", screen.notation).shown(&value), value.number(), screen.width)
+            cell(TableColumn::right("", screen.notation).shown(&value), value.number(), screen.width)
         };
         Ok(Self {
             anchor,
@@ -214,7 +213,7 @@ impl TimerView {
             runtime: clipped(&row.runtime, LONGEST_NAME),
             status: row.status.name(),
             trust: row.verdicts.as_ref().map_or(NOTHING, Verdicts::in_short),
-            quality_colour: quality_colour::of(row.quality),
+            quality_colour: parts::quality_class(row.quality),
             quality: cell(percent(row.quality), row.quality, ""),
             half: plus_minus(row.quality, row.quality_low, row.quality_high),
             cells: shown.iter().map(figure).collect(),

@@ -4,7 +4,7 @@
 use super::waits::is_read;
 use crate::fields::{Field, Kind, Row, Ticked, Waited, in_csv};
 use crate::model::Report;
-use crate::table::{Column, Format, Table, Type};
+use crate::table::{Format, Table, TableColumn, Type};
 
 /// A header line, then the lines in the order of the report.
 #[must_use]
@@ -15,7 +15,7 @@ pub fn render(report: &Report) -> String {
         true => Kind::Periods,
     };
     let (names, fields): (Vec<&str>, Vec<&Field>) = in_csv(kind).into_iter().unzip();
-    let mut table = Table::new(names.into_iter().map(Column::left).collect());
+    let mut table = Table::new(names.into_iter().map(TableColumn::left).collect());
     each_line(report, kind, |row| {
         // A bound stands as its figure: a column beside it tells that it is one.
         let value = |field: &&Field| {

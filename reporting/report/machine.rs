@@ -1,7 +1,7 @@
 //! The machine in a few lines of text, each a name and a value. Shared by the table and the Markdown page.
 
-use super::fact::{Fact, LONGEST};
-use super::{common_time, conditions};
+use super::conditions;
+use super::conditions::{Fact, LONGEST};
 use crate::model::{Cpu, Frequency, Platform, Provenance, ProvenanceKind, Report};
 use crate::text::clipped;
 use crate::text::numbers::rate;
@@ -23,7 +23,7 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
     ];
     // Reports of older versions did not ask for these.
     facts.extend(platform.product.as_deref().map(|product| ("machine", clipped(product, LONGEST))));
-    facts.extend(common_time::brief(platform).map(|told| ("common time", told)));
+    facts.extend(conditions::common_time(platform).map(|told| ("common time", told)));
     facts
 }
 
@@ -153,7 +153,7 @@ fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
     parts.join(" · ")
 }
 
-/// The machine in a line of so many characters: what there is room for, the most telling first.
+/// The machine in a line of at most `width` characters: what there is room for, the most telling first.
 #[must_use]
 pub fn in_a_line(report: &Report, room: usize) -> String {
     let (platform, frequency) = (&report.platform, &report.frequency);

@@ -2,49 +2,76 @@
 //! [`model`](crate::model).
 
 mod archive;
-mod baseline;
 mod collection;
-pub mod common_time;
 pub mod conditions;
-mod costs;
 pub mod csv;
-mod digest;
-mod fact;
 pub mod facts;
 mod format;
 pub mod json;
 pub mod machine;
 pub mod markdown;
-mod muster;
 mod node;
 mod notes;
 pub mod openmetrics;
 mod output;
 pub mod plot;
 mod range;
-mod rank;
 mod read;
-mod rows;
-#[cfg(feature = "schema")]
-mod schema;
 mod sections;
-mod size;
 mod slug;
 pub mod terminal;
 pub mod waits;
 
-pub use archive::Archive;
-pub use baseline::{Baselines, Unresolved, home, is_name};
+pub use archive::{Archive, Baselines, Unresolved, home, is_name};
 pub use collection::{Collection, Kept, files};
-pub use fact::Fact;
+pub use conditions::Fact;
 pub use format::{Format, UnknownEnding};
-pub use muster::{Muster, Mustering};
-pub use node::{called, node};
+pub use node::{Muster, Mustering, called, node};
 pub use output::{OutputError, OutputFile, WholeFile, is_standard};
 pub use range::{Impossible, impossible};
-pub use rank::ranks;
 pub use read::{ReadError, parse, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
+pub use sections::ranks;
 pub use sections::written_rank;
 pub use slug::slug;
+
+#[cfg(feature = "schema")]
+mod schema {
+    //! The JSON Schema of the report, generated from its types; `docs/report.v1.schema.json` is a copy of it.
+
+    use schemars::generate::SchemaSettings;
+    use serde_json::Value;
+
+    use crate::model::{Report, SCHEMA};
+
+    /// The schema (JSON Schema draft 2020-12). Every key is required: what was not determined is null, not absent.
+    #[must_use]
+    pub fn schema() -> Value {
+        let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        let mut schema = generator.into_root_schema_for::<Report>();
+        schema.insert("title".to_owned(), SCHEMA.into());
+        schema.to_value()
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::schema;
+
+        #[test]
+        fn the_copy_in_docs_is_current() {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/report.v1.schema.json");
+            let now = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+            if std::env::var_os("UPDATE_SCHEMA").is_some() {
+                std::fs::write(path, &now).unwrap();
+            }
+            let kept = std::fs::read_to_string(path).unwrap_or_default();
+            assert!(kept == now, "{path} is not the schema of the types: run this test with UPDATE_SCHEMA=1");
+        }
+
+        #[test]
+        fn the_version_is_pinned() {
+            assert_eq!(schema()["properties"]["schema"]["const"], super::SCHEMA);
+        }
+    }
+}

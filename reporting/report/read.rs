@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::range::{Impossible, impossible};
-use super::size::{has_too_many_timers, has_too_many_values};
+use super::range::{Impossible, has_too_many_timers, has_too_many_values, impossible};
 use crate::input::LONGEST_REPORT;
 use crate::model::{Report, SCHEMA};
 use crate::text::{clipped, json_error};
@@ -79,13 +78,13 @@ pub enum ReadError {
         path: PathBuf,
     },
     /// More timers than any run has.
-    #[error("'{name}' has more than {most} timers, which no report has", most = super::size::MOST_TIMERS)]
+    #[error("'{name}' has more than {most} timers, which no report has", most = super::range::MOST_TIMERS)]
     TooManyTimers {
         /// Where the text came from.
         name: String,
     },
     /// More values than any run has.
-    #[error("'{name}' has more than {most} values, which no report has", most = super::size::MOST_VALUES)]
+    #[error("'{name}' has more than {most} values, which no report has", most = super::range::MOST_VALUES)]
     TooManyValues {
         /// Where the text came from.
         name: String,

@@ -2,11 +2,9 @@
 
 use clap::ValueEnum;
 
-use super::digest::Digest;
-use super::fact::Fact;
+use super::conditions::Fact;
 use super::machine::{caution, facts_of, in_a_line};
-use super::notes::Notes;
-use super::rows::with_figures;
+use super::notes::{Digest, Notes, with_figures};
 use super::sections::{NAMES, Page, reasons, timers};
 use super::waits;
 use crate::model::{ProvenanceKind, Report, Status};

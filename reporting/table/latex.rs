@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::{Column, Table, Value, rewritten, spans};
+use super::{Table, TableColumn, Value, rewritten, spans};
 use crate::text::{clipped, plain};
 
 const PREAMBLE: &str = r"\documentclass{article}
@@ -67,7 +67,7 @@ fn names(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
 
 /// The beginning of a table in an environment of this name.
 fn head(source: &Table<'_>, columns: &[usize], name: &str, output: &mut dyn Write) -> io::Result<()> {
-    let heads: Vec<&Column> = columns.iter().map(|&at| &source.columns[at]).collect();
+    let heads: Vec<&TableColumn> = columns.iter().map(|&at| &source.columns[at]).collect();
     let kinds: String = heads.iter().map(|head| if head.right { 'r' } else { 'l' }).collect();
     writeln!(output, "\\begin{{{name}}}{{{kinds}}}\n\\toprule")?;
     if !source.groups.is_empty() {
@@ -85,7 +85,7 @@ fn rows(source: &Table<'_>, columns: &[usize], output: &mut dyn Write) -> io::Re
     Ok(())
 }
 
-fn shown(column: &Column, cell: Option<&Value>) -> String {
+fn shown(column: &TableColumn, cell: Option<&Value>) -> String {
     clipped(&column.scaled(cell.unwrap_or(&Value::Nothing)), LONGEST)
 }
 
@@ -93,7 +93,7 @@ fn shown(column: &Column, cell: Option<&Value>) -> String {
 fn widths_mm(source: &Table<'_>) -> Vec<f64> {
     const CHARACTER: f64 = 1.75;
     const GAP: f64 = 4.3;
-    let longest = |(at, head): (usize, &Column)| {
+    let longest = |(at, head): (usize, &TableColumn)| {
         let cells = source.rows.iter().map(|row| characters(&shown(head, row.get(at))));
         cells.chain([characters(head.scaled_heading())]).max().unwrap_or(0)
     };
@@ -123,7 +123,7 @@ fn tables(source: &Table<'_>, widths: &[f64], most: f64) -> Vec<Vec<usize>> {
 }
 
 /// A line above the headings that says which columns are whose.
-fn groups(heads: &[&Column], output: &mut dyn Write) -> io::Result<()> {
+fn groups(heads: &[&TableColumn], output: &mut dyn Write) -> io::Result<()> {
     let (mut cells, mut rules, mut at) = (Vec::new(), String::new(), 1);
     for (width, group) in spans(heads.iter().copied()) {
         match group {

@@ -1,12 +1,10 @@
-//! Tables: columns and cells once, a format a file. Each format makes text from elsewhere safe for itself, and its `escape` is the one
+//! Tables: columns and cells once. Each format makes text from elsewhere safe for itself, and its `escape` is the one
 //! place that does. All of that is one line of printable text first ([`plain`]): no newline, no control character, nothing that
 //! reorders text.
 
-mod csv;
-mod html;
-mod json;
+mod data;
 mod latex;
-mod markdown;
+mod markup;
 mod text;
 mod value;
 
@@ -18,8 +16,7 @@ use clap::ValueEnum;
 use crate::text::numbers::{NOTHING, count, significant, time};
 use crate::text::plain;
 
-pub use html::escape as escape_html;
-pub use markdown::escape as escape_markdown;
+pub use markup::{escape_html, escape_markdown};
 pub use text::Style;
 pub use value::{Type, Value};
 
@@ -64,7 +61,7 @@ impl Format {
 pub enum Notation {
     /// With four significant digits.
     Significant,
-    /// With so many decimals.
+    /// With a fixed number of decimals.
     Fixed(usize),
     /// Nanoseconds, in the unit that fits.
     Time,
@@ -74,7 +71,7 @@ pub enum Notation {
 
 /// A column: what it is called, and how its cells are written.
 #[derive(Clone, Debug)]
-pub struct Column {
+pub struct TableColumn {
     /// What people call it, with its unit.
     pub heading: &'static str,
     /// What it is called where scripts read it.
@@ -95,7 +92,7 @@ pub struct Column {
 #[derive(Clone, Debug)]
 pub struct Table<'a> {
     /// Its columns.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
     /// Names of runs of columns; mostly there are none.
     pub groups: Vec<&'a str>,
     /// A cell for each column; where some are missing at the end, nothing stands there.
@@ -104,7 +101,7 @@ pub struct Table<'a> {
     pub widest_gap: usize,
 }
 
-/// With so many decimals; what is nothing with these has no sign.
+/// With a fixed number of decimals; what rounds to zero has no sign.
 fn fixed(figure: f64, decimals: usize) -> String {
     let text = format!("{figure:.decimals$}");
     match text.strip_prefix('-') {
@@ -113,7 +110,7 @@ fn fixed(figure: f64, decimals: usize) -> String {
     }
 }
 
-impl Column {
+impl TableColumn {
     /// A column of text.
     #[must_use]
     pub fn left(heading: &'static str) -> Self {
@@ -183,7 +180,7 @@ impl Column {
 impl<'a> Table<'a> {
     /// A table without rows.
     #[must_use]
-    pub fn new(columns: Vec<Column>) -> Self {
+    pub fn new(columns: Vec<TableColumn>) -> Self {
         Self { columns, groups: Vec::new(), rows: Vec::new(), widest_gap: 2 }
     }
 
@@ -192,7 +189,7 @@ impl<'a> Table<'a> {
         self.rows.push(Cow::Owned(row));
     }
 
-    /// Takes out the columns behind the first so many in which all rows say the same, where there are several rows. Returns what they said.
+    /// Takes out the columns behind the first few in which all rows say the same, where there are several rows. Returns what they said.
     pub fn take_constant(&mut self, behind: usize) -> Vec<(&'static str, String)> {
         let shown = |row: &[Value], at: usize| self.columns[at].shown(row.get(at).unwrap_or(&Value::Nothing));
         let constant = |at: usize| {
@@ -216,13 +213,13 @@ impl<'a> Table<'a> {
     pub fn write(&self, format: Format, output: &mut dyn Write) -> io::Result<()> {
         match format {
             Format::Table => text::write(self, output),
-            Format::Markdown => markdown::write(self, output),
-            Format::Csv => csv::write(self, output),
+            Format::Markdown => markup::write_markdown(self, output),
+            Format::Csv => data::write_csv(self, output),
             Format::Latex => latex::write(self, output),
             Format::LatexDocument => latex::write_document(self, output),
-            Format::Html => html::write(self, output),
-            Format::HtmlPage => html::write_page(self, output),
-            Format::Json => json::write(self, output),
+            Format::Html => markup::write_html(self, output),
+            Format::HtmlPage => markup::write_page(self, output),
+            Format::Json => data::write_json(self, output),
         }
     }
 
@@ -235,13 +232,13 @@ impl<'a> Table<'a> {
     }
 
     /// The cells of a row with their columns.
-    fn cells<'b>(&'b self, row: &'b [Value]) -> impl Iterator<Item = (&'b Column, &'b Value)> {
+    fn cells<'b>(&'b self, row: &'b [Value]) -> impl Iterator<Item = (&'b TableColumn, &'b Value)> {
         self.columns.iter().zip(row.iter().chain(std::iter::repeat(&Value::Nothing)))
     }
 }
 
 /// Runs of columns of one group: how many, and which.
-fn spans<'a>(columns: impl Iterator<Item = &'a Column>) -> Vec<(usize, Option<usize>)> {
+fn spans<'a>(columns: impl Iterator<Item = &'a TableColumn>) -> Vec<(usize, Option<usize>)> {
     let mut spans: Vec<(usize, Option<usize>)> = Vec::new();
     for column in columns {
         match spans.last_mut() {

@@ -2,7 +2,7 @@ use std::cmp::Ordering;
 
 use proptest::prelude::*;
 
-use super::{Column, Format, Notation, Style, Table, Value, csv, html, latex, markdown};
+use super::{Format, Notation, Style, Table, TableColumn, Value, data, latex, markup};
 
 fn cell() -> impl Strategy<Value = Value> {
     prop_oneof![
@@ -15,7 +15,7 @@ fn cell() -> impl Strategy<Value = Value> {
 
 #[test]
 fn figures_take_the_digits_of_their_column() {
-    let shown = |notation, cell| Column::right("", notation).shown(&cell);
+    let shown = |notation, cell| TableColumn::right("", notation).shown(&cell);
     assert_eq!(shown(Notation::Significant, Value::Figure(10.0149)), "10.01");
     assert_eq!(shown(Notation::Fixed(3), Value::Figure(-0.000_4)), "0.000");
     assert_eq!(shown(Notation::Fixed(3), Value::Figure(-1.200_4)), "-1.200");
@@ -28,9 +28,9 @@ fn figures_take_the_digits_of_their_column() {
 
 fn small() -> Table<'static> {
     let mut table = Table::new(vec![
-        Column { folds: true, ..Column::left("name") },
-        Column::right("cost", Notation::Time),
-        Column { folds: true, ..Column::left("why") },
+        TableColumn { folds: true, ..TableColumn::left("name") },
+        TableColumn::right("cost", Notation::Time),
+        TableColumn { folds: true, ..TableColumn::left("why") },
     ]);
     table.push(vec![
         "monotonic-coarse-syscall".into(),
@@ -66,7 +66,8 @@ a                     – –
 
 #[test]
 fn wide_characters_take_two_columns() {
-    let mut table = Table::new(vec![Column::left("name"), Column::right("cost", Notation::Fixed(1))]);
+    let mut table =
+        Table::new(vec![TableColumn::left("name"), TableColumn::right("cost", Notation::Fixed(1))]);
     table.push(vec!["時計".into(), 1.0.into()]);
     table.push(vec!["clock".into(), 20.0.into()]);
     let drawn = "name   cost\n時計    1.0\nclock  20.0\n";
@@ -76,7 +77,8 @@ fn wide_characters_take_two_columns() {
 
 #[test]
 fn more_than_is_read_is_written_as_it_comes() {
-    let mut table = Table::new(vec![Column::left("name"), Column::right("cost", Notation::Fixed(1))]);
+    let mut table =
+        Table::new(vec![TableColumn::left("name"), TableColumn::right("cost", Notation::Fixed(1))]);
     for _ in 0..6_000 {
         table.push(vec!["a".into(), 1.0.into()]);
     }
@@ -111,10 +113,10 @@ fn known_tricks() {
         ("a\u{1b}[31mred", "ared"),
         ("monotonic", "monotonic"),
     ] {
-        assert_eq!(csv::escape(text), written);
+        assert_eq!(data::escape_csv(text), written);
     }
-    assert_eq!(markdown::escape("| `a`\n<b> & [x](y)"), "\\| \\`a\\` &lt;b&gt; &amp; \\[x\\](y)");
-    assert_eq!(html::escape("<script>\"'&</script>"), "&lt;script&gt;&quot;&#39;&amp;&lt;/script&gt;");
+    assert_eq!(markup::escape_markdown("| `a`\n<b> & [x](y)"), "\\| \\`a\\` &lt;b&gt; &amp; \\[x\\](y)");
+    assert_eq!(markup::escape_html("<script>\"'&</script>"), "&lt;script&gt;&quot;&#39;&amp;&lt;/script&gt;");
     assert_eq!(
         latex::escape("a_b & 50% $x$ \\input{/etc/passwd}"),
         "a\\_b \\& 50\\% \\$x\\$ \\textbackslash{}input\\{/etc/passwd\\}"
@@ -136,22 +138,22 @@ proptest! {
 
     #[test]
     fn csv_never_starts_a_formula(text in "[=+@\t\r\n \u{200b}\u{1b}-]{0,4}\\PC{0,20}") {
-        let text = csv::escape(&text);
+        let text = data::escape_csv(&text);
         prop_assert!(!text.starts_with(['=', '+', '-', '@']) && !text.contains(['\n', '\r', '\t']));
     }
 
     #[test]
     fn html_has_no_tags_and_no_quotes(text in any::<String>()) {
-        prop_assert!(!html::escape(&text).contains(['<', '>', '"', '\'', '\n']));
+        prop_assert!(!markup::escape_html(&text).contains(['<', '>', '"', '\'', '\n']));
         let known = ["amp;", "lt;", "gt;", "quot;", "#39;"];
-        let text = html::escape(&text);
+        let text = markup::escape_html(&text);
         let sound = text.split('&').skip(1).all(|rest| known.iter().any(|entity| rest.starts_with(entity)));
         prop_assert!(sound, "{}", text);
     }
 
     #[test]
     fn markdown_has_no_bare_pipe(text in "[|\\\\`a\n<]{0,30}") {
-        let text = markdown::escape(&text);
+        let text = markup::escape_markdown(&text);
         let mut escaped = false;
         for c in text.chars() {
             prop_assert!(escaped || !matches!(c, '|' | '`' | '<'), "{}", text);

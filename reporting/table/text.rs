@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use comfy_table::presets::NOTHING as NO_BORDERS;
 use comfy_table::{CellAlignment, Table as Drawing};
 
-use super::{Column, Table, Value};
+use super::{Table, TableColumn, Value};
 use crate::parallel;
 use crate::text::{clipped, columns, fold_name, hang, wrap};
 
@@ -172,7 +172,7 @@ fn cells(table: &Table<'_>, row: &[Value]) -> Cells {
     shown.collect()
 }
 
-fn drawn(rows: &[Cells], columns: &[Column], gap: usize) -> Drawing {
+fn drawn(rows: &[Cells], columns: &[TableColumn], gap: usize) -> Drawing {
     let mut drawing = Drawing::new();
     drawing.load_style(NO_BORDERS).add_rows(rows);
     for (drawn, column) in drawing.column_iter_mut().zip(columns) {
@@ -192,7 +192,7 @@ fn total(widths: &[usize], gap: usize) -> usize {
 }
 
 /// What columns that fold have too much is taken from the widest of them.
-fn narrow(widths: &mut [usize], columns: &[Column], room: usize) {
+fn narrow(widths: &mut [usize], columns: &[TableColumn], room: usize) {
     let mut folding: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].folds).collect();
     folding.sort_by_key(|&at| widths[at]);
     let fixed = total(widths, 1) - folding.iter().map(|&at| widths[at]).sum::<usize>();

@@ -1,17 +1,21 @@
-//! The columns that a table of reports can have, by the names that people choose them by.
+//! The columns that a table of reports can have, by the names that people choose them by; what has a row; and names of platforms where there
+//! is little room.
 
-use std::sync::LazyLock;
+use std::collections::HashSet;
+use std::sync::{Arc, LazyLock};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use crate::fields::{Field, Kind, Room, fields, of_kind};
+use crate::fields::{Field, Kind, Room, Row, Ticked, Waited, fields, of_kind};
+use crate::model::{Report, Status, WaitConditions};
+use crate::report::waits::in_short;
 
 /// A column, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column(&'static str);
+pub struct ColumnName(&'static str);
 
-impl Column {
+impl ColumnName {
     /// The timer, by which rows are told apart.
     pub const TIMER: Self = Self("timer");
     /// The machine.
@@ -56,11 +60,11 @@ impl Column {
     }
 }
 
-impl ValueEnum for Column {
+impl ValueEnum for ColumnName {
     fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<Vec<Column>> = LazyLock::new(|| {
-            let mut all: Vec<Column> = Vec::new();
-            for column in fields().iter().filter_map(|field| Some(Column(field.column?.0))) {
+        static ALL: LazyLock<Vec<ColumnName>> = LazyLock::new(|| {
+            let mut all: Vec<ColumnName> = Vec::new();
+            for column in fields().iter().filter_map(|field| Some(ColumnName(field.column?.0))) {
                 if !all.contains(&column) {
                     all.push(column);
                 }
@@ -72,5 +76,94 @@ impl ValueEnum for Column {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(PossibleValue::new(self.0).help(self.field(Kind::Clocks).about))
+    }
+}
+
+/// Shows `see` each row of one kind that a report has; those without figures where `all` of them are wanted.
+pub fn each_row(report: &Report, kind: Kind, all: bool, mut see: impl FnMut(&Row)) {
+    let shown = |status: Status| all || matches!(status, Status::Ok | Status::Unresolved);
+    match kind {
+        Kind::Clocks => {
+            report.timers.iter().filter(|row| shown(row.status)).for_each(|row| see(&Row::Clock(row)));
+        }
+        Kind::Waits => {
+            let rows = || report.waits.iter().filter(|row| shown(row.status));
+            let among: Vec<&WaitConditions> = rows().map(|row| &row.conditions).collect();
+            for row in rows() {
+                let conditions = &in_short(&row.conditions, &among, false);
+                let lengths = row.figures.iter().flat_map(|figures| figures.by_length());
+                let mut lengths: Vec<_> = lengths.map(Some).collect();
+                if lengths.is_empty() {
+                    lengths.push(None);
+                }
+                lengths.into_iter().for_each(|late| see(&Row::Wait(Waited { row, late, conditions })));
+            }
+        }
+        Kind::Periods => {
+            let rows = || report.periods.iter().filter(|row| shown(row.status));
+            let among: Vec<&WaitConditions> = rows().map(|row| &row.conditions).collect();
+            for row in rows() {
+                let conditions = &in_short(&row.conditions, &among, false);
+                see(&Row::Period(Ticked { row, conditions }));
+            }
+        }
+    }
+}
+
+/// Without the words that all of them begin or end with, and without the seconds of a time; as they are where two would then be the same.
+pub(super) fn short_names(names: &[Arc<str>]) -> Vec<Arc<str>> {
+    let parts: Vec<(Vec<&str>, &str)> = names.iter().map(|name| parts(name)).collect();
+    let words = || parts.iter().map(|(words, _)| words.as_slice());
+    let fewest = words().map(<[&str]>::len).min().unwrap_or(0);
+    let shared = |of: &dyn Fn(&[&str], usize) -> String, most: usize| {
+        let same = |at: &usize| words().map(|words| of(words, *at)).collect::<HashSet<_>>().len() == 1;
+        (0..most).take_while(same).count()
+    };
+    // A word has to be left of each.
+    let most = fewest.saturating_sub(1);
+    let first = shared(&|words, at| words[at].to_owned(), most);
+    let last = shared(&|words, at| words[words.len() - 1 - at].to_owned(), most - first);
+    let told = |(words, rest): &(Vec<&str>, &str)| -> Arc<str> {
+        let name = words[first..words.len() - last].join("-");
+        format!("{name}{}", minute(rest)).into()
+    };
+    let short: Vec<Arc<str>> = parts.iter().map(told).collect();
+    let differ = short.iter().collect::<HashSet<_>>().len() == names.iter().collect::<HashSet<_>>().len();
+    if names.len() > 1 && differ { short } else { names.to_vec() }
+}
+
+/// The words of the platform, and what follows it: a time, or a file.
+fn parts(name: &str) -> (Vec<&str>, &str) {
+    let (platform, rest) = name.split_at(name.find(' ').unwrap_or(name.len()));
+    (platform.split('-').collect(), rest)
+}
+
+/// ` 2026-11-22 09:33` of ` 2026-11-22T09:33:24Z`; anything else as it is.
+fn minute(rest: &str) -> String {
+    let is_time = rest.len() == 21 && rest.ends_with('Z') && rest.is_char_boundary(17);
+    if is_time && rest.as_bytes()[11] == b'T' { rest[..17].replacen('T', " ", 1) } else { rest.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::short_names;
+
+    #[test]
+    fn what_all_share_is_left_out() {
+        let told = |names: &[&str]| -> Vec<String> {
+            let names: Vec<Arc<str>> = names.iter().map(|name| (*name).into()).collect();
+            short_names(&names).iter().map(|name| name.to_string()).collect()
+        };
+        let emulated = ["amd-epyc-qemu-user-arm-debian-12", "amd-epyc-qemu-user-aarch64-debian-12"];
+        assert_eq!(told(&emulated), ["arm", "aarch64"]);
+        let dated = ["a-kvm 2026-11-22T09:33:24Z", "a-kvm 2026-11-22T09:34:10Z"];
+        assert_eq!(told(&dated), ["kvm 2026-11-22 09:33", "kvm 2026-11-22 09:34"]);
+        let close = ["a-kvm 2026-11-22T09:33:24Z", "a-kvm 2026-11-22T09:33:25Z"];
+        assert_eq!(told(&close), close, "seconds tell them apart");
+        assert_eq!(told(&["a", "a-b"]), ["a", "a-b"]);
+        assert_eq!(told(&["a-b"]), ["a-b"]);
+        assert_eq!(told(&[]), Vec::<String>::new());
     }
 }

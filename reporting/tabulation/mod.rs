@@ -1,8 +1,6 @@
 //! Tables of one or many reports: a row a timer, the platforms one below the other or side by side.
 
 mod column;
-mod names;
-mod row;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,10 +14,9 @@ use indexmap::IndexMap;
 use crate::fields::{Field, Kind, Row, in_a_line};
 use crate::model::Report;
 use crate::report::{Collection, ReadError, slug};
-use crate::table::{Column as Heading, Format, Style, Table, Value};
+use crate::table::{Format, Style, Table, TableColumn as Heading, Value};
 
-pub use column::Column;
-pub use row::each_row;
+pub use column::{ColumnName, each_row};
 
 /// How the platforms stand to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -33,15 +30,15 @@ pub enum Layout {
 
 /// What is to be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct TableChoice {
     /// What the rows are of.
     pub kind: Kind,
     /// The columns, in this order.
-    pub columns: Vec<Column>,
+    pub columns: Vec<ColumnName>,
     /// How platforms stand to each other.
     pub layout: Layout,
     /// The column to sort by, and whether the other way round; else as the reports have them.
-    pub sort: Option<(Column, bool)>,
+    pub sort: Option<(ColumnName, bool)>,
     /// Whether timers without figures have rows too.
     pub all: bool,
     /// How many rows of each report are shown, or of all where they are sorted; all of them where it is not said.
@@ -51,10 +48,10 @@ pub struct Choice {
 /// All rows of all reports, reduced to the cells that are to be shown.
 #[derive(Debug)]
 pub struct Tabulation {
-    choice: Choice,
+    choice: TableChoice,
     /// Names of the reports.
     names: Vec<Arc<str>>,
-    lines: Vec<Line>,
+    lines: Vec<TableLine>,
     /// Rows of the other kinds that were to be had.
     pub others: Vec<(Kind, usize)>,
     /// Why other files could not be read.
@@ -62,7 +59,7 @@ pub struct Tabulation {
 }
 
 #[derive(Debug)]
-struct Line {
+struct TableLine {
     report: usize,
     cells: Box<[Value]>,
     key: Value,
@@ -73,19 +70,19 @@ struct Sheet {
     slug: String,
     dated: String,
     /// For each choice.
-    lines: Vec<Vec<Line>>,
+    lines: Vec<Vec<TableLine>>,
 }
 
 impl Tabulation {
     /// Reads the reports at `paths`, files and folders.
     #[must_use]
-    pub fn read(paths: &[PathBuf], choice: Choice) -> Self {
+    pub fn read(paths: &[PathBuf], choice: TableChoice) -> Self {
         Self::first_of(paths, vec![choice])
     }
 
     /// Reads the reports at `paths`, and shows what the first of the choices finds rows for. There has to be one.
     #[must_use]
-    pub fn first_of(paths: &[PathBuf], mut choices: Vec<Choice>) -> Self {
+    pub fn first_of(paths: &[PathBuf], mut choices: Vec<TableChoice>) -> Self {
         let mut collection = Collection::read(paths, |path, report: Report| {
             let lines = choices.iter().map(|choice| lines(path, &report, choice)).collect();
             let slug = slug(&report.platform);
@@ -148,23 +145,23 @@ impl Tabulation {
     #[must_use]
     pub fn on_terminal(&self, style: Style) -> String {
         let mut table = self.stacked();
-        if let Some(at) = self.choice.columns.iter().position(|column| *column == Column::PLATFORM) {
-            let short = names::short(&self.names);
+        if let Some(at) = self.choice.columns.iter().position(|column| *column == ColumnName::PLATFORM) {
+            let short = column::short_names(&self.names);
             for (row, line) in table.rows.iter_mut().zip(&self.lines) {
                 row.to_mut()[at] = Value::Text(Arc::clone(&short[line.report]));
             }
         }
         for (heading, column) in table.columns.iter_mut().zip(&self.choice.columns) {
-            heading.folds = *column == Column::TIMER || column.field(self.choice.kind).is_of_report();
+            heading.folds = *column == ColumnName::TIMER || column.field(self.choice.kind).is_of_report();
         }
         table.on_terminal(style, &|_| "")
     }
 
-    fn field(&self, column: Column) -> &'static Field {
+    fn field(&self, column: ColumnName) -> &'static Field {
         column.field(self.choice.kind)
     }
 
-    fn heading(&self, column: Column) -> Heading {
+    fn heading(&self, column: ColumnName) -> Heading {
         self.field(column).as_column()
     }
 
@@ -176,14 +173,14 @@ impl Tabulation {
 
     fn beside(&self) -> Table<'_> {
         let columns = self.choice.columns.iter().copied().enumerate();
-        let figures: Vec<(usize, Column)> = columns
-            .filter(|(_, column)| !self.field(*column).is_of_report() && *column != Column::TIMER)
+        let figures: Vec<(usize, ColumnName)> = columns
+            .filter(|(_, column)| !self.field(*column).is_of_report() && *column != ColumnName::TIMER)
             .collect();
-        let mut headings = vec![self.heading(Column::TIMER)];
+        let mut headings = vec![self.heading(ColumnName::TIMER)];
         for group in (0..self.names.len()).map(Some) {
             headings.extend(figures.iter().map(|(_, column)| Heading { group, ..self.heading(*column) }));
         }
-        let timer = self.choice.columns.iter().position(|column| *column == Column::TIMER);
+        let timer = self.choice.columns.iter().position(|column| *column == ColumnName::TIMER);
         let mut rows: IndexMap<&str, Vec<Value>> = IndexMap::new();
         for line in &self.lines {
             let name = timer.map_or(&Value::Nothing, |at| &line.cells[at]);
@@ -201,16 +198,16 @@ impl Tabulation {
     }
 }
 
-impl Line {
+impl TableLine {
     /// Fills in what is known only when all reports were read.
-    fn of(mut self, report: usize, name: &Arc<str>, choice: &Choice) -> Self {
+    fn of(mut self, report: usize, name: &Arc<str>, choice: &TableChoice) -> Self {
         self.report = report;
         for (cell, column) in self.cells.iter_mut().zip(&choice.columns) {
-            if *column == Column::PLATFORM {
+            if *column == ColumnName::PLATFORM {
                 *cell = Value::Text(Arc::clone(name));
             }
         }
-        if matches!(choice.sort, Some((Column::PLATFORM, _))) {
+        if matches!(choice.sort, Some((ColumnName::PLATFORM, _))) {
             self.key = Value::Text(Arc::clone(name));
         }
         self
@@ -218,14 +215,14 @@ impl Line {
 }
 
 /// What is known of a column once the report is.
-enum Known {
+enum KnownColumn {
     Value(Value),
     Of(&'static Field),
     /// The name of the timer where rows of a length and conditions have one line each.
     Line,
 }
 
-impl Known {
+impl KnownColumn {
     fn value(&self, row: &Row) -> Value {
         match self {
             Self::Value(value) => value.clone(),
@@ -235,18 +232,20 @@ impl Known {
     }
 }
 
-fn lines(path: &Path, report: &Report, choice: &Choice) -> Vec<Line> {
+fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableLine> {
     let file = Value::from(path.display().to_string());
     // What is the same for all timers is made once.
-    let prepared = |column: Column| match column.field(choice.kind) {
-        _ if column == Column::FILE => Known::Value(file.clone()),
-        field if field.is_of_report() => Known::Value(field.of_report(report).unwrap_or(Value::Nothing)),
-        _ if column == Column::TIMER && choice.layout == Layout::Beside => Known::Line,
-        field => Known::Of(field),
+    let prepared = |column: ColumnName| match column.field(choice.kind) {
+        _ if column == ColumnName::FILE => KnownColumn::Value(file.clone()),
+        field if field.is_of_report() => {
+            KnownColumn::Value(field.of_report(report).unwrap_or(Value::Nothing))
+        }
+        _ if column == ColumnName::TIMER && choice.layout == Layout::Beside => KnownColumn::Line,
+        field => KnownColumn::Of(field),
     };
-    let columns: Vec<Known> = choice.columns.iter().map(|&column| prepared(column)).collect();
+    let columns: Vec<KnownColumn> = choice.columns.iter().map(|&column| prepared(column)).collect();
     let key = choice.sort.map(|(column, _)| prepared(column));
-    let line = |row: &Row| Line {
+    let line = |row: &Row| TableLine {
         report: 0,
         cells: columns.iter().map(|known| known.value(row)).collect(),
         key: key.as_ref().map_or(Value::Nothing, |known| known.value(row)),

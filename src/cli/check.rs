@@ -1,4 +1,4 @@
-//! The flags of `check`.
+//! Arguments of `check`.
 
 use std::path::PathBuf;
 
@@ -24,33 +24,33 @@ pub struct CheckArgs {
     /// Judge the core and the frequency of this CPU; without it those of the quietest one
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
-    /// Tell instead whether a program may read the counter of the CPU by itself (rdtsc, cntvct, rdtime): safe, safe until this machine is moved,
-    /// or unsafe, with the evidence, what it gains and what it risks
+    /// Judge instead whether a program may read the counter of the CPU directly (rdtsc, cntvct, rdtime): safe, safe until this machine is migrated,
+    /// or unsafe, with the evidence, the gain and the risk
     #[arg(long, conflicts_with = "tune")]
     pub counter: bool,
     /// Judge the machine of this report (JSON) instead of this one
     #[arg(long, value_name = "REPORT", conflicts_with_all = ["cpu", "tune", "counter", "sources"])]
     pub from: Option<PathBuf>,
-    /// All findings, those that are fine too, each with what to do; without it what to do about problems only
+    /// Print all findings with their remedies, including those that are fine; the default is remedies of problems only
     #[arg(long, short)]
     pub verbose: bool,
-    /// Tell instead which settings of the kernel would be changed to make the machine quieter, and what else could be done
+    /// Print instead the kernel settings that would make the machine quieter, and what else could be done
     #[arg(long)]
     pub tune: bool,
-    /// Change them, as root, and write down what they were
+    /// Change these settings, as root, and save their old values
     #[arg(long, requires = "tune")]
     pub apply: bool,
-    /// Set them back to what they were, as root
+    /// Restore the old values of these settings, as root
     #[arg(long, requires = "tune", conflicts_with = "apply")]
     pub undo: bool,
-    /// Measure every clock source that this kernel offers, one after the other, as root: the whole machine goes by each for some seconds, and
-    /// by the present one again whatever happens
+    /// Measure every clock source that this kernel offers, one after the other, as root: the whole machine uses each for some seconds, and
+    /// then the present one again, even if the run fails
     #[arg(long, conflicts_with = "tune")]
     pub sources: bool,
     /// Do not ask first
     #[arg(long, requires = "sources")]
     pub yes: bool,
-    /// Reads of a clock a second that costs are told for: 100 000 unless specified otherwise, or as many as all programs make, where each is a
+    /// Clock reads per second for which costs are given: 100 000 unless specified otherwise, or as many as all programs make, where each is a
     /// system call and the kernel lets them be counted
     #[arg(long, requires = "sources", value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub reads: Option<u64>,

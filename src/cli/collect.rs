@@ -23,17 +23,17 @@ pub struct CollectArgs {
     /// The dataset, a folder: made, or added to; a report that it holds is not added again
     #[arg(long, short, value_name = "DATASET")]
     pub output: PathBuf,
-    /// What the rows are of; each kind is a dataset of its own
+    /// Content of the rows; each kind is a dataset of its own
     #[arg(long, value_enum, default_value_t)]
     pub kind: Kind,
-    /// Then make one part of the parts of each partition, all with the same columns; without REPORT do only that
+    /// Then merge the parts of each partition into one, all with the same columns; without REPORT do only that
     #[arg(long)]
     pub compact: bool,
 }
 
 pub(super) const FLEET_EXAMPLES: &str = "\
 Examples:
-  timermeter fleet RUN                                  who stands out, each thing once
+  timermeter fleet RUN                                  what stands out, each thing once
   timermeter fleet RUN --format openmetrics             for alerts: deploy/prometheus
   timermeter fleet RUN --format json | jq -r '.findings[] | \"\\(.kind): \\(.what): \\(.nodes | length)\"'";
 
@@ -43,7 +43,7 @@ pub struct FleetArgs {
     /// The folder of reports, or a dataset that `collect` made
     #[arg(value_name = "RUN")]
     pub folder: PathBuf,
-    /// Tell all that stands out, and not only the first twenty things
+    /// Print everything that stands out, not only the first twenty findings
     #[arg(long)]
     pub all: bool,
     /// Format on standard output

@@ -31,12 +31,12 @@ pub struct CompareArgs {
     /// where there are both, it is refused
     #[arg(value_name = "OLD", required = true)]
     pub reports: Vec<PathBuf>,
-    /// After `--`: the new reports of the same machine, files, names or folders. What runs of a side differ by is then measured, and
-    /// smaller changes are found: five a side are good
+    /// After `--`: the new reports of the same machine, files, names or folders. The variation between the runs of a side is then measured, and
+    /// smaller changes are found: five runs per side are good
     #[arg(value_name = "NEW", last = true)]
     pub new: Vec<PathBuf>,
-    /// Other runs of the same machine, files, names or folders, between which nothing changed: what they differ by is what a change is held
-    /// against. With ten of them one run a side finds what it takes five a side to find else. Those that are on a side count there
+    /// Other runs of the same machine, files, names or folders, between which nothing changed: a change is compared with the variation between
+    /// them. With ten of them, one run per side finds what otherwise takes five runs per side. Runs that are on a side count there
     #[arg(long, value_name = "REPORT", num_args = 1..)]
     pub history: Vec<PathBuf>,
     /// Compare the reports of one folder, or of a dataset, that were made before this time with those since: of each node the last before with the
@@ -52,7 +52,7 @@ pub struct CompareArgs {
     /// Compare with a baseline of the same model of CPU only: with one of another, or of a CPU that it does not tell, end with status 4
     #[arg(long)]
     pub same_cpu: bool,
-    /// Show differences that are no more than noise as well, and of a fleet every node that changed unlike the rest
+    /// Also show differences within noise, and for a fleet every node that changed unlike the rest
     #[arg(long)]
     pub all: bool,
     /// Format of the output

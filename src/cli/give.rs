@@ -23,7 +23,7 @@ pub struct ValidateArgs {
     /// Reports, or folders of reports; a file `run.trace` beside a report is its trace
     #[arg(value_name = "FILE", required = true)]
     pub reports: Vec<PathBuf>,
-    /// The trace of the one report that is named
+    /// The trace of the report, if a single one is given
     #[arg(long, value_name = "TRACE")]
     pub trace: Option<PathBuf>,
     /// Refuse measured reports that have no trace: figures that are scaled throughout contradict nothing else
@@ -37,7 +37,7 @@ pub struct ValidateArgs {
 /// Arguments of `contribute`.
 #[derive(Clone, Debug, Args)]
 pub struct ContributeArgs {
-    /// Leave out what tells whose machine it is: its name, servers of time, additions to the name of the kernel, lists of cores, the time of day
+    /// Leave out what identifies the machine: its name, time servers, additions to the name of the kernel, lists of cores, the time of day
     #[arg(long)]
     pub anonymise: bool,
     /// Take this trace instead of probing

@@ -15,7 +15,7 @@ pub struct InspectArgs {
     /// Look into this report or trace (`-` is standard input); without it the timers are probed, quickly
     #[arg(long, value_name = "REPORT|TRACE", conflicts_with_all = ["agents", "cpu"])]
     pub from: Option<PathBuf>,
-    /// Everything: all verdicts and evidence, each length of waits, the figures drawn, causes and remedies, and the whole machine
+    /// Print everything: all verdicts and evidence, each length of waits, plots, causes and remedies, and the whole machine
     #[arg(long, short)]
     pub verbose: bool,
     /// Write the figures to this folder as well, as SVG fit for a paper

@@ -36,10 +36,10 @@ pub struct RunArgs {
 /// What the machine is called.
 #[derive(Clone, Debug, Default, Args)]
 pub struct NodeArgs {
-    /// Name of this machine in the report, by which tables, comparisons and datasets know it again
+    /// Name of this machine in the report, which identifies it in tables, comparisons and datasets
     #[arg(long, value_name = "NAME", value_parser = values::node, overrides_with = "node")]
     pub node: Option<String>,
-    /// Name it by a hash of its machine-id and SALT instead: the same in each run, and not to be traced back without both
+    /// Use a hash of the machine-id and SALT as the name instead: the same in each run, and not traceable without both
     #[arg(long, value_name = "SALT", conflicts_with = "node")]
     pub node_hash: Option<String>,
 }
@@ -47,7 +47,7 @@ pub struct NodeArgs {
 /// How much the table says.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct DetailArgs {
-    /// How much the table says of the machine and its notes
+    /// Length of the notes and of the description of the machine below the table
     #[arg(long, value_enum, default_value_t)]
     pub notes: Detail,
     /// The same as --notes full
@@ -75,7 +75,7 @@ pub struct KeepArgs {
     /// Keep the run in DIR/<platform>/<date>/, with a page to read; DIR is reports where none is given
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "reports")]
     pub save: Option<PathBuf>,
-    /// Keep the report under this name, over an older one of the name; `compare NAME` tells what changed since
+    /// Keep the report under this name and replace an older one; `compare NAME` prints what changed since
     #[arg(long, value_name = "NAME", value_parser = values::baseline)]
     pub baseline: Option<String>,
 }

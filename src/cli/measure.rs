@@ -43,36 +43,36 @@ pub struct MeasureArgs {
     #[arg(long, conflicts_with_all = ["instrument", "sizes", "campaigns", "time", "limit", "plot", "seed", "exports", "commands",
         "warmup", "prepare", "ignore_failure", "command"])]
     pub rehearse: bool,
-    /// Time that a clock and method may take in a rehearsal, as in 500ms (seconds without a unit); what does not fit promises less
+    /// Longest time per clock and method in a rehearsal, as in 500ms (seconds without a unit); plans that do not fit promise less
     /// [default: 600ms]
     #[arg(long, value_name = "TIME", requires = "rehearse", allow_negative_numbers = true, value_parser = values::seconds)]
     pub budget: Option<f64>,
     /// How to measure
     #[arg(long, value_enum, default_value_t)]
     pub instrument: InstrumentName,
-    /// The error that the clock may make [default: 1%; with --rehearse 5%]
+    /// Largest error of the clock [default: 1%; with --rehearse 5%]
     #[arg(long, value_name = "SHARE", default_value = "1%", default_value_if("rehearse", "true", "5%"), hide_default_value = true, value_parser = share, allow_hyphen_values = true)]
     pub error: f64,
-    /// How sure the interval has to hold
+    /// Confidence of the interval
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
     pub confidence: f64,
     /// Sizes of the problem, as in 100,10k,1M
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = values::whole::<u64>(1..=100_000_000))]
     pub sizes: Vec<u64>,
-    /// Samples that have to be valid [default: 10; of commands as many runs as fit 3 s for each, 10 at least]
+    /// Number of valid samples [default: 10; for commands as many runs as fit into 3 s each, at least 10]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(2..=100_000))]
     pub samples: Option<u32>,
-    /// Whole campaigns, each of fresh processes, in turn over all that is measured: intervals then hold what campaigns differ by, as
-    /// another run would; without it they are of one
+    /// Number of whole campaigns of fresh processes, in turn over all that is measured: intervals then include the variation between campaigns, as
+    /// another run would show it; the default is one campaign
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(2..=10_000))]
     pub campaigns: Option<u32>,
-    /// How long a run of the throughput instrument takes
+    /// Length of a run of the throughput instrument
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::time, allow_hyphen_values = true)]
     pub time: Nanos,
-    /// Time after which a trial has failed, as in 30s or 2m (seconds without a unit; rounded up); of commands a single run
+    /// Time after which a trial, or a single run of a command, has failed, as in 30s or 2m (seconds without a unit; rounded up)
     #[arg(long, value_name = "TIME", default_value_t = 20, allow_negative_numbers = true, value_parser = values::limit)]
     pub limit: u64,
-    /// Draw the mean time a call against the size into this SVG file (`-`: to standard output, and nothing else)
+    /// Plot the mean time per call against the size into this SVG file (`-`: to standard output, and nothing else)
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// Take the figures of the clock from this report (JSON) instead of probing
@@ -90,21 +90,21 @@ pub struct MeasureArgs {
     /// Write LaTeX as a document and HTML as a page, where they are a table for one otherwise
     #[arg(long)]
     pub standalone: bool,
-    /// The whole machine above the table, and not a line of it
+    /// Print the whole description of the machine above the table, not one line
     #[arg(long, short)]
     pub verbose: bool,
     /// Write what was measured to this file as well; its ending says how: .json, .csv, .md, .html, .tex, .dat (gnuplot) or .txt
     /// (repeatable)
     #[arg(long = "export", value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Export::parse))]
     pub exports: Vec<Export>,
-    /// A command to measure instead of operations, quoted as in a shell, though none runs it; several are run in turn, in random
+    /// A command to measure instead of operations, quoted as for a shell, but run without one; several are run in turn, in random
     /// order, and compared (repeatable)
     #[arg(long = "command", value_name = "COMMAND ARG…", value_parser = CommandLine::parse)]
     pub commands: Vec<CommandLine>,
     /// Runs of each command before the first that is timed [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(0..=100_000))]
     pub warmup: Option<u32>,
-    /// Run this before each run of a command, not timed; given more than once, one for each command in their order
+    /// Run this before each run of a command, not timed; if repeated, one per command in their order
     #[arg(long, value_name = "COMMAND ARG…", value_parser = CommandLine::parse)]
     pub prepare: Vec<CommandLine>,
     /// Measure commands that fail, too
@@ -239,7 +239,7 @@ pub struct RehearseArgs {
     /// Write LaTeX as a document and HTML as a page, where they are a table for one otherwise
     #[arg(long)]
     pub standalone: bool,
-    /// The whole machine above the table, and not a line of it
+    /// Print the whole description of the machine above the table, not one line
     #[arg(long, short)]
     pub verbose: bool,
 }

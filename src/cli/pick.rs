@@ -25,49 +25,49 @@ Examples:
 /// Arguments of `pick`.
 #[derive(Clone, Debug, Args)]
 pub struct PickArgs {
-    /// How long the operation takes, roughly, as in 250ns or 3ms
+    /// Approximate duration of the operation, as in 250ns or 3ms
     #[arg(value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, conflicts_with_all = ["duration", "every"],
           required_unless_present_any = ["duration", "every"])]
     pub operation: Option<Nanos>,
     /// The same
     #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
-    /// The error that may be made, as in 1%
+    /// Largest error, as in 1%
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
     pub error: f64,
     /// Write the code in this language, for the clock of its standard library [default: c]
     #[arg(long = "for", value_name = "LANGUAGE", value_enum, conflicts_with_all = ["every", "runtime", "agents"])]
     pub language: Option<Language>,
-    /// All clocks with the reason why each was not picked, what the error is made of, and what it means for benchmark harnesses
+    /// Print all clocks with the reason why each was not picked, the parts of the error, and what it means for benchmark harnesses
     #[arg(long)]
     pub all: bool,
-    /// Pick a method to wait with instead of a clock: one that is to wake up this often, as in 1ms; without --within the one that is least
+    /// Pick a method to wait with instead of a clock, for wake-ups at this period, as in 1ms; without --within the one that is least
     /// late
     #[arg(long, value_name = "TIME", value_parser = super::values::period, allow_hyphen_values = true,
           conflicts_with_all = ["duration", "rate", "needs", "settable"])]
     pub every: Option<u64>,
-    /// By how much a wait may be late, or early, as in 50us
+    /// Largest lateness or earliness of a wait, as in 50us
     #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, requires = "every")]
     pub within: Option<Nanos>,
-    /// The share of waits that has to be within --within, as in 99.9%
+    /// Share of waits that must meet --within, as in 99.9%
     #[arg(long, value_name = "SHARE", default_value = "99%", value_parser = share, allow_hyphen_values = true, requires = "within")]
     pub share: f64,
-    /// How sure the error has to be kept
+    /// Confidence that the error is kept
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
     pub confidence: f64,
-    /// The share of the running time that reading the clock, or waiting, may take, as in 5%
+    /// Largest share of the running time spent on reading the clock, or on waiting, as in 5%
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub overhead: Option<f64>,
-    /// What the clock has to count
+    /// What the clock must count
     #[arg(long, value_enum, default_value_t)]
     pub counts: Counts,
-    /// What else the clock has to be (repeatable, or separated by commas)
+    /// Further properties that the clock must have (repeatable, or separated by commas)
     #[arg(long, value_name = "NEED", value_enum, value_delimiter = ',')]
     pub needs: Vec<Need>,
-    /// Take clocks that can be set, and then step, too: a duration over a step is off by any amount
+    /// Also accept clocks that can be set and then step: a duration across a step is wrong by any amount
     #[arg(long)]
     pub settable: bool,
-    /// The operation comes by itself at this rate, as in 10000/s: it cannot be repeated at will
+    /// Rate at which the operation happens on its own, as in 10000/s: it cannot be repeated at will
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
     /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or what leads the ids of an agent

@@ -22,7 +22,7 @@ pub struct ReportArgs {
     /// How much the table says.
     #[command(flatten)]
     pub detail: DetailArgs,
-    /// The figure of all timers of one report, cost over step, on its own
+    /// Write only the plot of all timers of one report, cost over step
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 }
@@ -33,7 +33,7 @@ pub struct PublishArgs {
     /// The folder of reports
     #[arg(value_name = "DIR")]
     pub reports: PathBuf,
-    /// The folder of the site; what `publish` made there before is replaced, what else is there stays
+    /// The folder of the site; files that `publish` wrote there before are replaced, others stay
     #[arg(short, long, value_name = "SITE")]
     pub output: PathBuf,
     /// Whether pages show figures, which takes a megabyte each

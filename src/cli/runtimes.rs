@@ -1,4 +1,4 @@
-//! The flag that names runtimes, and what starts the host of a browser.
+//! The flag that names runtimes, what starts the host of a browser, and the arguments of `agent-check`.
 
 use std::path::PathBuf;
 
@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use timers::agents::{RUNTIMES, Runtime, runtime};
 
+use super::{AgentSpec, values};
 use crate::prober::browser::{BrowserKind, Page};
 
 /// Runtimes whose clocks are asked too.
@@ -80,4 +81,15 @@ fn setting(text: &str) -> Result<Setting, String> {
         return Err("its value has to be a number, true, false, or text in quotes".into());
     }
     Ok((name.into(), value.to_string()))
+}
+
+/// Arguments of `agent-check`.
+#[derive(Clone, Debug, Args)]
+pub struct AgentCheckArgs {
+    /// How the agent is started, quoted as in a shell
+    #[arg(value_name = "COMMAND", value_parser = AgentSpec::parse)]
+    pub agent: AgentSpec,
+    /// Longest time of an answer, in seconds
+    #[arg(long, value_name = "TIME", default_value_t = 10, value_parser = values::whole_seconds)]
+    pub timeout: u64,
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::fields::Kind;
 use crate::table::Format;
-use crate::tabulation::{Choice, Column, Layout};
+use crate::tabulation::{ColumnName, Layout, TableChoice};
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,25 +57,25 @@ pub struct TableArgs {
     /// Reports (.json) and folders of them
     #[arg(value_name = "REPORT", required = true)]
     pub reports: Vec<PathBuf>,
-    /// What the rows are of: clocks, timers that wait or periodic ones [default: the first of these that the reports have]
+    /// Content of the rows: clocks, timers that wait or periodic ones [default: the first of these that the reports have]
     #[arg(long, value_enum)]
     pub kind: Option<Kind>,
     /// Format of the output [default: by the ending of FILE, else table]
     #[arg(long, short, value_enum)]
     pub format: Option<TableFormat>,
-    /// Write it to this file, whole or not at all, and not to standard output
+    /// Write to this file instead of standard output, whole or not at all
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// How several platforms stand to each other
     #[arg(long, value_enum, default_value_t)]
     pub layout: Layout,
-    /// Columns, in this order, parted by commas
+    /// Columns in this order, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…", hide_possible_values = false)]
-    pub columns: Vec<Column>,
-    /// Sort by this column, the best or smallest first; else as the reports have them
+    pub columns: Vec<ColumnName>,
+    /// Sort by this column, the best or smallest first; the default is the order of the reports
     #[arg(long, value_enum, value_name = "COLUMN", hide_possible_values = true)]
-    pub sort: Option<Column>,
-    /// Sort the other way round; without `--sort`, by Quality, or median lateness
+    pub sort: Option<ColumnName>,
+    /// Reverse the order; without `--sort`, that by Quality or median lateness
     #[arg(long)]
     pub reverse: bool,
     /// The first N rows: of each report, or of all where they are sorted together
@@ -110,7 +110,7 @@ impl TableArgs {
     /// What may be shown: of the kind that was asked for, else of those that have all columns that were named; of all kinds if none
     /// has.
     #[must_use]
-    pub fn choices(&self, narrow: bool) -> Vec<Choice> {
+    pub fn choices(&self, narrow: bool) -> Vec<TableChoice> {
         let named = || self.columns.iter().chain(&self.sort);
         let (mut kinds, all): (Vec<Kind>, _) = (Vec::new(), Kind::value_variants());
         kinds.extend(all.iter().filter(|&&kind| named().all(|column| column.is_of(kind))));
@@ -124,22 +124,22 @@ impl TableArgs {
 
     /// Without `--columns` what fits the layout and, where it is a table for people, a `narrow` terminal, with the platform where there
     /// may be several.
-    fn choice(&self, kind: Kind, narrow: bool) -> Choice {
+    fn choice(&self, kind: Kind, narrow: bool) -> TableChoice {
         let many = self.reports.len() > 1 || self.reports.iter().any(|path| path.is_dir());
-        let best = if kind == Kind::Clocks { Column::QUALITY } else { Column::LATENESS };
+        let best = if kind == Kind::Clocks { ColumnName::QUALITY } else { ColumnName::LATENESS };
         let columns = match self.layout {
             _ if !self.columns.is_empty() => self.columns.clone(),
-            Layout::Beside => vec![Column::TIMER, best],
+            Layout::Beside => vec![ColumnName::TIMER, best],
             Layout::Stacked => {
-                let platform = many.then_some(Column::PLATFORM);
-                platform.into_iter().chain(Column::by_default(kind, many, narrow)).collect()
+                let platform = many.then_some(ColumnName::PLATFORM);
+                platform.into_iter().chain(ColumnName::by_default(kind, many, narrow)).collect()
             }
         };
-        let columns = match (self.layout, columns.contains(&Column::TIMER)) {
-            (Layout::Beside, false) => [vec![Column::TIMER], columns].concat(),
+        let columns = match (self.layout, columns.contains(&ColumnName::TIMER)) {
+            (Layout::Beside, false) => [vec![ColumnName::TIMER], columns].concat(),
             _ => columns,
         };
-        Choice {
+        TableChoice {
             kind,
             columns,
             layout: self.layout,

@@ -31,19 +31,19 @@ Examples:
 /// Arguments of `wait`.
 #[derive(Clone, Debug, Args)]
 pub struct WaitArgs {
-    /// How long to wait: times and ranges by decades, as in 50us,1ms..100ms, from 2ns to 60s (repeatable, or with commas). Single
-    /// lengths are waited and nothing else; of a range the granularity is told, too, by random lengths
+    /// Lengths of waits: times and ranges by decades, as in 50us,1ms..100ms, from 2ns to 60s (repeatable, or with commas). Single
+    /// lengths are only waited; for a range the granularity is measured too, by random lengths
     /// [default: 1us..50ms, and rounds of 30 ms to 1 s; with --quick 1us, 100us, 1ms, 10ms, and 30 ms to 300 ms]
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = lengths, allow_hyphen_values = true)]
     pub durations: Vec<Lengths>,
-    /// Tell granularity and shortest wait where single lengths are named, too, by waits of random lengths
+    /// Measure granularity and shortest wait for single lengths too, by waits of random lengths
     #[arg(long, requires = "durations")]
     pub granularity: bool,
     /// Start rounds for this long (30s, 5m, 1h; seconds without a unit), instead of a fixed number of them, and leave out waits of 30 ms
     /// to 1 s that were not asked for
     #[arg(long = "for", value_name = "TIME", value_parser = values::seconds, allow_hyphen_values = true)]
     pub span: Option<f64>,
-    /// Write a histogram of latenesses to this file, a line a microsecond and a column a timer, as cyclictest --histfile does
+    /// Write a histogram of latenesses to this file, one line per microsecond and one column per timer, like cyclictest --histfile
     #[arg(long, value_name = "FILE")]
     pub histogram: Option<PathBuf>,
     /// Stop at the first wait that is later than this, with exit status 3, and write a mark into the kernel's trace
@@ -94,7 +94,7 @@ pub struct WaitingArgs {
     /// (repeatable, or with commas)
     #[arg(long, value_name = "POLICY", value_delimiter = ',', value_parser = policy)]
     pub policy: Vec<Policy>,
-    /// What else runs meanwhile (repeatable, or with commas)
+    /// Load that runs meanwhile (repeatable, or with commas)
     #[arg(long, value_name = "LOAD", value_enum, value_delimiter = ',')]
     pub load: Vec<LoadName>,
     /// Wait on this CPU, or on each in turn (all) [default: the quietest]
@@ -121,7 +121,7 @@ pub struct Lengths(pub Vec<u64>);
 pub enum Slack {
     /// As the system has it.
     AsItIs,
-    /// So many nanoseconds.
+    /// A number of nanoseconds.
     Nanoseconds(u64),
 }
 

@@ -1,4 +1,4 @@
-//! The flags of `watch`.
+//! Arguments of `watch`.
 
 use std::path::PathBuf;
 
@@ -17,22 +17,22 @@ Examples:
 /// Arguments of `watch`.
 #[derive(Clone, Debug, Args)]
 pub struct WatchArgs {
-    /// How long, as in 30s, 15m or 8h (seconds without a unit)
+    /// Duration, as in 30s, 15m or 8h (seconds without a unit)
     #[arg(value_name = "DURATION", allow_negative_numbers = true, value_parser = values::seconds)]
     pub duration: f64,
-    /// How often the clocks are looked at; a shorter period tells pauses more sharply and takes more of the CPU
+    /// Period at which the clocks are read; a shorter one locates pauses more precisely and takes more CPU time
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = values::seconds)]
     pub period: f64,
-    /// The shortest pause that is told
+    /// Shortest pause that is reported
     #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = values::seconds)]
     pub pause: f64,
-    /// Append what happens to this file, a JSON document a line; without a name to the one that `check` reads
+    /// Append events to this file, one JSON document per line; without a name to the file that `check` reads
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub save: Option<Option<PathBuf>>,
-    /// Write metrics for Prometheus to this file, again with each event
+    /// Write metrics for Prometheus to this file, rewritten at each event
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
-    /// Format of the output: a line an event either way
+    /// Format of the output: one line per event either way
     #[arg(long, short, value_enum, default_value_t)]
     pub format: ShortFormat,
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::first_look::{first_look, first_waits};
 use super::{CommandError, failed, terminal_style};
 use crate::cli::AnswerArgs;
-use crate::method::Answer;
+use crate::method::ClockAnswer;
 use crate::method::answer::WAIT_NS;
 use crate::model::{Platform, Report, WaitRow};
 use crate::report::read;
@@ -34,7 +34,7 @@ const RESTLESS: f64 = 0.03;
 /// When no clock can be measured, a report cannot be read, or the output cannot be written.
 pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     let (report, waits, waited) = if args.from.is_empty() { measured()? } else { kept(&args.from)? };
-    let answer = Answer::of(&report, &waits, unquiet(&report));
+    let answer = ClockAnswer::of(&report, &waits, unquiet(&report));
     if args.json {
         writeln!(output, "{}", super::pretty(&answer)?)?;
         return Ok(output.flush()?);

@@ -12,7 +12,7 @@ use crate::input;
 use crate::model::Platform;
 use crate::platform;
 use crate::report::read;
-use crate::suitability::watched::Watched;
+use crate::suitability::waiting::Watched;
 use crate::suitability::{self, Finding, Severity};
 use crate::table::Style;
 use crate::text::{first_part, hang, plain};
@@ -75,7 +75,7 @@ fn watched() -> Option<Finding> {
         humantime::format_duration(Duration::from_secs(end.watched_s.max(0.0) as u64)).to_string()
     };
     let (date, lasted, events) = (kept.last?.date, kept.end.map(lasted), tally(&kept.events));
-    Some(suitability::watched::watched(&Watched { date, lasted, events }))
+    Some(suitability::waiting::watched(&Watched { date, lasted, events }))
 }
 
 /// What is judged of the clocks themselves: all else is of what stands around them.

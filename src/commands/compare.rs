@@ -18,7 +18,7 @@ use crate::cli::{CompareArgs, CompareFormat};
 use crate::comparison::{self, Comparison, Verdict};
 use crate::model::Report;
 use crate::report::{Baselines, Collection, Kept, Unresolved, read};
-use crate::table::{Column, Format, Table, escape_markdown as escape};
+use crate::table::{Format, Table, TableColumn, escape_markdown as escape};
 use crate::text::{clipped, plain};
 
 use gate::Gate;
@@ -225,17 +225,17 @@ fn many_as_markdown(pairs: &[(&Path, &Pair)], output: &mut dyn Write) -> io::Res
     if let Some(fallen) = fallen(pairs) {
         writeln!(output, "**{}**\n", escape(&fallen))?;
     }
-    let number = |heading| Column { right: true, ..Column::left(heading) };
+    let number = |heading| TableColumn { right: true, ..TableColumn::left(heading) };
     let mut table = Table::new(vec![
-        Column::left("old report"),
-        Column::left("clock source fell"),
+        TableColumn::left("old report"),
+        TableColumn::left("clock source fell"),
         number("worse"),
         number("better"),
         number("noise"),
         number("platform changes"),
         number("lost"),
         number("questions newly failed"),
-        Column::left("conditions"),
+        TableColumn::left("conditions"),
     ]);
     for (path, Pair { counts: [worse, better, noise], platform, fell, lost, failed, gate, .. }) in pairs {
         let mut row = vec![path.display().to_string().into(), fell.as_deref().unwrap_or_default().into()];

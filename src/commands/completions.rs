@@ -14,13 +14,13 @@ use crate::cli::{Cli, CompletionsArgs};
 /// When the output cannot be written.
 pub fn run(args: &CompletionsArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     // The generator panics where it cannot write, as to a closed pipe.
-    output.write_all(&of(args.shell))?;
+    output.write_all(&script(args.shell))?;
     Ok(())
 }
 
 /// What a shell has to read.
 #[must_use]
-pub fn of(shell: Shell) -> Vec<u8> {
+pub fn script(shell: Shell) -> Vec<u8> {
     let all = Cli::command();
     // What the program starts itself as is nothing to offer.
     let shown = all.get_subcommands().filter(|verb| !verb.is_hide_set()).cloned();

@@ -122,7 +122,7 @@ fn archived(folder: &Path, report: &Report, trace: &[u8]) -> io::Result<Vec<u8>>
         ("LICENSE-CC0", LICENCE.as_bytes()),
     ];
     for (name, content) in files {
-        // Neither user nor time of who packs it.
+        // Neither the user that packs it nor the time.
         let mut header = tar::Header::new_ustar();
         header.set_size(content.len() as u64);
         header.set_mode(0o644);

@@ -12,13 +12,13 @@ use crate::analysis::counter::findings;
 use crate::analysis::rate::by_looks;
 use crate::cli::{CheckArgs, RecipeArgs, ShortFormat};
 use crate::common_time;
-use crate::counter::{Case, Counter, Outcome, RecipeRow, Verdict, judge};
+use crate::counter::{Case, Counter, CounterVerdict, RecipeOutcome, RecipeRow, judge};
 use crate::model::TimerRow;
 use crate::platform;
 use crate::prober::children;
 use crate::prober::counter::{CounterPlan, observe};
 use crate::prober::tool::run_within;
-use crate::table::{Column, Format, Notation, Style, Table, Value};
+use crate::table::{Format, Notation, Style, Table, TableColumn, Value};
 use crate::text::{hang, plain};
 
 /// Fresh processes that try each recipe.
@@ -53,7 +53,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         ShortFormat::Json => writeln!(output, "{}", super::pretty(&counter)?)?,
         ShortFormat::Table => output.write_all(text(&counter, terminal_style()).as_bytes())?,
     }
-    Ok(matches!(counter.verdict, Some(Verdict::Safe | Verdict::UntilMoved)))
+    Ok(matches!(counter.verdict, Some(CounterVerdict::Safe | CounterVerdict::UntilMoved)))
 }
 
 /// What a first look finds of the counter and of the clock that would be read instead.
@@ -66,7 +66,7 @@ fn rows(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
 
 /// Tries each recipe in fresh processes, in turn, and knows the truth from the first process to the last.
 fn recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
-    let mut outcomes: Vec<Vec<Outcome>> = vec![Vec::new(); Recipe::ALL.len()];
+    let mut outcomes: Vec<Vec<RecipeOutcome>> = vec![Vec::new(); Recipe::ALL.len()];
     let mut looks = vec![here.look_at_clock(LOOKS)];
     for _ in 0..PROCESSES {
         for (recipe, outcomes) in Recipe::ALL.into_iter().zip(&mut outcomes) {
@@ -81,7 +81,7 @@ fn recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
 }
 
 /// In a process of its own.
-fn tried(recipe: Recipe) -> Result<Outcome, CommandError> {
+fn tried(recipe: Recipe) -> Result<RecipeOutcome, CommandError> {
     let (program, mut words) = children::this_program().map_err(failed)?;
     words.extend(["counter-recipe".into(), recipe.id().into()]);
     let said = run_within(PATIENCE, program.as_ref(), &words);
@@ -124,11 +124,11 @@ pub fn text(counter: &Counter, style: Style) -> String {
 
 fn recipe_table(counter: &Counter) -> Table<'static> {
     let mut table = Table::new(vec![
-        Column::left("recipe"),
-        Column::right("median", Notation::Fixed(2)),
-        Column::right("worst", Notation::Fixed(2)),
-        Column::written("without"),
-        Column::left("what it does"),
+        TableColumn::left("recipe"),
+        TableColumn::right("median", Notation::Fixed(2)),
+        TableColumn::right("worst", Notation::Fixed(2)),
+        TableColumn::written("without"),
+        TableColumn::left("what it does"),
     ]);
     for row in &counter.recipes {
         let figure = |ppm: Option<f64>| ppm.map_or(Value::Nothing, Value::Figure);

@@ -111,7 +111,7 @@ fn waited(report: &Report) -> Result<Report, CommandError> {
         Some(ns) if Some(ns) != own_slack => format!("{ns}ns"),
         _ => "default".to_owned(),
     };
-    // A report may hold what no one may ask for.
+    // A report may hold values that cannot be requested.
     let slack = as_asked(each(&asked, slack), words::slack)?;
     let policy = as_asked(each(&asked, |conditions| conditions.policy.clone()), words::policy)?;
     let load = each(&asked, |conditions| LoadName::from(conditions.load));

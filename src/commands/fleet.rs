@@ -12,7 +12,7 @@ use crate::fleet::groups::{Group, groups};
 use crate::fleet::outliers::{Outliers, outliers};
 use crate::report::Muster;
 use crate::report::openmetrics::{Metrics, labels};
-use crate::table::{Column, Format, Table, escape_markdown as escape};
+use crate::table::{Format, Table, TableColumn, escape_markdown as escape};
 use crate::text::{and_more, clipped, counted, hang, plain};
 
 /// Names of nodes that are told of each thing.
@@ -137,8 +137,8 @@ impl Judged {
 
     /// A row a group, the largest first.
     fn table(&self) -> Table<'static> {
-        let right = |heading| Column { right: true, ..Column::left(heading) };
-        let folds = |heading| Column { folds: true, ..Column::left(heading) };
+        let right = |heading| TableColumn { right: true, ..TableColumn::left(heading) };
+        let folds = |heading| TableColumn { folds: true, ..TableColumn::left(heading) };
         let mut table = Table::new(vec![right("group"), right("nodes"), right("odd"), folds("machine")]);
         for (at, group) in self.groups.iter().enumerate().take(MOST) {
             table.push(vec![

@@ -26,7 +26,7 @@ const LONGEST_ID: usize = 40;
 /// What a timer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Kind {
+enum TimerKind {
     /// It is read: `probe`.
     Clock,
     /// It waits: `wait`.
@@ -37,7 +37,7 @@ enum Kind {
     WaitsAndTicks,
 }
 
-impl Kind {
+impl TimerKind {
     fn of(ops: &[String]) -> Self {
         let has = |op: &str| ops.iter().any(|offered| offered == op);
         match (has("waits"), has("periods")) {
@@ -63,7 +63,7 @@ struct Listed {
     label: String,
     legend: Option<String>,
     runtime: String,
-    kind: Kind,
+    kind: TimerKind,
     ns_per_tick: Option<f64>,
     available: bool,
     reason: Option<String>,
@@ -123,7 +123,7 @@ fn listed(population: &Population) -> Vec<Listed> {
             label: subject.timer.label.clone(),
             legend: subject.timer.legend.clone(),
             runtime: name.runtime.clone(),
-            kind: Kind::Clock,
+            kind: TimerKind::Clock,
             ns_per_tick: subject.timer.ns_per_tick,
             available: true,
             reason: None,
@@ -135,7 +135,7 @@ fn listed(population: &Population) -> Vec<Listed> {
         label: row.label.clone(),
         legend: row.legend.clone(),
         runtime: row.runtime.clone(),
-        kind: Kind::Clock,
+        kind: TimerKind::Clock,
         ns_per_tick: row.ns_per_tick,
         available: row.status == Status::Ok,
         reason: row.reason.clone(),
@@ -152,7 +152,7 @@ fn listed_waiters(waiters: &Waiters) -> Vec<Listed> {
             label: waiter.label.clone(),
             legend: None,
             runtime: name.runtime.clone(),
-            kind: Kind::of(&waiter.ops),
+            kind: TimerKind::of(&waiter.ops),
             ns_per_tick: waiter.unit_ns,
             available: true,
             reason: None,
@@ -169,7 +169,7 @@ fn listed_waiters(waiters: &Waiters) -> Vec<Listed> {
         label: missing.label.clone(),
         legend: None,
         runtime: missing.runtime.clone(),
-        kind: Kind::of(&missing.ops),
+        kind: TimerKind::of(&missing.ops),
         ns_per_tick: timers::waits::find(&missing.id).map(|entry| entry.info.unit_ns as f64),
         available: false,
         reason: Some(missing.why.reason.clone()),
@@ -182,7 +182,7 @@ fn listed_waiters(waiters: &Waiters) -> Vec<Listed> {
 fn page(listed: &[Listed], style: Style) -> String {
     let (here, missing): (Vec<&Listed>, Vec<&Listed>) = listed.iter().partition(|timer| timer.available);
     let mut out = String::new();
-    for kind in [Kind::Clock, Kind::WaitsAndTicks, Kind::Waits, Kind::Ticks] {
+    for kind in [TimerKind::Clock, TimerKind::WaitsAndTicks, TimerKind::Waits, TimerKind::Ticks] {
         section(&mut out, kind.heading(), here.iter().filter(|timer| timer.kind == kind), style);
     }
     let (others, refused): (Vec<_>, Vec<_>) = missing.into_iter().partition(|timer| of_another_system(timer));
@@ -237,7 +237,7 @@ fn call(timer: &Listed) -> String {
     let unit = match timer.ns_per_tick {
         Some(1.0) => String::new(),
         Some(ns) => format!(", in {}", short_time(ns)),
-        None if timer.kind == Kind::Clock => ", raw counts".to_owned(),
+        None if timer.kind == TimerKind::Clock => ", raw counts".to_owned(),
         None => String::new(),
     };
     format!("{}{legend}{unit}", clipped(&timer.label, 600))

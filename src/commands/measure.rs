@@ -6,9 +6,9 @@ mod shown;
 
 use std::io::Write;
 
-use shown::Shown;
+use shown::ShownMeasurements;
 
-use super::measurement::{Measurement, Outcome};
+use super::measurement::{Measurement, MeasurementOutcome};
 use super::progress::Progress;
 use super::{CommandError, failed, several_commands, tell, terminal_style, trial};
 use crate::cli::measure::{InstrumentName, MeasureArgs};
@@ -74,11 +74,16 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         Ok(None) => Ok(()),
         Err(why) => Err(CommandError::Failed(why)),
     });
-    let shown =
-        Shown { args, report: &report, clock: &clock, measurements: &measurements, whole: args.verbose };
+    let shown = ShownMeasurements {
+        args,
+        report: &report,
+        clock: &clock,
+        measurements: &measurements,
+        whole: args.verbose,
+    };
     for (file, export) in exports.into_iter().zip(&args.exports) {
-        // A file is for later, when nobody remembers the machine.
-        let shown = Shown { whole: true, ..shown };
+        // A file is for later, when the machine is forgotten.
+        let shown = ShownMeasurements { whole: true, ..shown };
         file.commit(shown.render(export.format, Style::default())?.as_bytes()).map_err(failed)?;
     }
     if args.plot.as_deref().is_some_and(is_standard) {
@@ -91,7 +96,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 }
 
 fn is_complete(measurements: &[Measurement]) -> bool {
-    !measurements.iter().any(|measurement| matches!(measurement.outcome, Outcome::Failed { .. }))
+    !measurements.iter().any(|measurement| matches!(measurement.outcome, MeasurementOutcome::Failed { .. }))
 }
 
 /// The clock with the report that holds it. Where none is named and nothing is known, one clock is probed, and not all of
@@ -227,7 +232,7 @@ fn operate(
     let campaigns = args.campaigns.unwrap_or(1);
     let progress = Progress::of(tasks.len() * campaigns as usize, false);
     // In turns, so that the campaigns of each lie as far apart as the others take.
-    let mut found: Vec<Vec<Vec<Outcome>>> = vec![Vec::new(); tasks.len()];
+    let mut found: Vec<Vec<Vec<MeasurementOutcome>>> = vec![Vec::new(); tasks.len()];
     for campaign in 0..campaigns {
         for (of_task, (entry, size)) in found.iter_mut().zip(&tasks) {
             progress.at(&size.map_or(entry.name.to_owned(), |size| format!("{} {size}", entry.name)));
@@ -257,25 +262,25 @@ fn operate(
 }
 
 /// One outcome for each way of several campaigns. One that failed fails all, as what it would have found is not known.
-fn over_campaigns(mut each: Vec<Vec<Outcome>>, goal: &Goal) -> Vec<Outcome> {
+fn over_campaigns(mut each: Vec<Vec<MeasurementOutcome>>, goal: &Goal) -> Vec<MeasurementOutcome> {
     if each.len() < 2 {
         return each.pop().unwrap_or_default();
     }
     let count = each.len();
     let failed = each.iter().enumerate().find_map(|(at, outcomes)| match outcomes.as_slice() {
-        [Outcome::Failed { reason }] => Some(format!("campaign {} of {count}: {reason}", at + 1)),
+        [MeasurementOutcome::Failed { reason }] => Some(format!("campaign {} of {count}: {reason}", at + 1)),
         _ => None,
     });
     if let Some(reason) = failed {
-        return vec![Outcome::Failed { reason }];
+        return vec![MeasurementOutcome::Failed { reason }];
     }
     let of_way = |way: usize| {
         let rows = each.iter().filter_map(|outcomes| match outcomes.get(way) {
-            Some(Outcome::Measured(row)) => Some(row.as_ref().clone()),
+            Some(MeasurementOutcome::Measured(row)) => Some(row.as_ref().clone()),
             _ => None,
         });
         let row = over(&rows.collect::<Vec<_>>(), goal);
-        row.map_or_else(|| each[0][way].clone(), |row| Outcome::Measured(Box::new(row)))
+        row.map_or_else(|| each[0][way].clone(), |row| MeasurementOutcome::Measured(Box::new(row)))
     };
     (0..each[0].len()).map(of_way).collect()
 }
@@ -291,11 +296,15 @@ fn instrument(args: &MeasureArgs) -> Instrument {
     }
 }
 
-fn outcomes(reply: Reply) -> Vec<Outcome> {
+fn outcomes(reply: Reply) -> Vec<MeasurementOutcome> {
     match reply {
-        Reply::Measured(rows) => rows.into_iter().map(|row| Outcome::Measured(Box::new(row))).collect(),
-        Reply::Allocated { instances, bytes } => vec![Outcome::Allocated { instances, bytes }],
-        Reply::Failed(reason) => vec![Outcome::Failed { reason }],
-        Reply::Rehearsed(_) => vec![Outcome::Failed { reason: "its process answered something else".into() }],
+        Reply::Measured(rows) => {
+            rows.into_iter().map(|row| MeasurementOutcome::Measured(Box::new(row))).collect()
+        }
+        Reply::Allocated { instances, bytes } => vec![MeasurementOutcome::Allocated { instances, bytes }],
+        Reply::Failed(reason) => vec![MeasurementOutcome::Failed { reason }],
+        Reply::Rehearsed(_) => {
+            vec![MeasurementOutcome::Failed { reason: "its process answered something else".into() }]
+        }
     }
 }

@@ -4,8 +4,8 @@ use std::cmp::Ordering::Equal;
 
 use serde::Serialize;
 
-use crate::measure::ratio::Ratio;
-use crate::measure::worker::Row;
+use crate::measure::campaigns::Ratio;
+use crate::measure::worker::MeasuredRow;
 
 /// One operation at one size, measured in one way.
 #[derive(Clone, Debug, Serialize)]
@@ -14,7 +14,7 @@ pub(super) struct Measurement {
     /// Null where the operation has no size.
     pub size: Option<u64>,
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: MeasurementOutcome,
     /// Of a command, its runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<Runs>,
@@ -22,8 +22,8 @@ pub(super) struct Measurement {
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "status", rename_all = "lowercase")]
-pub(super) enum Outcome {
-    Measured(Box<Row>),
+pub(super) enum MeasurementOutcome {
+    Measured(Box<MeasuredRow>),
     Allocated { instances: f64, bytes: f64 },
     Failed { reason: String },
 }
@@ -49,8 +49,8 @@ pub(super) struct Runs {
 
 impl Measurement {
     /// What it came to, if it did.
-    pub fn row(&self) -> Option<&Row> {
-        if let Outcome::Measured(row) = &self.outcome { Some(row) } else { None }
+    pub fn row(&self) -> Option<&MeasuredRow> {
+        if let MeasurementOutcome::Measured(row) = &self.outcome { Some(row) } else { None }
     }
 
     /// How many times as long it took as the fastest.
@@ -69,7 +69,7 @@ pub(super) fn relate(measurements: &mut [Measurement], confidence: f64) {
         .copied()
         .min_by(|&a, &b| mean(&measurements[a]).partial_cmp(&mean(&measurements[b])).unwrap_or(Equal));
     let Some(fastest) = fastest.filter(|_| measured.len() > 1) else { return };
-    let each = |row: &Row| row.samples.iter().map(|sample| sample.ns_per_call).collect::<Vec<_>>();
+    let each = |row: &MeasuredRow| row.samples.iter().map(|sample| sample.ns_per_call).collect::<Vec<_>>();
     for at in measured {
         let relative = measurements[at].row().zip(measurements[fastest].row()).and_then(|(row, fastest)| {
             let clock_error = row.summary.clock_error + fastest.summary.clock_error;

@@ -9,7 +9,7 @@ use crate::method::choice::{Candidate, Loser, told};
 use crate::method::plan::{Method, Plan};
 use crate::method::runtime::{host, hosts};
 use crate::method::snippet::snippet;
-use crate::method::{Choice, Language, Requirement, choose};
+use crate::method::{ClockChoice, Language, Requirement, choose};
 use crate::model::Report;
 use crate::report::read;
 use crate::report::terminal::listed;
@@ -80,7 +80,7 @@ fn requirement(args: &PickArgs) -> Result<Requirement, CommandError> {
 }
 
 /// The clocks that come next: where a language calls one only, those that it does not call by itself.
-fn others(report: &Report, choice: &Choice) -> Result<Vec<Loser>, CommandError> {
+fn others(report: &Report, choice: &ClockChoice) -> Result<Vec<Loser>, CommandError> {
     if choice.requirement.clocks.is_empty() {
         return Ok(choice.others.clone());
     }
@@ -99,7 +99,7 @@ fn others(report: &Report, choice: &Choice) -> Result<Vec<Loser>, CommandError> 
 }
 
 /// Code for what was picked, in the language that was asked for, else in C where that calls such a clock.
-fn code(report: &Report, choice: &Choice, language: Option<Language>) -> Option<String> {
+fn code(report: &Report, choice: &ClockChoice, language: Option<Language>) -> Option<String> {
     let picked = choice.picked.as_ref()?;
     let row = report.timers.iter().find(|row| row.id == picked.id)?;
     snippet(language.unwrap_or(Language::C), picked, row.cost.as_ref()?.median_ns?)
@@ -110,8 +110,8 @@ const RUNNERS_UP: usize = 3;
 const LONGEST_ID: usize = 40;
 const LONGEST_REASON: usize = 100;
 
-/// What was picked, how to use it, and who comes next: of `others`, which may be more than those that could be picked.
-fn in_short(choice: &Choice, code: Option<String>, others: &[Loser], style: Style) -> String {
+/// What was picked, how to use it, and what comes next: of `others`, which may be more than those that could be picked.
+fn in_short(choice: &ClockChoice, code: Option<String>, others: &[Loser], style: Style) -> String {
     let mut out = String::new();
     let (title, shown) = match (&choice.picked, &choice.nearest) {
         (Some(picked), _) => ("measure with", Some(picked)),
@@ -177,7 +177,7 @@ fn runners_up(out: &mut String, others: &[Loser], style: Style) {
 }
 
 /// The answer for people.
-fn page(choice: &Choice, style: Style) -> String {
+fn page(choice: &ClockChoice, style: Style) -> String {
     let requirement = &choice.requirement;
     let mut out = format!(
         "# requirement: {} within {} % at {} % confidence, {}{}\n\n",

@@ -7,7 +7,7 @@ use super::{CommandError, failed, terminal_style, wait};
 use crate::cli::{Lengths, PickArgs, RuntimeArgs, RuntimeName, ShortFormat, WaitArgs, WaitingArgs};
 use crate::method::runtime::host;
 use crate::method::waiting::{
-    self, Exactness, Punctuality, WaitChoice, Waited, Waiter, choose, promising, waits_to_prove,
+    self, ExactWait, Exactness, Punctuality, WaitChoice, Waiter, choose, promising, waits_to_prove,
 };
 use crate::model::{Report, WaitRow};
 use crate::prober::waits::plan::WaitPlan;
@@ -77,7 +77,7 @@ const RUNNERS_UP: usize = 5;
 fn exactness(found: &Exactness, all: bool, style: Style) -> String {
     let mut out = String::new();
     let length = short_time(found.length_ns as f64);
-    let mut tell = |title: &str, waited: &Waited| {
+    let mut tell = |title: &str, waited: &ExactWait| {
         let what = format!("{title} {} — {}", clipped(&waited.id, 60), clipped(&waited.label, 80));
         hang(&mut out, "", "  ", &what, style.columns());
         hang(&mut out, "  ", "  ", &lateness(waited), style.columns());
@@ -99,7 +99,7 @@ fn exactness(found: &Exactness, all: bool, style: Style) -> String {
 }
 
 /// Its id, with the conditions where it waited under several.
-fn of_several(waited: &Waited, found: &Exactness) -> String {
+fn of_several(waited: &ExactWait, found: &Exactness) -> String {
     let all = found.others.iter().chain(&found.blocks).chain(&found.punctual);
     let id = clipped(&waited.id, 60);
     if all.filter(|other| other.id == waited.id).count() < 2 {
@@ -110,7 +110,7 @@ fn of_several(waited: &Waited, found: &Exactness) -> String {
     format!("{id} ({slack}, policy {})", clipped(&waited.policy, 20))
 }
 
-fn lateness(waited: &Waited) -> String {
+fn lateness(waited: &ExactWait) -> String {
     let when = if waited.p50_ns < 0.0 { "early" } else { "late" };
     let tail = [("p99", waited.p99_ns), ("p90", waited.p90_ns)];
     let tail = tail.into_iter().find_map(|(name, ns)| Some(format!("{name} {}", time(Some(ns?)))));

@@ -14,7 +14,7 @@ const TIMED: &str = "{elapsed}{most}  {wide_msg}";
 pub(super) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// Of so many steps. Nothing is shown to who wants none, and nothing without a clock.
+    /// Of a number of steps. Nothing is shown where it is not wanted, or without a clock.
     pub(super) fn of(steps: usize, quiet: bool) -> Self {
         let seen = !quiet && std::io::stderr().is_terminal() && timers::kernel_time().is_some();
         Self(seen.then(|| {
@@ -38,7 +38,7 @@ impl Progress {
         })
     }
 
-    /// All known steps are done, and what follows is meant to be over so many seconds after the beginning.
+    /// All known steps are done; what follows is meant to be over this many seconds after the beginning.
     pub(super) fn until(&self, seconds: f64) {
         if let Some(bar) = &self.0 {
             // What takes longer all the same says nothing of what it was meant to take.

@@ -8,17 +8,17 @@ use super::progress::Progress;
 use super::{CommandError, measure, terminal_style, trial};
 use crate::cli::measure::{MeasureFormat, RehearseArgs};
 use crate::measure::operations;
-use crate::measure::rehearsal::{Kind, Rehearsed};
+use crate::measure::rehearsal::{RehearsalKind, Rehearsed};
 use crate::measure::worker::{Instrument, Reply, Request};
 use crate::method::ClockFigures;
 use crate::report::machine::{facts, in_a_line};
 use crate::report::terminal::machine;
-use crate::table::{Column, Format, Notation, Style, Table, Value};
+use crate::table::{Format, Notation, Style, Table, TableColumn, Value};
 use crate::text::numbers::{NOTHING, percent};
 
 /// The schema of the document.
 const SCHEMA: &str = "timermeter.rehearsal.v1";
-const KINDS: [Kind; 3] = [Kind::Single, Kind::Batch, Kind::EdgeCrossing];
+const KINDS: [RehearsalKind; 3] = [RehearsalKind::Single, RehearsalKind::Batch, RehearsalKind::EdgeCrossing];
 
 /// One clock and one method.
 #[derive(Clone, Debug, Serialize)]
@@ -34,7 +34,7 @@ struct Promise {
 
 /// All of them.
 #[derive(Serialize)]
-struct Outcome {
+struct RehearsalOutcome {
     schema: &'static str,
     platform: crate::model::Platform,
     operation: String,
@@ -75,7 +75,7 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
     let wanted = crate::selection::select(&args.timers, &ids)
         .map_err(|error| CommandError::Usage(error.to_string()))?;
     let truth = trial::clock(&report, Some("monotonic"))?;
-    let mut outcome = Outcome {
+    let mut outcome = RehearsalOutcome {
         schema: SCHEMA,
         platform: report.platform.clone(),
         operation: entry.name.into(),
@@ -129,7 +129,7 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
 
 /// The size of the operation: for single calls long enough for the clock if that is possible, so that there is something to
 /// promise.
-fn size(entry: &operations::Entry, clock: &ClockFigures, kind: Kind, error: f64) -> u64 {
+fn size(entry: &operations::Entry, clock: &ClockFigures, kind: RehearsalKind, error: f64) -> u64 {
     /// Roughly what a link of the chain takes; how long it really is, is found.
     const LINK_NS: f64 = 1.5;
     const LONGEST_NS: f64 = 5e7;
@@ -138,9 +138,9 @@ fn size(entry: &operations::Entry, clock: &ClockFigures, kind: Kind, error: f64)
         return middle;
     }
     let needed_ns = match kind {
-        Kind::Single => 3.0 * (clock.step_ns + clock.cost_ns + 50.0) / error,
-        Kind::Batch => 200.0,
-        Kind::EdgeCrossing => (clock.step_ns / 3.0)
+        RehearsalKind::Single => 3.0 * (clock.step_ns + clock.cost_ns + 50.0) / error,
+        RehearsalKind::Batch => 200.0,
+        RehearsalKind::EdgeCrossing => (clock.step_ns / 3.0)
             .clamp(400.0, 3e5)
             .max(20.0 * clock.cost_ns)
             .max(3.0 * clock.pipeline_ns(true) / error),
@@ -153,7 +153,7 @@ fn rehearse(
     entry: &operations::Entry,
     clock: &ClockFigures,
     truth: &ClockFigures,
-    kind: Kind,
+    kind: RehearsalKind,
     cpu: Option<u32>,
 ) -> Result<Promise, CommandError> {
     let size = size(entry, clock, kind, args.error);
@@ -170,9 +170,9 @@ fn rehearse(
         seed: 1,
     };
     let method = match kind {
-        Kind::Single => "single",
-        Kind::Batch => "batch",
-        Kind::EdgeCrossing => "edge-crossing",
+        RehearsalKind::Single => "single",
+        RehearsalKind::Batch => "batch",
+        RehearsalKind::EdgeCrossing => "edge-crossing",
     };
     let mut promise =
         Promise { clock: clock.id.clone(), method, size, kept: None, reason: None, outcome: None };
@@ -197,7 +197,7 @@ fn rehearse(
     Ok(promise)
 }
 
-fn columns(outcome: &Outcome, separator: &str) -> String {
+fn columns(outcome: &RehearsalOutcome, separator: &str) -> String {
     let comment = if separator == "," { "" } else { "# " };
     let names = ["clock", "method", "size", "calls", "truth_ns", "found_ns", "error", "promised", "kept"];
     let mut out = format!("{comment}{}\n", names.join(separator));
@@ -219,18 +219,18 @@ fn columns(outcome: &Outcome, separator: &str) -> String {
     out
 }
 
-fn table(outcome: &Outcome) -> Table<'static> {
-    let percents = |heading| Column::right(heading, Notation::Fixed(2));
+fn table(outcome: &RehearsalOutcome) -> Table<'static> {
+    let percents = |heading| TableColumn::right(heading, Notation::Fixed(2));
     let mut table = Table::new(vec![
-        Column { folds: true, ..Column::left("clock") },
-        Column::left("method"),
-        Column::written("calls"),
-        Column::right("truth", Notation::Time),
-        Column::right("found", Notation::Time),
+        TableColumn { folds: true, ..TableColumn::left("clock") },
+        TableColumn::left("method"),
+        TableColumn::written("calls"),
+        TableColumn::right("truth", Notation::Time),
+        TableColumn::right("found", Notation::Time),
         percents("error %"),
         percents("promised %"),
         percents("clock's %"),
-        Column::left(""),
+        TableColumn::left(""),
     ]);
     for promise in &outcome.promises {
         let Some(found) = &promise.outcome else { continue };
@@ -249,7 +249,7 @@ fn table(outcome: &Outcome) -> Table<'static> {
     table
 }
 
-fn page(outcome: &Outcome, style: Style) -> String {
+fn page(outcome: &RehearsalOutcome, style: Style) -> String {
     let told = format!(
         "plans for {} % at {} % confidence; {} by long classic runs is the truth; promised holds what it varies by itself",
         outcome.error * 100.0,

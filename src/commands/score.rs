@@ -11,13 +11,13 @@ use crate::quality::quality;
 use crate::quantity::Quantity;
 use crate::report::Format;
 use crate::report::openmetrics::Metrics;
-use crate::table::{Column, Table};
+use crate::table::{Table, TableColumn};
 use crate::text::json::{Layout, written};
 use crate::text::numbers;
 
 /// What was given, in cycles, and what follows from it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct Score {
+struct ScoreDocument {
     quality: f64,
     accuracy_cycles: f64,
     accuracy_ns: Option<f64>,
@@ -37,7 +37,7 @@ pub fn run(args: &ScoreArgs, out: &mut dyn Write) -> Result<(), CommandError> {
     Ok(out.flush()?)
 }
 
-fn score(args: &ScoreArgs) -> Result<Score, String> {
+fn score(args: &ScoreArgs) -> Result<ScoreDocument, String> {
     let accuracy = cycles("accuracy", args.accuracy, args)?;
     if accuracy.0 == 0.0 {
         return Err(
@@ -47,7 +47,7 @@ fn score(args: &ScoreArgs) -> Result<Score, String> {
     let cost = cycles("cost", args.cost, args)?;
     let quality = quality(accuracy, cost, args.spread).ok_or("the figures do not give a Quality")?;
     let in_ns = |cycles: Cycles| args.frequency.map(|frequency| cycles.nanos(frequency).0);
-    let score = Score {
+    let score = ScoreDocument {
         quality,
         accuracy_cycles: accuracy.0,
         accuracy_ns: in_ns(accuracy),
@@ -88,7 +88,7 @@ fn cycles(name: &str, quantity: Quantity, args: &ScoreArgs) -> Result<Cycles, St
     if cycles.0.is_finite() { Ok(cycles) } else { Err(format!("--{name} {quantity} is too large")) }
 }
 
-fn render(score: &Score, format: Format) -> String {
+fn render(score: &ScoreDocument, format: Format) -> String {
     match format {
         Format::Table => {
             let lines = shown(score).into_iter().map(|(name, value)| format!("{name:<9} {value}\n"));
@@ -98,14 +98,14 @@ fn render(score: &Score, format: Format) -> String {
         Format::Csv => csv(score),
         Format::OpenMetrics => metrics(score),
         Format::Markdown => {
-            let mut table = Table::new(vec![Column::left(""), Column::left("")]);
+            let mut table = Table::new(vec![TableColumn::left(""), TableColumn::left("")]);
             shown(score).into_iter().for_each(|(name, value)| table.push(vec![name.into(), value.into()]));
             table.render(crate::table::Format::Markdown)
         }
     }
 }
 
-fn shown(score: &Score) -> Vec<(&'static str, String)> {
+fn shown(score: &ScoreDocument) -> Vec<(&'static str, String)> {
     let length = |cycles: f64, ns: Option<f64>| match ns {
         Some(_) => format!("{} cycles ({})", exact(cycles), numbers::time(ns)),
         None => format!("{} cycles", exact(cycles)),
@@ -125,14 +125,14 @@ fn exact(cycles: f64) -> String {
     if cycles >= 1000.0 { format!("{cycles:.0}") } else { numbers::significant(cycles, 4) }
 }
 
-fn csv(score: &Score) -> String {
+fn csv(score: &ScoreDocument) -> String {
     let figures = figures(score);
-    let mut table = Table::new(figures.map(|(name, _)| Column::left(name)).to_vec());
+    let mut table = Table::new(figures.map(|(name, _)| TableColumn::left(name)).to_vec());
     table.push(figures.map(|(_, figure)| figure.into()).to_vec());
     table.render(crate::table::Format::Csv)
 }
 
-fn metrics(score: &Score) -> String {
+fn metrics(score: &ScoreDocument) -> String {
     let mut metrics = Metrics::default();
     for (name, figure) in figures(score) {
         let (name, figure) = match name.strip_suffix("_ns") {
@@ -144,7 +144,7 @@ fn metrics(score: &Score) -> String {
     metrics.text()
 }
 
-fn figures(score: &Score) -> [(&'static str, Option<f64>); 7] {
+fn figures(score: &ScoreDocument) -> [(&'static str, Option<f64>); 7] {
     [
         ("quality", Some(score.quality)),
         ("accuracy_cycles", Some(score.accuracy_cycles)),

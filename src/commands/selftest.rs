@@ -43,7 +43,7 @@ struct Judged {
 }
 
 #[derive(Serialize)]
-struct Outcome {
+struct SelftestOutcome {
     seed: u64,
     profile: &'static str,
     references: Vec<Judged>,
@@ -83,7 +83,7 @@ const REQUIRED: Required = Required {
 /// Scores of groups of timers and of all of them, by what timed them.
 type ByReference = IndexMap<String, (Scores, Score)>;
 
-/// With so many timers a share that holds for the population is found to within this many standard errors.
+/// A share that holds for the population is found to within this many standard errors.
 const CHANCE: f64 = 2.5;
 
 /// Runs the command.
@@ -120,7 +120,7 @@ pub fn run(args: &SelftestArgs, output: &mut dyn Write) -> Result<(), CommandErr
 enum Drawn {
     /// As they are met.
     Together,
-    /// So many of each kind.
+    /// This many of each kind.
     PerKind,
 }
 
@@ -129,7 +129,7 @@ fn judge(
     (drawn, regular): (Drawn, &[Case]),
     irregular: &[Case],
     plan: &Plan,
-) -> Result<Outcome, CommandError> {
+) -> Result<SelftestOutcome, CommandError> {
     let fault = |fault| CommandError::Failed(format!("a simulated timer could not be probed: {fault}"));
     let progress = Progress::of(regular.len() + irregular.len(), false);
     progress.at("simulated timers");
@@ -183,7 +183,7 @@ fn judge(
         groups: groups.0.iter().map(|(group, score)| (group.clone(), score.summary())).collect(),
         all: all.summary(),
     };
-    Ok(Outcome {
+    Ok(SelftestOutcome {
         seed,
         profile: plan.name,
         references: by_reference.iter().map(summed).collect(),

@@ -10,14 +10,14 @@ use timers::Deadline;
 use timers::os::CpuTime;
 
 use super::CommandError;
-use super::measurement::{Measurement, Outcome, Runs, relate};
+use super::measurement::{Measurement, MeasurementOutcome, Runs, relate};
 use super::progress::Progress;
 use super::single_run::{Ended, Runner};
 use crate::analysis::statistics::mean;
 use crate::cli::measure::MeasureArgs;
-use crate::measure::singles::Singles;
+use crate::measure::instruments::Singles;
 use crate::measure::window::timed_by;
-use crate::measure::worker::Row;
+use crate::measure::worker::MeasuredRow;
 use crate::measure::{ClockError, Goal, Operation, TrialError};
 use crate::method::{ClockFigures, Counts};
 use crate::text::clipped;
@@ -129,8 +129,8 @@ pub fn measure(args: &MeasureArgs, clock: &ClockFigures) -> Result<Vec<Measureme
     let mut measurements = Vec::new();
     for ((one, log), measured) in repeated.iter().zip(&logs).zip(measured) {
         let outcome = match measured {
-            Ok(row) => Outcome::Measured(Box::new(row)),
-            Err(error) => Outcome::Failed { reason: error.to_string() },
+            Ok(row) => MeasurementOutcome::Measured(Box::new(row)),
+            Err(error) => MeasurementOutcome::Failed { reason: error.to_string() },
         };
         let runs = runs(one, warmup, &log.borrow().ended);
         let operation = clipped(&shell_words::join(one.command), 60);
@@ -140,7 +140,7 @@ pub fn measure(args: &MeasureArgs, clock: &ClockFigures) -> Result<Vec<Measureme
     Ok(measurements)
 }
 
-type Rows = Vec<Result<Row, TrialError>>;
+type Rows = Vec<Result<MeasuredRow, TrialError>>;
 
 fn in_rounds(
     args: &MeasureArgs,
@@ -191,7 +191,7 @@ fn in_rounds(
             }
         }
     }
-    Ok(singles.into_iter().map(|one| Ok(Row::of("runs", one.sum_up()?, &goal))).collect())
+    Ok(singles.into_iter().map(|one| Ok(MeasuredRow::of("runs", one.sum_up()?, &goal))).collect())
 }
 
 fn unreadable(clock: &ClockFigures, why: String) -> CommandError {

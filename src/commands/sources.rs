@@ -13,7 +13,9 @@ use crate::cli::{CheckArgs, ShortFormat};
 use crate::model::{Path, TimerRow};
 use crate::platform::{Root, clock_source, settings};
 use crate::prober::{children, tool};
-use crate::suitability::sources::{Measured, advice, described, is_read_by_system_calls, log_of_sources};
+use crate::suitability::sources::{
+    SourceFigures, advice, described, is_read_by_system_calls, log_of_sources,
+};
 use crate::table::Style;
 use crate::text::numbers::time;
 use crate::text::{hang, plain};
@@ -27,7 +29,7 @@ const TIMERS: [&str; 2] = ["monotonic", "monotonic-syscall"];
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Serialize)]
-struct Document {
+struct SourcesDocument {
     schema: &'static str,
     current: String,
     sources: Vec<MeasuredSource>,
@@ -114,16 +116,20 @@ pub(super) fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, Comm
     } else {
         offered.available.iter().map(|name| unmeasured(name, None)).collect()
     };
-    let figures: Vec<Measured> = sources
+    let figures: Vec<SourceFigures> = sources
         .iter()
-        .map(|found| Measured { name: found.name.clone(), cost_ns: found.cost_ns, step_ns: found.step_ns })
+        .map(|found| SourceFigures {
+            name: found.name.clone(),
+            cost_ns: found.cost_ns,
+            step_ns: found.step_ns,
+        })
         .collect();
     let advice = match measures {
         true => advice(&current, &figures),
         false => "as root, `timermeter check --sources --yes` measures each of them, some five seconds each, and sets the present one back".into(),
     };
     let whole = sources.iter().all(|found| found.reason.is_none());
-    let document = Document {
+    let document = SourcesDocument {
         schema: SCHEMA,
         current,
         sources,
@@ -141,7 +147,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, Comm
     Ok(whole)
 }
 
-/// Asks a person; without a terminal nobody can be asked.
+/// Asks the user, which needs a terminal.
 fn agreed(count: usize) -> Result<bool, CommandError> {
     if !std::io::stdin().is_terminal() {
         return Err(CommandError::Usage(
@@ -191,7 +197,7 @@ fn measured(
     let place = root.file(CURRENT).ok_or_else(|| failed("this system has no such file"))?;
     let set_back = SetBack { root, to: current, record: Some(record) };
     children::keep_setting(&place, current)
-        .map_err(|error| failed(format!("nothing was changed, as nobody would set it back: {error}")))?;
+        .map_err(|error| failed(format!("nothing was changed, as it could not be set back: {error}")))?;
     let mut found = Vec::new();
     for name in all {
         if children::interrupted() {
@@ -273,7 +279,7 @@ fn log() -> Option<Vec<String>> {
     tool::run_within(PATIENCE, &program, &["--notime"]).ok().map(|log| log_of_sources(&log))
 }
 
-fn page(document: &Document, style: Style) -> String {
+fn page(document: &SourcesDocument, style: Style) -> String {
     let mut out = String::new();
     let margin = " ".repeat(14);
     let say = |out: &mut String, first: &str, text: &str| {

@@ -10,7 +10,7 @@ use super::first_look::first_look;
 use super::{CommandError, failed};
 use crate::cli::measure::NO_AGENTS;
 use crate::measure::worker::{Reply, Request, answer};
-use crate::method::budget::DRIFT;
+use crate::method::clock_figures::DRIFT;
 use crate::method::{ClockFigures, Requirement, by_rule};
 use crate::model::{Nanos, Report};
 use crate::prober::children::{self, StartError};

@@ -12,7 +12,7 @@ use crate::cli::{CheckArgs, ShortFormat};
 use crate::input;
 use crate::platform::{Root, identify_at, settings};
 use crate::report::WholeFile;
-use crate::suitability::tuning::{Change, plan};
+use crate::suitability::tuning::{SettingChange, plan};
 use crate::suitability::{Finding, Severity, judge};
 use crate::table::Style;
 use crate::text::json::{Layout, written};
@@ -75,7 +75,7 @@ impl Record {
 #[derive(Debug, Serialize)]
 struct Step {
     #[serde(flatten)]
-    change: Change,
+    change: SettingChange,
     /// Null where it was not asked for.
     done: Option<bool>,
     /// Why it was not done.
@@ -83,7 +83,7 @@ struct Step {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct TuningDocument<'a> {
     schema: &'static str,
     /// The CPU that is to be quiet.
     cpu: Option<u32>,
@@ -121,7 +121,7 @@ pub(super) fn run(args: &CheckArgs, cpu: Option<u32>, output: &mut dyn Write) ->
     };
     match args.format {
         ShortFormat::Json => {
-            let document = Document { schema: SCHEMA, cpu, changes: &steps, advice: &advice };
+            let document = TuningDocument { schema: SCHEMA, cpu, changes: &steps, advice: &advice };
             writeln!(output, "{}", super::pretty(&document)?)?;
         }
         ShortFormat::Table => {
@@ -136,7 +136,7 @@ fn apply(
     root: &Root,
     record: &Path,
     cpu: Option<u32>,
-    changes: Vec<Change>,
+    changes: Vec<SettingChange>,
 ) -> Result<Vec<Step>, CommandError> {
     if changes.is_empty() {
         return Ok(Vec::new());
@@ -147,7 +147,7 @@ fn apply(
     // What stood there before the first time counts.
     for change in &changes {
         if known.settings.iter().all(|before| before.path != change.path) {
-            let Change { code, path, from, .. } = change.clone();
+            let SettingChange { code, path, from, .. } = change.clone();
             known.settings.push(Before { code, path, value: from });
         }
     }
@@ -164,27 +164,27 @@ fn apply(
 /// The last first, so that what depends on an earlier one finds it as it was.
 fn undo(root: &Root, record: &Path) -> Result<Vec<Step>, CommandError> {
     let Some(known) = read(record)? else { return Ok(Vec::new()) };
-    let change = |before: &Before| Change {
+    let change = |before: &Before| SettingChange {
         code: before.code.clone(),
         path: before.path.clone(),
         from: settings::value(root, &before.path).unwrap_or_default(),
         to: before.value.clone(),
         may_be_refused: false,
     };
-    let changes: Vec<Change> = known.settings.iter().rev().map(change).collect();
+    let changes: Vec<SettingChange> = known.settings.iter().rev().map(change).collect();
     may_be_written(root, &changes)?;
     let steps = changes.into_iter().map(|change| step(root, change)).collect();
     keep_what_differs(root, record, known);
     Ok(steps)
 }
 
-fn step(root: &Root, change: Change) -> Step {
+fn step(root: &Root, change: SettingChange) -> Step {
     let reason = settings::set(root, &change.path, &change.to).err().map(|error| error.to_string());
     Step { change, done: Some(reason.is_none()), reason }
 }
 
 /// Nothing is begun where nothing can be done.
-fn may_be_written(root: &Root, changes: &[Change]) -> Result<(), CommandError> {
+fn may_be_written(root: &Root, changes: &[SettingChange]) -> Result<(), CommandError> {
     let refused = changes.iter().map(|change| settings::writable(root, &change.path).err());
     let Some(errors) = refused.collect::<Option<Vec<io::Error>>>() else { return Ok(()) };
     match (changes.first(), errors.first()) {

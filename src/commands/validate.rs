@@ -18,7 +18,7 @@ const BESIDE: &str = "run.trace";
 
 /// What was found of a report.
 #[derive(Debug, Serialize)]
-struct Verdict {
+struct ReportVerdict {
     file: String,
     sound: bool,
     /// Whether it was held against its trace.
@@ -36,13 +36,16 @@ pub fn run(args: &ValidateArgs, output: &mut dyn Write) -> Result<bool, CommandE
     if args.trace.is_some() && (found.len() != 1 || args.reports[0].is_dir()) {
         return Err(CommandError::Usage("--trace is that of one report: name one".into()));
     }
-    let verdicts: Vec<Verdict> = found
+    let verdicts: Vec<ReportVerdict> = found
         .into_iter()
         .map(|file| match file {
             Ok(path) => verdict(&path, args),
-            Err(error) => {
-                Verdict { file: String::new(), sound: false, trace: false, flaws: vec![error.to_string()] }
-            }
+            Err(error) => ReportVerdict {
+                file: String::new(),
+                sound: false,
+                trace: false,
+                flaws: vec![error.to_string()],
+            },
         })
         .collect();
     match args.format {
@@ -52,11 +55,13 @@ pub fn run(args: &ValidateArgs, output: &mut dyn Write) -> Result<bool, CommandE
     Ok(verdicts.iter().all(|verdict| verdict.sound))
 }
 
-fn verdict(path: &Path, args: &ValidateArgs) -> Verdict {
+fn verdict(path: &Path, args: &ValidateArgs) -> ReportVerdict {
     let file = path.display().to_string();
     let report = match read(path) {
         Ok(report) => report,
-        Err(error) => return Verdict { file, sound: false, trace: false, flaws: vec![error.to_string()] },
+        Err(error) => {
+            return ReportVerdict { file, sound: false, trace: false, flaws: vec![error.to_string()] };
+        }
     };
     let mut flaws: Vec<String> = flaws(&report, timers::date()).iter().map(ToString::to_string).collect();
     let trace = args.trace.clone().or_else(|| beside(path));
@@ -69,7 +74,7 @@ fn verdict(path: &Path, args: &ValidateArgs) -> Verdict {
         }
         None => {}
     }
-    Verdict { file, sound: flaws.is_empty(), trace: trace.is_some(), flaws }
+    ReportVerdict { file, sound: flaws.is_empty(), trace: trace.is_some(), flaws }
 }
 
 fn beside(path: &Path) -> Option<PathBuf> {
@@ -84,7 +89,7 @@ fn held_against(report: &Report, trace: &Path) -> Option<String> {
     }
 }
 
-fn tell(verdict: &Verdict, output: &mut dyn Write) -> std::io::Result<()> {
+fn tell(verdict: &ReportVerdict, output: &mut dyn Write) -> std::io::Result<()> {
     let file = plain(&verdict.file);
     if verdict.sound {
         let trace = match verdict.trace {

@@ -6,17 +6,21 @@
 //! | `chrony.rs` | chronyd, by `chronyc` where it is installed |
 //! | `ptp4l.rs` | ptp4l, by `pmc` where it is installed |
 //! | `devices.rs` | clocks on devices, `/dev/ptp0` and so on |
-//! | `kernel.rs` | the kernel, by adjtimex(2) |
+//! | here | the kernel, by adjtimex(2) |
+//!
+//! What the kernel was told of its clock (adjtimex(2)): the last in a chain, it knows neither who keeps the clock nor by whom.
 
 mod chrony;
 mod devices;
-mod kernel;
 mod ptp4l;
 
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::model::{CommonTime, Platform};
+use timers::os::Discipline;
+
+use crate::model::{CommonTime, ComparedClock, Platform};
 use crate::platform::{self, Root};
 use crate::prober::tool;
 
@@ -42,7 +46,7 @@ pub fn ask(root: &Root) -> Vec<CommonTime> {
     let chrony = asked("chronyc", &chrony::ARGS, chrony::read);
     let mut all: Vec<CommonTime> = [chrony, chain, ptp4l].into_iter().flatten().collect();
     all.extend(devices);
-    all.extend(kernel::ask());
+    all.extend(ask_kernel());
     all
 }
 
@@ -76,4 +80,61 @@ fn figure(text: &str) -> Option<f64> {
 fn name(text: &str) -> Option<String> {
     let name = crate::text::clipped(text, LONGEST_NAME);
     (!name.is_empty()).then_some(name)
+}
+
+const ADJTIMEX: &str = "adjtimex";
+const US: f64 = 1e3;
+
+/// What the kernel says; `None` where there is no such call.
+fn ask_kernel() -> Option<CommonTime> {
+    match timers::os::discipline::discipline() {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => None,
+        found => Some(CommonTime { asked: now(), ..told_to_kernel(found) }),
+    }
+}
+
+fn told_to_kernel(found: io::Result<Discipline>) -> CommonTime {
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => return silent(ADJTIMEX, format!("adjtimex: {error}")),
+    };
+    if !found.synchronised {
+        return silent(ADJTIMEX, "no time service has told the kernel that its clock is synchronised");
+    }
+    // What is still to be slewed in is added to the clock, which is behind by as much.
+    let offset_ns = Some(found.offset_ns).filter(|&ns| ns != 0).map(|ns| 0.0 - ns as f64);
+    let why = "the service that keeps the clock does not tell the kernel how far it is off";
+    CommonTime {
+        source: ADJTIMEX.to_owned(),
+        clock: ComparedClock::System,
+        offset_ns,
+        bound_ns: Some(found.maximum_error_us as f64 * US),
+        estimated_error_ns: Some(found.estimated_error_us as f64 * US),
+        reason: offset_ns.is_none().then(|| why.to_owned()),
+        ..CommonTime::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_hands_on_what_it_was_told() {
+        let kept = Discipline {
+            synchronised: true,
+            offset_ns: 1_500,
+            estimated_error_us: 20,
+            maximum_error_us: 4_000,
+            ..Discipline::default()
+        };
+        let found = told_to_kernel(Ok(kept));
+        assert_eq!((found.offset_ns, found.bound_ns), (Some(-1_500.0), Some(4e6)), "it is behind");
+        assert_eq!((found.estimated_error_ns, found.bounds_system_clock()), (Some(20e3), true));
+        let found = told_to_kernel(Ok(Discipline { offset_ns: 0, ..kept }));
+        assert_eq!((found.offset_ns, found.reason.is_some()), (None, true), "not told is not 0");
+        let found = told_to_kernel(Ok(Discipline { synchronised: false, ..kept }));
+        assert_eq!((found.bound_ns, found.reason.is_some()), (None, true));
+        assert!(told_to_kernel(Err(io::ErrorKind::PermissionDenied.into())).reason.is_some());
+    }
 }

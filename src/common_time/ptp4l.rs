@@ -92,7 +92,7 @@ mod tests {
     /// The other end.
     const MASTER: &str = include_str!("pmc/master.txt");
     /// No ptp4l there.
-    const NOBODY: &str = "sending: GET CURRENT_DATA_SET\n";
+    const UNANSWERED: &str = "sending: GET CURRENT_DATA_SET\n";
     /// Red Hat Enterprise Linux 7, System Administrator's Guide, "Using the PTP Management Client".
     const RED_HAT: &str = "sending: GET CURRENT_DATA_SET
         90e2ba.fffe.20c7f8-0 seq 0 RESPONSE MANAGMENT CURRENT_DATA_SET
@@ -126,7 +126,7 @@ sending: GET TIME_STATUS_NP
             (told.clock, told.origin().as_str()),
             (ComparedClock::Unknown, "ptp4l from 00a069.fffe.0b552d")
         );
-        assert!(!told.bounds_system_clock(), "nobody says which clock that is");
+        assert!(!told.bounds_system_clock(), "it is not said which clock that is");
     }
 
     #[test]
@@ -140,7 +140,7 @@ sending: GET TIME_STATUS_NP
 
     #[test]
     fn nobody_to_follow_and_nobody_there() {
-        for said in [MASTER, NOBODY, ""] {
+        for said in [MASTER, UNANSWERED, ""] {
             let told = read(Ok(said));
             assert!(told.offset_ns.is_none() && told.bound_ns.is_none() && told.reason.is_some(), "{told:?}");
         }

@@ -1,21 +1,19 @@
 //! May a program read the counter of the processor by itself, past the kernel? A pure judgement of what was observed and of what the
 //! machine says.
+//!
+//! The answer in five lines: the verdict, what was seen, who trusts it, what it gains, how to do it.
 
 mod evidence;
 mod machine;
-mod moved;
 pub mod recipes;
-mod snippet;
-mod told;
 
+pub use recipes::{RecipeOutcome, RecipeRow, Snippets};
 use serde::Serialize;
 
 use crate::analysis::counter::CounterFindings;
 use crate::model::{CounterFacts, Platform, TimerRow};
 use crate::suitability::{Finding, Severity};
-
-pub use recipes::{Outcome, RecipeRow};
-pub use snippet::Snippets;
+use crate::text::numbers::{range_ns, significant, time};
 
 /// The schema of the document.
 pub const SCHEMA: &str = "timermeter.counter.v1";
@@ -23,16 +21,16 @@ pub const SCHEMA: &str = "timermeter.counter.v1";
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum CounterVerdict {
     /// It may be read.
     Safe,
-    /// It may be read as long as the machine stays where it is: whoever moves it does not keep the counter's rate, or does not say so.
+    /// It may be read as long as the machine is not migrated: the hypervisor does not keep the counter's rate, or does not say so.
     UntilMoved,
     /// It may not.
     Unsafe,
 }
 
-impl Verdict {
+impl CounterVerdict {
     /// The word for it.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -69,7 +67,7 @@ pub struct Counter {
     /// The id of the counter.
     pub counter: String,
     /// Null where it cannot be told.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<CounterVerdict>,
     /// The answer in five lines.
     pub told: Vec<String>,
     /// The evidence.
@@ -122,11 +120,14 @@ pub struct Gain {
 pub fn judge(case: &Case) -> Counter {
     let mut findings = evidence::findings(case.found);
     findings.extend(machine::findings(case));
-    let moved = moved::judge(case);
+    let moved = machine::after_a_move(case);
     findings.push(moved.finding.clone());
     findings.sort_by_key(|finding| finding.severity);
     let verdict = verdict(&findings, moved.stays, case);
-    let rate = case.found.rate.filter(|_| matches!(verdict, Some(Verdict::Safe | Verdict::UntilMoved)));
+    let rate = case
+        .found
+        .rate
+        .filter(|_| matches!(verdict, Some(CounterVerdict::Safe | CounterVerdict::UntilMoved)));
     let hz = case.found.rate.map(|rate| 1e9 / rate.ns_per_tick);
     let gains = case.rows.iter().map(gain).collect();
     let mut counter = Counter {
@@ -143,16 +144,16 @@ pub fn judge(case: &Case) -> Counter {
         recipes: case.recipes.to_vec(),
         snippets: rate.map(|rate| Snippets::of(case.ids[0], 1e9 / rate.ns_per_tick, rate.uncertainty)),
     };
-    counter.told = told::told(&counter, case);
+    counter.told = told(&counter, case);
     counter
 }
 
 /// Findings without which nothing can be said for it.
 const ESSENTIAL: [&str; 4] = ["invariant", "cpus", "order", "rate"];
 
-fn verdict(findings: &[Finding], stays: bool, case: &Case) -> Option<Verdict> {
+fn verdict(findings: &[Finding], stays: bool, case: &Case) -> Option<CounterVerdict> {
     if findings.iter().any(|finding| finding.severity == Severity::Problem) {
-        return Some(Verdict::Unsafe);
+        return Some(CounterVerdict::Unsafe);
     }
     // Who builds its own clock on the counter answers for what one process could not find out.
     let trusted = machine::is_built_on(case.platform);
@@ -162,7 +163,7 @@ fn verdict(findings: &[Finding], stays: bool, case: &Case) -> Option<Verdict> {
     if ESSENTIAL.into_iter().any(unknown) && !trusted {
         return None;
     }
-    Some(if stays { Verdict::Safe } else { Verdict::UntilMoved })
+    Some(if stays { CounterVerdict::Safe } else { CounterVerdict::UntilMoved })
 }
 
 fn cpus(found: &CounterFindings) -> Vec<CpuRow> {
@@ -185,6 +186,117 @@ fn gain(row: &TimerRow) -> Gain {
         adds_ns: cost.and_then(|cost| cost.adds.as_ref()?.range()),
         million_reads_ms: in_a_row_ns,
     }
+}
+
+fn told(counter: &Counter, case: &Case) -> Vec<String> {
+    vec![answer(counter), seen(counter, case), trusted(counter), gained(counter, case), how(counter)]
+}
+
+fn finding<'a>(counter: &'a Counter, code: &str) -> Option<&'a Finding> {
+    counter.findings.iter().find(|finding| finding.code == code)
+}
+
+fn answer(counter: &Counter) -> String {
+    let id = &counter.counter;
+    let first = |severity| counter.findings.iter().find(|finding| finding.severity == severity);
+    let message =
+        |finding: Option<&Finding>| finding.map_or(String::new(), |finding| finding.message.clone());
+    match counter.verdict {
+        Some(CounterVerdict::Safe) => format!("safe: a program may read {id} on this machine"),
+        Some(CounterVerdict::UntilMoved) => {
+            format!("safe until this machine is moved: {}", message(finding(counter, "moved")))
+        }
+        Some(CounterVerdict::Unsafe) => format!("unsafe: {}", message(first(Severity::Problem))),
+        None => format!("not known: {}", message(first(Severity::Unknown))),
+    }
+}
+
+fn seen(counter: &Counter, case: &Case) -> String {
+    let rate = match (counter.hz, counter.hz_uncertainty) {
+        (Some(hz), Some(share)) => {
+            format!("{} Hz ± {} ppm", significant(hz, 10), significant(1e6 * share, 2))
+        }
+        _ => "no rate".to_owned(),
+    };
+    let cpus = match counter.cpus.len() {
+        0 => "CPUs that could not be compared".to_owned(),
+        all => {
+            let apart =
+                counter.cpus.iter().map(|cpu| cpu.offset_ns.abs() + cpu.uncertainty_ns).fold(0.0, f64::max);
+            format!("{all} CPUs within {}", time(Some(apart)))
+        }
+    };
+    let (backward, readings, _) = case.found.backward;
+    format!(
+        "seen: {rate}; {cpus}; {backward} steps back in {} readings and {} handoffs",
+        readings,
+        case.found.between.map_or(0, |between| between.handoffs)
+    )
+}
+
+fn trusted(counter: &Counter) -> String {
+    let said = |code: &str| finding(counter, code).map(|finding| finding.message.as_str());
+    let all: Vec<&str> = ["kernel", "log"].into_iter().filter_map(said).collect();
+    format!("trust: {}", all.join("; "))
+}
+
+/// Beside the clock that would be read instead, the first of the rows that the counter is not.
+fn gained(counter: &Counter, case: &Case) -> String {
+    let of = |id: &str| counter.gains.iter().find(|gain| gain.id == id);
+    let clock = counter.gains.iter().find(|gain| gain.id == "monotonic");
+    let said = |gain: &Gain| {
+        let row = time(gain.in_a_row_ns);
+        let adds = gain.adds_ns.map_or(String::new(), |range| format!(" (adds {})", range_ns(range)));
+        format!("{} {row}{adds}", gain.id)
+    };
+    let rows: Vec<String> =
+        [of(case.ids[0]), of(case.ids[1]), clock].into_iter().flatten().map(said).collect();
+    let million =
+        |gain: Option<&Gain>| gain.and_then(|gain| gain.million_reads_ms).map(|ms| time(Some(1e6 * ms)));
+    match (million(of(case.ids[0])), million(clock)) {
+        (Some(counter), Some(clock)) => {
+            format!(
+                "gain: a read in a row takes {}; a million {counter} of CPU time, instead of {clock}",
+                rows.join(", ")
+            )
+        }
+        _ => format!(
+            "gain: {}",
+            case.found.costs.map_or("what a read takes was not measured".to_owned(), |[counter, clock]| {
+                format!(
+                    "a read in a row takes {}, one of the kernel's clock {}",
+                    time(Some(counter)),
+                    time(Some(clock))
+                )
+            })
+        ),
+    }
+}
+
+fn how(counter: &Counter) -> String {
+    let worst = |row: &&RecipeRow| row.worst_ppm.map_or(0.0, f64::abs);
+    let tried: Vec<&RecipeRow> = counter.recipes.iter().filter(|row| row.worst_ppm.is_some()).collect();
+    let by = |best: bool| {
+        let order = |a: &&&RecipeRow, b: &&&RecipeRow| worst(a).total_cmp(&worst(b));
+        if best { tried.iter().min_by(order) } else { tried.iter().max_by(order) }
+    };
+    let errors = match (by(false), by(true)) {
+        (Some(most), Some(least)) => format!(
+            "recipes are off by up to {} ppm ({}) and by {} ppm at best ({})",
+            significant(worst(most), 3),
+            most.id,
+            significant(worst(least), 3),
+            least.id
+        ),
+        _ => "no recipe found a rate".to_owned(),
+    };
+    if matches!(counter.verdict, Some(CounterVerdict::Unsafe) | None) {
+        return "do: read the kernel's clock (clock_gettime, CLOCK_MONOTONIC)".to_owned();
+    }
+    let order = if machine::is_fenced_by_lfence(&counter.counter) { "lfence" } else { "a fence" };
+    format!(
+        "do: measure the rate over a second, keep differences signed, {order} where order matters; {errors}"
+    )
 }
 
 #[cfg(test)]

@@ -44,14 +44,14 @@ fn judged(platform: &Platform, facts: &CounterFacts, found: &CounterFindings) ->
     judge(&Case { ids: ["rdtsc", "rdtsc-lfence"], platform, facts, found, rows: &[], recipes: &[] })
 }
 
-fn verdict(platform: &Platform, facts: &CounterFacts) -> Option<Verdict> {
+fn verdict(platform: &Platform, facts: &CounterFacts) -> Option<CounterVerdict> {
     judged(platform, facts, &sound()).verdict
 }
 
 #[test]
 fn a_machine_of_its_own_is_safe_in_five_lines() {
     let counter = judged(&machine(None), &facts(), &sound());
-    assert_eq!(counter.verdict, Some(Verdict::Safe), "{:?}", counter.findings);
+    assert_eq!(counter.verdict, Some(CounterVerdict::Safe), "{:?}", counter.findings);
     assert_eq!(counter.told.len(), 5);
     assert!(counter.told[0].starts_with("safe: "), "{:?}", counter.told);
     assert!(counter.snippets.is_some());
@@ -63,16 +63,16 @@ fn what_a_move_does_is_known_by_promise_or_by_age() {
         promise: Some(CounterPromise { keeps_rate, by: "it says so".into() }),
         ..facts()
     };
-    assert_eq!(verdict(&machine(Some("Hyper-V")), &promise(true)), Some(Verdict::Safe));
-    assert_eq!(verdict(&machine(Some("Xen")), &promise(false)), Some(Verdict::UntilMoved));
+    assert_eq!(verdict(&machine(Some("Hyper-V")), &promise(true)), Some(CounterVerdict::Safe));
+    assert_eq!(verdict(&machine(Some("Xen")), &promise(false)), Some(CounterVerdict::UntilMoved));
     // KVM that offsets an invariant counter, and one whose counter is older than the machine.
-    assert_eq!(verdict(&machine(Some("KVM")), &facts()), Some(Verdict::Safe));
+    assert_eq!(verdict(&machine(Some("KVM")), &facts()), Some(CounterVerdict::Safe));
     let older = CounterFacts { age_s: Some(9e6), ..facts() };
-    assert_eq!(verdict(&machine(Some("KVM")), &older), Some(Verdict::UntilMoved));
+    assert_eq!(verdict(&machine(Some("KVM")), &older), Some(CounterVerdict::UntilMoved));
     let unknown = CounterFacts { age_s: None, ..facts() };
-    assert_eq!(verdict(&machine(Some("KVM")), &unknown), Some(Verdict::UntilMoved));
-    assert_eq!(verdict(&machine(Some("a hypervisor")), &facts()), Some(Verdict::UntilMoved));
-    assert_eq!(verdict(&machine(None), &older), Some(Verdict::Safe));
+    assert_eq!(verdict(&machine(Some("KVM")), &unknown), Some(CounterVerdict::UntilMoved));
+    assert_eq!(verdict(&machine(Some("a hypervisor")), &facts()), Some(CounterVerdict::UntilMoved));
+    assert_eq!(verdict(&machine(None), &older), Some(CounterVerdict::Safe));
 }
 
 #[test]
@@ -81,14 +81,14 @@ fn arm_and_risc_v_have_one_counter_by_design() {
     arm.cpu.architecture = "aarch64".into();
     (arm.tsc, arm.cpu.invariant_tsc) = (crate::model::Tsc::default(), None);
     arm.clocksource.current = Some("arch_sys_counter".into());
-    assert_eq!(verdict(&arm, &facts()), Some(Verdict::Safe));
+    assert_eq!(verdict(&arm, &facts()), Some(CounterVerdict::Safe));
     arm.hypervisor = Some("KVM".into());
-    assert_eq!(verdict(&arm, &facts()), Some(Verdict::UntilMoved));
+    assert_eq!(verdict(&arm, &facts()), Some(CounterVerdict::UntilMoved));
     let of_all_hosts = CounterFindings {
         rate: Some(Rate { ns_per_tick: 1.0, uncertainty: 1e-8, strayed_ns: 0.0 }),
         ..sound()
     };
-    assert_eq!(judged(&arm, &facts(), &of_all_hosts).verdict, Some(Verdict::Safe));
+    assert_eq!(judged(&arm, &facts(), &of_all_hosts).verdict, Some(CounterVerdict::Safe));
 }
 
 #[test]
@@ -102,15 +102,15 @@ fn who_gave_it_up_is_believed() {
     not_offered.clocksource.available = vec!["hpet".into(), "acpi_pm".into()];
     for platform in [follows, stops, not_offered] {
         let counter = judged(&platform, &facts(), &sound());
-        assert_eq!(counter.verdict, Some(Verdict::Unsafe), "{:?}", counter.findings);
+        assert_eq!(counter.verdict, Some(CounterVerdict::Unsafe), "{:?}", counter.findings);
         assert!(counter.told[0].starts_with("unsafe: "), "{:?}", counter.told);
         assert_eq!(counter.snippets, None);
     }
     let distrust = vec!["Marking clocksource 'tsc' as unstable".to_owned()];
     let log = KernelLog::Read { from_the_start: true, distrust, rate_hz: None };
-    assert_eq!(verdict(&machine(None), &CounterFacts { log, ..facts() }), Some(Verdict::Unsafe));
+    assert_eq!(verdict(&machine(None), &CounterFacts { log, ..facts() }), Some(CounterVerdict::Unsafe));
     let log = KernelLog::Unreadable("Operation not permitted".into());
-    assert_eq!(verdict(&machine(None), &CounterFacts { log, ..facts() }), Some(Verdict::Safe));
+    assert_eq!(verdict(&machine(None), &CounterFacts { log, ..facts() }), Some(CounterVerdict::Safe));
 }
 
 #[test]
@@ -123,5 +123,5 @@ fn what_could_not_be_compared_is_not_called_safe() {
     assert_eq!(counter.verdict, None, "{:?}", counter.findings);
     assert!(counter.told[0].starts_with("not known: "), "{:?}", counter.told);
     // The kernel answers for it where its own clock is that counter.
-    assert_eq!(judged(&machine(None), &facts(), &alone).verdict, Some(Verdict::Safe));
+    assert_eq!(judged(&machine(None), &facts(), &alone).verdict, Some(CounterVerdict::Safe));
 }

@@ -48,9 +48,7 @@ pub mod campaigns;
 pub mod criterion;
 pub mod instruments;
 pub mod interference;
-pub mod ratio;
 pub mod rehearsal;
-pub mod singles;
 pub mod stability;
 pub mod summary;
 pub mod trial;
@@ -63,8 +61,7 @@ pub use summary::{Sample, Summary};
 pub use trial::{Goal, Measured, TrialError};
 pub use window::{Operation, Timed, WithSetUp};
 
-use crate::method::Facts;
-use crate::method::{ClockFigures, Plan};
+use crate::method::{ClockFigures, Facts, Plan};
 use crate::model::Properties;
 use window::Pair;
 
@@ -142,12 +139,12 @@ impl<C: Clock> Stopwatch<C> {
         instruments::micro(&mut self.pair(&mut operation), &self.figures, goal)
     }
 
-    /// Single calls, each a sample; see [`singles::macro_trial`].
+    /// Single calls, each a sample; see [`instruments::macro_trial`].
     ///
     /// # Errors
     /// When one call is too short for this clock.
     pub fn macro_trial<O: Operation>(&self, mut operation: O, goal: &Goal) -> Result<Measured, TrialError> {
-        singles::macro_trial(&mut self.pair(&mut operation), &self.figures, goal)
+        instruments::macro_trial(&mut self.pair(&mut operation), &self.figures, goal)
     }
 
     fn pair<'a, O: Operation>(&'a self, operation: &'a mut O) -> Pair<'a, &'a C, O> {

@@ -48,7 +48,7 @@ impl Rehearsed {
 
 /// Which method to rehearse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
+pub enum RehearsalKind {
     /// One call between two reads.
     Single,
     /// Many.
@@ -73,7 +73,7 @@ pub fn rehearse(
     timed: &mut dyn Timed,
     clock: &ClockFigures,
     truth: &mut Truth,
-    kind: Kind,
+    kind: RehearsalKind,
     goal: &Goal,
 ) -> Result<Rehearsed, TrialError> {
     let calls = truth.prepare(kind);
@@ -122,13 +122,13 @@ struct Pairs {
 
 impl Pairs {
     /// What became of the promise.
-    fn judged(&self, kind: Kind, confidence: f64, plan: &Plan, clock_error: f64) -> Rehearsed {
+    fn judged(&self, kind: RehearsalKind, confidence: f64, plan: &Plan, clock_error: f64) -> Rehearsed {
         let Self { ratios, truths, short } = self;
         let count = ratios.len() as f64;
         let quantile = student_quantile(confidence, ratios.len() - 1);
         // Of single calls one is looked at, the first; of the others the middle one, whose error is a quarter more than that of a mean.
         let (ratio, by) = match kind {
-            Kind::Single => (ratios[0], (1.0 + 1.0 / count).sqrt()),
+            RehearsalKind::Single => (ratios[0], (1.0 + 1.0 / count).sqrt()),
             _ => (median(ratios).unwrap_or(f64::NAN), 1.25 / count.sqrt()),
         };
         let variation = quantile * by * scatter(short);
@@ -161,7 +161,7 @@ fn scatter(figures: &[f64]) -> f64 {
 impl Truth<'_> {
     /// As many calls as fill a quarter of a millisecond: a thousandfold of any step, and short enough not to be interrupted
     /// each time.
-    fn prepare(&mut self, kind: Kind) -> u64 {
+    fn prepare(&mut self, kind: RehearsalKind) -> u64 {
         const LONG_NS: f64 = 2.5e5;
         let mut calls = 1;
         while self.ns_per_call(kind, calls) * (calls as f64) < LONG_NS && calls < 1 << 40 {
@@ -171,10 +171,10 @@ impl Truth<'_> {
     }
 
     /// A classic run: of calls in a row for batches, else of calls that fences keep apart.
-    fn ns_per_call(&mut self, kind: Kind, calls: u64) -> f64 {
+    fn ns_per_call(&mut self, kind: RehearsalKind, calls: u64) -> f64 {
         let ns = match kind {
-            Kind::Batch => self.timed.window(calls) - self.timed.window(0),
-            Kind::Single | Kind::EdgeCrossing => self.timed.apart(calls),
+            RehearsalKind::Batch => self.timed.window(calls) - self.timed.window(0),
+            RehearsalKind::Single | RehearsalKind::EdgeCrossing => self.timed.apart(calls),
         };
         ns / calls as f64
     }
@@ -195,18 +195,26 @@ impl Truth<'_> {
 }
 
 /// The plan of that method that keeps the error, or what the limit allows.
-fn plan(clock: &ClockFigures, goal: &Goal, kind: Kind, duration_ns: f64) -> Result<Plan, TrialError> {
+fn plan(
+    clock: &ClockFigures,
+    goal: &Goal,
+    kind: RehearsalKind,
+    duration_ns: f64,
+) -> Result<Plan, TrialError> {
     let refused = |why: String| TrialError::Clock(why);
     let requirement = Requirement::new(Nanos(duration_ns), goal.error, goal.confidence)
         .map_err(|error| refused(error.to_string()))?;
     let planned = match kind {
-        Kind::Single => plan::single(clock, &requirement),
-        Kind::Batch => plan::batch(clock, &requirement),
-        Kind::EdgeCrossing => plan::edge_crossing(clock, &requirement),
+        RehearsalKind::Single => plan::single(clock, &requirement),
+        RehearsalKind::Batch => plan::batch(clock, &requirement),
+        RehearsalKind::EdgeCrossing => plan::edge_crossing(clock, &requirement),
     };
     let limit_ns = goal.limit.as_nanos() as f64;
-    let share_ns =
-        if kind == Kind::EdgeCrossing { limit_ns } else { limit_ns / f64::from(goal.samples.max(1)) };
+    let share_ns = if kind == RehearsalKind::EdgeCrossing {
+        limit_ns
+    } else {
+        limit_ns / f64::from(goal.samples.max(1))
+    };
     match planned {
         Ok(plan) if plan.campaign_ns <= share_ns => Ok(plan),
         Ok(plan) => plan::within(clock, &requirement, plan.method, share_ns).ok_or_else(|| {

@@ -98,7 +98,7 @@ impl Summary {
 /// is. `None` where not even the first and the last are far enough apart.
 fn median_interval(ranked: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let count = ranked.len();
-    // The chance that exactly, and at most, so many of them lie below; the one as a logarithm, as 2^-2000 is no number any more.
+    // The chance that exactly, and at most, this many of them lie below; the one as a logarithm, as 2^-2000 is no number any more.
     let (mut log_exactly, mut at_most, mut outside) =
         (-(count as f64) * std::f64::consts::LN_2, 0.0_f64, None);
     for rank in 0..count / 2 {

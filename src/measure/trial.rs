@@ -8,7 +8,7 @@ use super::interference::Watch;
 use super::summary::{Sample, Summary};
 use super::window::Timed;
 use crate::analysis::statistics::mean_but;
-use crate::method::budget::{DRIFT, FENCE_NS};
+use crate::method::clock_figures::{DRIFT, FENCE_NS};
 use crate::method::{Budget, ClockFigures};
 
 /// How well, how often and how long.

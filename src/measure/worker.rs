@@ -6,14 +6,12 @@ use serde::{Deserialize, Serialize};
 use timers::Timer;
 use timers::clocks::Monotonic;
 
-use super::instruments;
-use super::operations;
-use super::rehearsal::{Kind, Rehearsed, Truth, rehearse};
-use super::singles;
+use super::rehearsal::{RehearsalKind, Rehearsed, Truth, rehearse};
 use super::stability::Stability;
 use super::summary::{Sample, Summary};
 use super::trial::{Goal, Measured, TrialError};
 use super::window::timed_by;
+use super::{instruments, operations};
 use crate::method::ClockFigures;
 
 /// How to measure.
@@ -22,7 +20,7 @@ use crate::method::ClockFigures;
 pub enum Instrument {
     /// Batches that double until they are long enough for the clock.
     Adaptive,
-    /// How often in so many nanoseconds.
+    /// How often in a number of nanoseconds.
     Throughput {
         /// The time.
         span_ns: u64,
@@ -38,7 +36,7 @@ pub enum Instrument {
     /// Promise against outcome of these methods.
     Rehearse {
         /// The methods.
-        kinds: Vec<Kind>,
+        kinds: Vec<RehearsalKind>,
         /// The clock that tells the truth.
         truth: Box<ClockFigures>,
     },
@@ -74,7 +72,7 @@ pub struct Request {
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
     /// Rows, one a way in which the operation was measured.
-    Measured(Vec<Row>),
+    Measured(Vec<MeasuredRow>),
     /// Memory a call.
     Allocated {
         /// Calls of the allocator, a call of the operation.
@@ -83,14 +81,14 @@ pub enum Reply {
         bytes: f64,
     },
     /// Promises and outcomes; a reason where a method could not be used.
-    Rehearsed(Vec<(Kind, Result<Rehearsed, String>)>),
+    Rehearsed(Vec<(RehearsalKind, Result<Rehearsed, String>)>),
     /// It came to nothing.
     Failed(String),
 }
 
 /// One way in which an operation was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct MeasuredRow {
     /// The way.
     pub way: String,
     /// Calls between two reads, or single calls in a group.
@@ -103,7 +101,7 @@ pub struct Row {
     pub samples: Vec<Sample>,
 }
 
-impl Row {
+impl MeasuredRow {
     /// The row of a measurement.
     #[must_use]
     pub fn of(way: &str, measured: Measured, goal: &Goal) -> Self {
@@ -153,20 +151,18 @@ fn answer_with(request: &Request, timed: &mut dyn super::Timed) -> Reply {
 fn measure(request: &Request, timed: &mut dyn super::Timed) -> Reply {
     let (clock, goal) = (&request.clock, request.goal());
     let rows = match &request.instrument {
-        Instrument::Adaptive => {
-            instruments::adaptive(timed, clock, &goal).map(|found| vec![Row::of("adaptive", found, &goal)])
-        }
+        Instrument::Adaptive => instruments::adaptive(timed, clock, &goal)
+            .map(|found| vec![MeasuredRow::of("adaptive", found, &goal)]),
         Instrument::Throughput { span_ns } => {
             instruments::throughput(timed, clock, &goal, Duration::from_nanos(*span_ns))
-                .map(|found| vec![Row::of("throughput", found, &goal)])
+                .map(|found| vec![MeasuredRow::of("throughput", found, &goal)])
         }
         Instrument::Discrete => both(timed, clock, &goal),
         Instrument::Micro => {
-            instruments::micro(timed, clock, &goal).map(|found| vec![Row::of("micro", found, &goal)])
+            instruments::micro(timed, clock, &goal).map(|found| vec![MeasuredRow::of("micro", found, &goal)])
         }
-        Instrument::Macro => {
-            singles::macro_trial(timed, clock, &goal).map(|found| vec![Row::of("macro", found, &goal)])
-        }
+        Instrument::Macro => instruments::macro_trial(timed, clock, &goal)
+            .map(|found| vec![MeasuredRow::of("macro", found, &goal)]),
         #[cfg(feature = "allocations")]
         Instrument::Allocations => {
             let found = super::allocations::per_call(timed);
@@ -183,12 +179,16 @@ fn measure(request: &Request, timed: &mut dyn super::Timed) -> Reply {
 
 /// Classic first: its result tells how many single calls are needed. A single call begins when all before it has ended, and
 /// calls in a row overlap; so the classic run that edge-crossing has to agree with is the one that keeps its calls apart.
-fn both(timed: &mut dyn super::Timed, clock: &ClockFigures, goal: &Goal) -> Result<Vec<Row>, TrialError> {
+fn both(
+    timed: &mut dyn super::Timed,
+    clock: &ClockFigures,
+    goal: &Goal,
+) -> Result<Vec<MeasuredRow>, TrialError> {
     let in_a_row = instruments::adaptive(timed, clock, goal)?;
     let apart = instruments::adaptive(&mut Apart(timed), clock, goal)?;
     let (_, discrete) = instruments::discrete(timed, clock, goal, apart.summary.mean_ns)?;
     let rows = [("classic", in_a_row), ("classic, apart", apart), ("edge-crossing", discrete)];
-    Ok(rows.into_iter().map(|(way, found)| Row::of(way, found, goal)).collect())
+    Ok(rows.into_iter().map(|(way, found)| MeasuredRow::of(way, found, goal)).collect())
 }
 
 /// The same with calls that fences keep apart. Where each call needs a set-up they are apart anyway.

@@ -11,12 +11,12 @@ use crate::model::{Nanos, Outcome, Path, Report, TimerRow, WaitRow};
 use crate::text::numbers::{short_time, time};
 use crate::text::{clipped, plain};
 
-/// The schema of the document that [`Answer`] is written as.
+/// The schema of the document that [`ClockAnswer`] is written as.
 pub const SCHEMA: &str = "timermeter.answer.v1";
 
 /// An operation that no clock times alone, in nanoseconds.
 const SHORT_NS: f64 = 10.0;
-/// A step that is no longer than so many times another is as fine.
+/// A step that is at most this many times as long as another is as fine.
 /// *Judgement*.
 const AS_FINE: f64 = 2.0;
 /// The wait that is told, in nanoseconds.
@@ -28,7 +28,7 @@ const ON_LINUX: &str = "steady_clock, Instant, System.nanoTime, time.perf_counte
 
 /// What is measured, in a few lines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Answer {
+pub struct ClockAnswer {
     /// The schema of this document.
     pub schema: &'static str,
     /// What the kernel takes the time from, where the system says.
@@ -38,15 +38,15 @@ pub struct Answer {
     /// Whether the kernel maps code into programs that reads clocks without it, where that is known.
     pub vdso: Option<bool>,
     /// The clock to time things with: what `pick` picks for 250 ns and 1 %.
-    pub to_time: Option<Clock>,
+    pub to_time: Option<AnswerClock>,
     /// The clock whose read costs least, where that is another one.
-    pub cheapest: Option<Clock>,
+    pub cheapest: Option<AnswerClock>,
     /// From how many nanoseconds on an operation can be timed alone to 1 %; null where none can.
     pub alone_from_ns: Option<f64>,
     /// Calls between two reads that an operation of 10 ns takes to be timed to 1 %; null where no number does.
     pub calls_of_10_ns: Option<u64>,
     /// What waits of 1 ms take.
-    pub waits: Vec<Wait>,
+    pub waits: Vec<AnswerWait>,
     /// The timer slack of this thread, in nanoseconds.
     pub slack_ns: Option<u64>,
     /// What makes figures worse on this machine now; empty where nothing does.
@@ -55,7 +55,7 @@ pub struct Answer {
 
 /// A clock.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Clock {
+pub struct AnswerClock {
     /// Its id.
     pub id: String,
     /// The call.
@@ -74,14 +74,14 @@ pub struct Clock {
 
 /// A timer that waits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Wait {
+pub struct AnswerWait {
     /// Its id.
     pub id: String,
     /// What a wait of 1 ms takes in nanoseconds: its median.
     pub takes_ns: f64,
 }
 
-impl Answer {
+impl ClockAnswer {
     /// By a report of a few clocks, one of waits of 1 ms, and what makes figures worse on this machine.
     #[must_use]
     pub fn of(clocks: &Report, waits: &[WaitRow], unquiet: Vec<String>) -> Self {
@@ -95,7 +95,7 @@ impl Answer {
         let cheapest = fit.iter().filter(as_fine).min_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns));
         let cheapest = cheapest
             .filter(|cheapest| to_time.is_none_or(|(clock, _)| clock.cost_ns > cheapest.cost_ns))
-            .and_then(|cheapest| Some(Clock::of(cheapest, row(&cheapest.id)?)));
+            .and_then(|cheapest| Some(AnswerClock::of(cheapest, row(&cheapest.id)?)));
         let portable = PORTABLE.iter().find_map(|id| row(id));
         let read_path = |row: &TimerRow| row.verdicts.as_ref().and_then(|verdicts| verdicts.read_path.path);
         let clock = to_time.map(|(clock, _)| clock);
@@ -106,9 +106,9 @@ impl Answer {
             vdso: clocks.platform.clocksource.vdso,
             alone_from_ns: clock.and_then(alone_from),
             calls_of_10_ns: clock.and_then(|clock| calls(clock, SHORT_NS)),
-            to_time: to_time.map(|(clock, row)| Clock::of(clock, row)),
+            to_time: to_time.map(|(clock, row)| AnswerClock::of(clock, row)),
             cheapest,
-            waits: waits.iter().filter_map(Wait::of).collect(),
+            waits: waits.iter().filter_map(AnswerWait::of).collect(),
             slack_ns: waits.iter().find_map(|row| row.conditions.slack_ns),
             unquiet,
         }
@@ -182,7 +182,7 @@ impl Answer {
     }
 }
 
-impl Clock {
+impl AnswerClock {
     fn of(clock: &ClockFigures, row: &TimerRow) -> Self {
         let thread_safe = row.verdicts.as_ref().map(|verdicts| verdicts.thread_safe.outcome);
         Self {
@@ -209,7 +209,7 @@ impl Clock {
     }
 }
 
-impl Wait {
+impl AnswerWait {
     fn of(row: &WaitRow) -> Option<Self> {
         let late = row.figures.as_ref()?.by_length().find(|late| late.request_ns == WAIT_NS)?;
         Some(Self { id: row.id.clone(), takes_ns: WAIT_NS as f64 + late.p50_ns?.value })
@@ -230,7 +230,7 @@ fn alone_from(clock: &ClockFigures) -> Option<f64> {
     })
 }
 
-/// How many calls of so many nanoseconds a batch takes.
+/// How many calls of a given length in nanoseconds a batch takes.
 fn calls(clock: &ClockFigures, ns: f64) -> Option<u64> {
     match batch(clock, &requirement(ns)?).ok()?.method {
         Method::Batch { calls } => Some(calls),

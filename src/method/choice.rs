@@ -4,22 +4,22 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
+use super::clock_facts::{unmet, unsafe_between_threads};
 use super::clock_figures::ClockFigures;
 use super::harness::{Advice, advise};
 use super::plan::{Plan, Shortfall, fastest, percent};
 use super::requirement::Requirement;
 use super::runtime::{ChoiceError, missing, timers_of};
-use super::unmet::{unmet, unsafe_between_threads};
 use crate::model::{Report, TimerRow};
 use crate::text::clipped;
 use crate::text::numbers::{significant, time};
 
-/// The schema of the document that [`Choice`] is written as.
+/// The schema of the document that [`ClockChoice`] is written as.
 pub const SCHEMA: &str = "timermeter.pick.v1";
 
 /// The answer to a requirement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Choice {
+pub struct ClockChoice {
     /// The schema of this document.
     pub schema: &'static str,
     /// What was asked.
@@ -67,7 +67,7 @@ pub struct Loser {
 }
 
 /// A clock that was looked at.
-struct Verdict<'a> {
+struct ClockVerdict<'a> {
     row: &'a TimerRow,
     clock: Result<ClockFigures, String>,
     /// Which requirements it does not meet, apart from the error.
@@ -77,7 +77,7 @@ struct Verdict<'a> {
 
 const LONGEST_ID: usize = 40;
 
-/// A campaign that takes at most so many times as long as the shortest is as good: the difference is not worth another clock.
+/// A campaign that takes at most this many times as long as the shortest is as good: the difference is not worth another clock.
 /// *Judgement*: 33 and 34 calls of 250 ns differ less than two runs do.
 const AS_SHORT: f64 = 1.5;
 
@@ -86,11 +86,12 @@ const AS_SHORT: f64 = 1.5;
 ///
 /// # Errors
 /// When the report has no timers of the runtime.
-pub fn choose(report: &Report, requirement: &Requirement) -> Result<Choice, ChoiceError> {
+pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice, ChoiceError> {
     let runtime = requirement.runtime.as_deref();
     let may = |row: &&TimerRow| requirement.may_use(&row.id);
     let rows = timers_of(report, runtime).into_iter().filter(may);
-    let mut verdicts: Vec<Verdict> = rows.map(|row| Verdict::of(report, row, requirement)).collect();
+    let mut verdicts: Vec<ClockVerdict> =
+        rows.map(|row| ClockVerdict::of(report, row, requirement)).collect();
     if verdicts.is_empty() {
         return Err(missing(report, runtime));
     }
@@ -109,7 +110,7 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<Choice, Choi
     let others =
         verdicts.iter().skip(usize::from(picked.is_some())).map(|verdict| verdict.loser(best)).collect();
     let harnesses = advise(report, requirement);
-    Ok(Choice {
+    Ok(ClockChoice {
         schema: SCHEMA,
         requirement: requirement.clone(),
         picked,
@@ -120,7 +121,7 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<Choice, Choi
     })
 }
 
-impl<'a> Verdict<'a> {
+impl<'a> ClockVerdict<'a> {
     fn of(report: &Report, row: &'a TimerRow, requirement: &Requirement) -> Self {
         let clock = ClockFigures::of(row, &report.platform);
         let plan = match &clock {
@@ -283,19 +284,19 @@ pub fn told(plan: &Plan) -> String {
 
 /// Those that suffice by the length of their campaign, those whose step is known first, and the cheaper read first where
 /// that is the same; then the others by what they could do.
-fn cheapest_first(a: &Verdict, b: &Verdict) -> Ordering {
-    let class = |verdict: &Verdict| match (&verdict.plan, verdict.unmet.is_empty(), &verdict.clock) {
+fn cheapest_first(a: &ClockVerdict, b: &ClockVerdict) -> Ordering {
+    let class = |verdict: &ClockVerdict| match (&verdict.plan, verdict.unmet.is_empty(), &verdict.clock) {
         (Ok(_), true, Ok(clock)) if clock.resolved => 0,
         (Ok(_), true, _) => 1,
         (Err(_), true, Ok(_)) => 2,
         (_, _, Ok(_)) => 3,
         (_, _, Err(_)) => 4,
     };
-    let effort = |verdict: &Verdict| match (&verdict.plan, &verdict.clock) {
+    let effort = |verdict: &ClockVerdict| match (&verdict.plan, &verdict.clock) {
         (Ok(plan), Ok(clock)) => [plan.campaign_ns, clock.read_ns()],
         _ => [f64::INFINITY; 2],
     };
-    let error = |verdict: &Verdict| verdict.nearest_plan().map_or(f64::INFINITY, |plan| plan.error);
+    let error = |verdict: &ClockVerdict| verdict.nearest_plan().map_or(f64::INFINITY, |plan| plan.error);
     let ([a_ns, a_read], [b_ns, b_read]) = (effort(a), effort(b));
     class(a)
         .cmp(&class(b))
@@ -306,7 +307,7 @@ fn cheapest_first(a: &Verdict, b: &Verdict) -> Ordering {
 }
 
 /// Among those whose costs are not known to differ from those of the cheapest, the safest comes first; of these the cheapest.
-fn safest_of_the_cheapest_first(verdicts: &mut [Verdict]) {
+fn safest_of_the_cheapest_first(verdicts: &mut [ClockVerdict]) {
     let Some(cheapest) = verdicts.first().filter(|verdict| verdict.suffices()) else { return };
     let mut winner = 0;
     for (place, verdict) in verdicts.iter().enumerate() {
@@ -320,10 +321,10 @@ fn safest_of_the_cheapest_first(verdicts: &mut [Verdict]) {
 
 /// What comes nearest when nothing suffices: the clock with all that is needed and the smallest error, else the cheapest
 /// of those with the fewest unmet requirements.
-fn nearest(verdicts: &[Verdict], requirement: &Requirement) -> Option<Candidate> {
-    let able = |verdict: &&Verdict| verdict.nearest_plan().is_some();
-    let by_error = |a: &&Verdict, b: &&Verdict| {
-        let error = |verdict: &Verdict| verdict.nearest_plan().map_or(f64::INFINITY, |plan| plan.error);
+fn nearest(verdicts: &[ClockVerdict], requirement: &Requirement) -> Option<Candidate> {
+    let able = |verdict: &&ClockVerdict| verdict.nearest_plan().is_some();
+    let by_error = |a: &&ClockVerdict, b: &&ClockVerdict| {
+        let error = |verdict: &ClockVerdict| verdict.nearest_plan().map_or(f64::INFINITY, |plan| plan.error);
         a.unmet
             .len()
             .cmp(&b.unmet.len())

@@ -7,10 +7,10 @@
 
 use serde::Serialize;
 
+use super::clock_facts::unmet;
 use super::clock_figures::ClockFigures;
 use super::plan::{Method, batch, percent, single};
 use super::requirement::Requirement;
-use super::unmet::unmet;
 use crate::model::Report;
 
 /// What a requirement means for one harness.
@@ -32,14 +32,14 @@ pub struct Advice {
 }
 
 /// A timer of a report.
-enum Clock {
+enum HarnessClock {
     /// That of this program with this id.
     Native(&'static str),
     /// That of whatever agent, which has this id there.
     Hosted(&'static str),
 }
 
-impl Clock {
+impl HarnessClock {
     fn id(&self) -> &'static str {
         let (Self::Native(id) | Self::Hosted(id)) = self;
         id
@@ -51,7 +51,7 @@ struct Harness {
     name: &'static str,
     reads: &'static str,
     /// Timers of a report that stand for its clock, the best first.
-    timers: &'static [Clock],
+    timers: &'static [HarnessClock],
     /// What it does by itself: how many calls it makes between two reads, and how to ask for a number.
     batches: Batches,
 }
@@ -67,7 +67,7 @@ const HARNESSES: [Harness; 6] = [
     Harness {
         name: "criterion",
         reads: "std::time::Instant",
-        timers: &[Clock::Native("instant"), Clock::Native("monotonic")],
+        timers: &[HarnessClock::Native("instant"), HarnessClock::Native("monotonic")],
         batches: Batches::Made(
             "it makes batches itself (`iter`); a longer `measurement_time` makes them longer; `iter_custom` and \
              `BatchSize::PerIteration` make single calls",
@@ -76,7 +76,7 @@ const HARNESSES: [Harness; 6] = [
     Harness {
         name: "divan",
         reads: "std::time::Instant, or the TSC with DIVAN_TIMER=tsc",
-        timers: &[Clock::Native("instant"), Clock::Native("monotonic")],
+        timers: &[HarnessClock::Native("instant"), HarnessClock::Native("monotonic")],
         batches: Batches::Made(
             "it makes batches itself from the precision it finds; `sample_size` sets their length",
         ),
@@ -84,19 +84,19 @@ const HARNESSES: [Harness; 6] = [
     Harness {
         name: "google/benchmark (UseRealTime)",
         reads: "std::chrono::steady_clock",
-        timers: &[Clock::Native("monotonic"), Clock::Native("instant")],
+        timers: &[HarnessClock::Native("monotonic"), HarnessClock::Native("instant")],
         batches: Batches::Made("it makes batches itself, of 0.5 s; `MinTime` sets their length"),
     },
     Harness {
         name: "google/benchmark (CPU time, the default)",
         reads: "clock_gettime(CLOCK_THREAD_CPUTIME_ID)",
-        timers: &[Clock::Native("thread-cputime")],
+        timers: &[HarnessClock::Native("thread-cputime")],
         batches: Batches::Made("it makes batches itself, of 0.5 s; `MinTime` sets their length"),
     },
     Harness {
         name: "JMH",
         reads: "System.nanoTime()",
-        timers: &[Clock::Hosted("nanoTime"), Clock::Native("monotonic")],
+        timers: &[HarnessClock::Hosted("nanoTime"), HarnessClock::Native("monotonic")],
         batches: Batches::Made(
             "AverageTime and Throughput make batches of one iteration (`-r`); SampleTime and SingleShotTime time single \
              calls (`-bs` makes them batches)",
@@ -105,7 +105,7 @@ const HARNESSES: [Harness; 6] = [
     Harness {
         name: "hyperfine",
         reads: "std::time::Instant",
-        timers: &[Clock::Native("instant"), Clock::Native("monotonic")],
+        timers: &[HarnessClock::Native("instant"), HarnessClock::Native("monotonic")],
         batches: Batches::None(
             "it times single runs of a command, and starting a process takes a millisecond or so",
         ),
@@ -130,8 +130,8 @@ impl Harness {
         };
         let Some(row) = self.timers.iter().find_map(|timer| {
             report.timers.iter().find(|row| match timer {
-                Clock::Native(id) => row.id == *id,
-                Clock::Hosted(id) => row.agent().is_some() && row.own_id() == *id,
+                HarnessClock::Native(id) => row.id == *id,
+                HarnessClock::Hosted(id) => row.agent().is_some() && row.own_id() == *id,
             })
         }) else {
             advice.message = format!(

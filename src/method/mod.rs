@@ -7,27 +7,22 @@
 //! found by measuring ([`measure`](crate::measure)).
 
 pub mod answer;
-pub mod budget;
 mod by_rule;
 pub mod choice;
 pub mod clock_facts;
 pub mod clock_figures;
 pub mod harness;
-mod need;
 pub mod plan;
 pub mod requirement;
 pub mod runtime;
 pub mod snippet;
-mod unmet;
 pub mod waiting;
 
-pub use answer::Answer;
-pub use budget::Budget;
+pub use answer::ClockAnswer;
 pub use by_rule::{NoneByRule, OPERATION, by_rule, in_a_sentence};
-pub use choice::{Choice, choose};
+pub use choice::{ClockChoice, choose};
 pub use clock_facts::Facts;
-pub use clock_figures::ClockFigures;
-pub use need::{Counts, Need};
+pub use clock_figures::{Budget, ClockFigures};
 pub use plan::{Method, Plan, Shortfall};
-pub use requirement::{Requirement, RequirementError};
+pub use requirement::{Counts, Need, Requirement, RequirementError};
 pub use snippet::Language;

@@ -10,8 +10,8 @@
 
 use serde::Serialize;
 
-use super::budget::{Budget, DRIFT};
 use super::clock_figures::ClockFigures;
+use super::clock_figures::{Budget, DRIFT};
 use super::requirement::Requirement;
 use edges::{Spread, sampled, spacing};
 
@@ -36,7 +36,7 @@ pub enum Method {
         samples: u64,
         /// Empty intervals that are measured, whose mean is taken off.
         floor_samples: u64,
-        /// One call in so many is measured; 1 means each.
+        /// One call in this many is measured; 1 means each.
         every: u64,
     },
 }

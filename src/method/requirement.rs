@@ -1,8 +1,8 @@
-//! What is to be measured, and how well.
+//! What is to be measured, and how well; and what a clock may have to be: what it counts, and what must not happen to it.
 
-use serde::Serialize;
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
-use super::need::{Counts, Need};
 use crate::model::Nanos;
 use crate::quantity;
 
@@ -112,7 +112,7 @@ impl Requirement {
         Ok(self)
     }
 
-    /// The same for an operation that happens by itself so many times a second.
+    /// The same for an operation that happens by itself a given number of times per second.
     ///
     /// # Errors
     /// When one operation would not end before the next begins.
@@ -178,6 +178,69 @@ pub fn rate(text: &str) -> Result<f64, String> {
 
 fn quoted(text: &str) -> String {
     crate::text::clipped(text, 40)
+}
+
+/// What passes while a clock moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Counts {
+    /// Time on the wall, whatever computes
+    #[default]
+    Wall,
+    /// CPU time of the process, all threads together
+    Process,
+    /// CPU time of the calling thread
+    Thread,
+}
+
+impl Counts {
+    /// In words.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Wall => "wall time",
+            Self::Process => "CPU time of the process",
+            Self::Thread => "CPU time of the thread",
+        }
+    }
+}
+
+/// What a clock may have to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Need {
+    /// Readings of two threads can be compared
+    Threads,
+    /// It cannot be set, so it never steps back
+    Monotonic,
+    /// Its rate is not slewed (NTP)
+    NoSlew,
+    /// It goes on while the machine sleeps
+    Suspend,
+}
+
+impl Need {
+    /// What is unmet by a clock that does not have this.
+    #[must_use]
+    pub fn unmet_need(self) -> &'static str {
+        match self {
+            Self::Threads => "readings of two threads cannot be compared",
+            Self::Monotonic => "wall-clock time can jump, which would corrupt a duration",
+            Self::NoSlew => "its rate is slewed (adjtimex), so that seconds differ in length",
+            Self::Suspend => "it stands still while the machine sleeps",
+        }
+    }
+
+    /// The word on the command line.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Threads => "threads",
+            Self::Monotonic => "monotonic",
+            Self::NoSlew => "no-slew",
+            Self::Suspend => "suspend",
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,11 @@
 //! Which method to wait with, every so often: the cheapest of those that are on time often enough.
 
 mod exactness;
-mod sentence;
 
 use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
 
-pub use self::exactness::{Exactness, Waited, exactness};
-pub use self::sentence::in_a_sentence;
+pub use self::exactness::{ExactWait, Exactness, exactness, in_a_sentence};
 use crate::analysis::statistics::bisected;
 use crate::model::{Granularity, Lateness, LatenessHistogram, Means, Report, WaitFigures, WaitRow};
 use crate::text::numbers::{short_time, significant, time};
@@ -102,7 +100,7 @@ pub struct WaitChoice {
 }
 
 impl Punctuality {
-    /// Waits every so many nanoseconds, off by at most that many, in that share of cases.
+    /// Wakes up at a period, off by at most a given error in a given share of cases; both in nanoseconds.
     ///
     /// # Errors
     /// When one of them makes no sense.

@@ -7,7 +7,7 @@
 //! [CFS bandwidth control]: https://docs.kernel.org/scheduler/sched-bwc.html
 
 use super::Root;
-use super::list::count_of;
+use super::root::count_of;
 use crate::model::{CpuQuota, Limits, MemoryLimit, TimeNamespace};
 
 /// Where systemd and containers mount the control groups, for where the mounts are not reported.
@@ -22,7 +22,7 @@ const NO_LIMIT_BYTES: u64 = 1 << 62;
 /// What a container allows.
 #[must_use]
 pub fn limits(root: &Root) -> Limits {
-    let seen = Seen {
+    let seen = SeenGroups {
         groups: root.content("/proc/self/cgroup").unwrap_or_default(),
         mounts: root.beginning("/proc/self/mountinfo", MOUNTS).unwrap_or_default(),
         root,
@@ -66,7 +66,7 @@ fn container(root: &Root, groups: &str) -> Option<String> {
         })
 }
 
-struct Seen<'a> {
+struct SeenGroups<'a> {
     groups: String,
     mounts: String,
     root: &'a Root,
@@ -79,7 +79,7 @@ struct Hierarchy {
     folders: Vec<String>,
 }
 
-impl Seen<'_> {
+impl SeenGroups<'_> {
     fn hierarchy(&self, controller: &str) -> Option<Hierarchy> {
         let mounts = || self.mounts.lines().filter_map(Mount::parse);
         let (version, mount) = mounts()

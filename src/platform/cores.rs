@@ -6,12 +6,19 @@
 //! [kernel parameters]: https://docs.kernel.org/admin-guide/kernel-parameters.html
 //! [intel_pstate]: https://docs.kernel.org/admin-guide/pm/intel_pstate.html
 //! [cpufreq]: https://docs.kernel.org/admin-guide/pm/cpufreq.html
+//!
+//! Kinds of cores: big and little ones, performance and efficiency ones. What a read takes differs between them, so a report says on
+//! which it was measured.
+//!
+//! Told by: the counters of processors with two kinds on x86, which have a device a kind (`/sys/devices/cpu_core`, `cpu_atom`); else the
+//! identification of each core (MIDR of Arm) and its capacity, which the kernel scales to 1024 for the most capable (`cpu_capacity`).
+//! Frequencies tell nothing: cores of one kind differ by the highest that each of them reaches.
 
-use timers::os::Told;
+use timers::os::{MachineFacts, ToldKind};
 
-use super::Root;
-use super::fields::field;
-use super::list::{count_of, written};
+use super::root::{count_of, cpus_in, field, written};
+use super::{Root, cpu_arm};
+use crate::model::CoreKind;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
@@ -27,7 +34,7 @@ pub struct Core {
 }
 
 /// The core of `cpu`.
-pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &Told) -> Core {
+pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &MachineFacts) -> Core {
     // The older name of the same file is the second one.
     let list = cpu.and_then(|cpu| {
         ["core_cpus_list", "thread_siblings_list"]
@@ -88,10 +95,101 @@ fn switch(text: &str) -> Option<bool> {
     }
 }
 
+/// The devices that count events of a kind of cores on x86, the most capable first, and what Intel calls such cores.
+const OF_X86: [(&str, &str); 3] =
+    [("cpu_core", "P-core"), ("cpu_atom", "E-core"), ("cpu_lowpower", "low-power E-core")];
+
+/// The kinds of cores among the CPUs `online`, the most capable first; `None` where neither files nor the system tell.
+pub(super) fn kinds(root: &Root, online: Option<&str>, told: &MachineFacts) -> Option<Vec<CoreKind>> {
+    of_x86(root)
+        .or_else(|| by_core(root, &online.and_then(cpus_in)?))
+        .or_else(|| Some(told.kinds.as_ref()?.iter().map(as_told).collect()))
+}
+
+/// The name of the kind that has `cpu`.
+pub(super) fn kind_of(kinds: &[CoreKind], cpu: u32) -> Option<&CoreKind> {
+    kinds.iter().find(|kind| kind.list.as_deref().and_then(cpus_in).is_some_and(|cpus| cpus.contains(&cpu)))
+}
+
+/// Those of `allowed` that are of the most capable kind among them; all of them where no kinds are told apart.
+pub(super) fn most_capable(root: &Root, allowed: &[u32], told: &MachineFacts) -> Vec<u32> {
+    let kinds = kinds(root, Some(&written(allowed)), told).unwrap_or_default();
+    let of = |kind: &CoreKind| -> Vec<u32> {
+        let cpus = kind.list.as_deref().and_then(cpus_in).unwrap_or_default();
+        allowed.iter().copied().filter(|cpu| cpus.contains(cpu)).collect()
+    };
+    kinds.iter().map(of).find(|cpus| !cpus.is_empty()).unwrap_or_else(|| allowed.to_vec())
+}
+
+fn of_x86(root: &Root) -> Option<Vec<CoreKind>> {
+    let kinds: Vec<CoreKind> = OF_X86
+        .iter()
+        .filter_map(|&(device, name)| {
+            let list = root.content(&format!("/sys/devices/{device}/cpus"))?;
+            let cpus = count_of(&list).filter(|&cpus| cpus > 0)?;
+            Some(CoreKind { name: name.into(), cpus, list: Some(list), capacity: None })
+        })
+        .collect();
+    (!kinds.is_empty()).then_some(kinds)
+}
+
+/// What tells a core from one of another kind.
+type Mark = (Option<String>, Option<u32>);
+
+fn by_core(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
+    let mut found: Vec<(Mark, Vec<u32>)> = Vec::new();
+    for &cpu in online {
+        let mark = mark(root, cpu);
+        match found.iter_mut().find(|(known, _)| *known == mark) {
+            Some((_, cpus)) => cpus.push(cpu),
+            None => found.push((mark, vec![cpu])),
+        }
+    }
+    // Where a core does not say what it is, it is unknown how many kinds there are.
+    if found.is_empty() || found.iter().any(|((name, capacity), _)| name.is_none() && capacity.is_none()) {
+        return None;
+    }
+    // Those of whom nothing else is known keep the order of their first CPU.
+    found.sort_by_key(|((_, capacity), _)| std::cmp::Reverse(*capacity));
+    let named_alike =
+        |name: &Option<String>| found.iter().filter(|((other, _), _)| other == name).count() > 1;
+    Some(
+        found
+            .iter()
+            .map(|((name, capacity), cpus)| CoreKind {
+                name: match (name, capacity) {
+                    (Some(part), Some(capacity)) if named_alike(name) => {
+                        format!("{part}, capacity {capacity}")
+                    }
+                    (Some(part), _) => part.clone(),
+                    (None, capacity) => format!("capacity {}", capacity.unwrap_or_default()),
+                },
+                cpus: cpus.len() as u32,
+                list: Some(written(cpus)),
+                capacity: *capacity,
+            })
+            .collect(),
+    )
+}
+
+fn mark(root: &Root, cpu: u32) -> Mark {
+    let capacity = root.content(&format!("/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"));
+    (cpu_arm::part(root, cpu), capacity.and_then(|capacity| capacity.parse().ok()))
+}
+
+fn as_told(kind: &ToldKind) -> CoreKind {
+    CoreKind {
+        name: kind.name.clone(),
+        cpus: kind.count,
+        list: kind.cpus.as_deref().map(written),
+        capacity: None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::made_up;
     use super::*;
+    use crate::platform::made_up;
 
     #[test]
     fn threads_of_a_core() {
@@ -100,17 +198,20 @@ mod tests {
             ("sys/devices/system/cpu/cpu4/topology/core_cpus_list", "rubbish"),
             ("sys/devices/system/cpu/smt/active", "1\n"),
         ]);
-        let found = core(&root, Some(3), "", &Told::default());
+        let found = core(&root, Some(3), "", &MachineFacts::default());
         assert_eq!(found, Core { smt: Some(true), threads: Some(2), list: Some("3,35".into()) });
         assert_eq!(
-            core(&root, Some(4), "", &Told::default()),
+            core(&root, Some(4), "", &MachineFacts::default()),
             Core { smt: Some(true), threads: None, list: None }
         );
         let (_folder, nothing) = made_up(&[]);
-        assert_eq!(core(&nothing, Some(3), "", &Told::default()), Core::default());
-        let by_cpuinfo = core(&nothing, None, "siblings\t: 8\ncpu cores\t: 4\n", &Told::default());
+        assert_eq!(core(&nothing, Some(3), "", &MachineFacts::default()), Core::default());
+        let by_cpuinfo = core(&nothing, None, "siblings\t: 8\ncpu cores\t: 4\n", &MachineFacts::default());
         assert_eq!(by_cpuinfo, Core { smt: Some(true), threads: Some(2), list: None });
-        assert_eq!(core(&nothing, None, "siblings : 3\ncpu cores : 2\n", &Told::default()), Core::default());
+        assert_eq!(
+            core(&nothing, None, "siblings : 3\ncpu cores : 2\n", &MachineFacts::default()),
+            Core::default()
+        );
     }
 
     #[test]
@@ -137,5 +238,81 @@ mod tests {
         assert_eq!(turbo_in("sys/devices/system/cpu/cpufreq/boost", "1\n"), Some(true));
         assert_eq!(turbo_in("sys/devices/system/cpu/cpu1/cpufreq/boost", "0\n"), Some(false));
         assert_eq!(turbo_in("sys/devices/system/cpu/cpufreq/boost", "\u{0}\n"), None);
+    }
+
+    fn names(kinds: &[CoreKind]) -> Vec<(&str, &str)> {
+        kinds.iter().map(|kind| (kind.name.as_str(), kind.list.as_deref().unwrap_or_default())).collect()
+    }
+
+    #[test]
+    fn cores_for_performance_and_for_efficiency() {
+        let (_folder, root) = made_up(&[
+            ("sys/devices/cpu_core/cpus", "0-7\n"),
+            ("sys/devices/cpu_atom/cpus", "8-15\n"),
+            // Favoured cores reach more than their like: that makes no kind.
+            ("sys/devices/system/cpu/cpu0/cpu_capacity", "1009\n"),
+            ("sys/devices/system/cpu/cpu4/cpu_capacity", "1024\n"),
+        ]);
+        let found = kinds(&root, Some("0-15"), &MachineFacts::default()).expect("they are told");
+        assert_eq!(names(&found), [("P-core", "0-7"), ("E-core", "8-15")]);
+        assert_eq!(kind_of(&found, 9).map(|kind| kind.name.as_str()), Some("E-core"));
+        assert_eq!(kind_of(&found, 16), None);
+        assert_eq!(most_capable(&root, &[3, 7, 8, 12], &MachineFacts::default()), [3, 7]);
+        assert_eq!(most_capable(&root, &[8, 12], &MachineFacts::default()), [8, 12]);
+    }
+
+    #[test]
+    fn big_and_little_cores() {
+        const MIDR: &str = "regs/identification/midr_el1";
+        let file = |cpu, name: &str| format!("sys/devices/system/cpu/cpu{cpu}/{name}");
+        let mut files = Vec::new();
+        for (cpu, midr, capacity) in [
+            (0, "0x00000000411fd050\n", "290\n"),
+            (1, "0x00000000411fd050\n", "290\n"),
+            (2, "0x00000000411fd0d0\n", "870\n"),
+            (3, "0x00000000411fd0d0\n", "1024\n"),
+        ] {
+            files.extend([(file(cpu, MIDR), midr), (file(cpu, "cpu_capacity"), capacity)]);
+        }
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let (_folder, root) = made_up(&files);
+        let found = kinds(&root, Some("0-3"), &MachineFacts::default()).expect("they are told");
+        assert_eq!(
+            names(&found),
+            [("Cortex-A77, capacity 1024", "3"), ("Cortex-A77, capacity 870", "2"), ("Cortex-A55", "0-1")]
+        );
+        assert_eq!(most_capable(&root, &[0, 1, 2], &MachineFacts::default()), [2]);
+        // One more of which nothing is known may be of any kind.
+        assert_eq!(kinds(&root, Some("0-4"), &MachineFacts::default()), None);
+    }
+
+    #[test]
+    fn capacities_alone_and_nothing_at_all() {
+        let (_folder, root) = made_up(&[
+            ("sys/devices/system/cpu/cpu0/cpu_capacity", "1024\n"),
+            ("sys/devices/system/cpu/cpu1/cpu_capacity", "1024\n"),
+        ]);
+        let found = kinds(&root, Some("0-1"), &MachineFacts::default()).expect("they are told");
+        assert_eq!(names(&found), [("capacity 1024", "0-1")]);
+        let (_folder, nothing) = made_up(&[]);
+        assert_eq!(kinds(&nothing, Some("0-1"), &MachineFacts::default()), None);
+        assert_eq!(kinds(&nothing, None, &MachineFacts::default()), None);
+        assert_eq!(most_capable(&nothing, &[1, 5], &MachineFacts::default()), [1, 5]);
+    }
+
+    #[test]
+    fn what_a_system_tells_by_a_call() {
+        let told = MachineFacts {
+            kinds: Some(vec![
+                ToldKind { name: "Performance".into(), count: 4, cpus: None },
+                ToldKind { name: "Efficiency".into(), count: 2, cpus: Some(vec![4, 5]) },
+            ]),
+            ..MachineFacts::default()
+        };
+        let (_folder, nothing) = made_up(&[]);
+        let found = kinds(&nothing, None, &told).expect("they are told");
+        assert_eq!(names(&found), [("Performance", ""), ("Efficiency", "4-5")]);
+        assert_eq!(found[0].cpus, 4);
+        assert_eq!(most_capable(&nothing, &[3, 4], &told), [4], "the CPUs of the first kind are unknown");
     }
 }

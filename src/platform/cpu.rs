@@ -1,10 +1,9 @@
 //! The processor: what it says of itself (CPUID) and what the kernel says of it.
 
-use timers::os::Told;
+use timers::os::MachineFacts;
 
-use super::fields::field;
-use super::list::{count_of, written};
-use super::{Root, core_kinds, cores, cpu_arm};
+use super::root::{count_of, field, written};
+use super::{Root, cores, cpu_arm};
 use crate::model::Cpu;
 
 /// The first record of the file is enough, and the whole may be long: the kernel asks every CPU for its frequency.
@@ -13,14 +12,14 @@ const FIRST_RECORD: u64 = 1 << 13;
 /// The processor as the report shows it; `cpu` is the one whose core and governor are reported, without it the first
 /// one allowed.
 #[must_use]
-pub fn identify(root: &Root, cpu: Option<u32>, told: &Told) -> Cpu {
+pub fn identify(root: &Root, cpu: Option<u32>, told: &MachineFacts) -> Cpu {
     let cpuinfo = info(root);
     let allowed_list = allowed_list(root);
     let online_list = root.content("/sys/devices/system/cpu/online").filter(|list| count_of(list).is_some());
     let first_allowed = allowed_list.as_deref().and_then(first_of);
     let cpu = cpu.or(first_allowed);
     let core = cores::core(root, cpu, &cpuinfo, told);
-    let core_kinds = core_kinds::kinds(root, online_list.as_deref(), told);
+    let core_kinds = cores::kinds(root, online_list.as_deref(), told);
     Cpu {
         architecture: std::env::consts::ARCH.to_owned(),
         microcode: root
@@ -36,7 +35,7 @@ pub fn identify(root: &Root, cpu: Option<u32>, told: &Told) -> Cpu {
         core_kind: core_kinds
             .as_deref()
             .zip(cpu)
-            .and_then(|(kinds, cpu)| core_kinds::kind_of(kinds, cpu))
+            .and_then(|(kinds, cpu)| cores::kind_of(kinds, cpu))
             .map(|kind| kind.name.clone()),
         core_kinds,
         isolated: cores::isolated(root),
@@ -75,11 +74,11 @@ fn flags(cpuinfo: &str) -> Option<impl Iterator<Item = &str>> {
 }
 
 fn first_of(list: &str) -> Option<u32> {
-    super::list::parse_list(list)?.first().map(|range| *range.start())
+    super::root::parse_list(list)?.first().map(|range| *range.start())
 }
 
 /// What the processor says of itself, or else the kernel.
-fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &Told) -> Cpu {
+fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &MachineFacts) -> Cpu {
     let asked = timers::arch::identity();
     let arm = cpu_arm::core(root, cpu, cpuinfo);
     // Emulators of one architecture may show the file of another, whose processor does the work.

@@ -1,7 +1,7 @@
 //! Arm: what the kernel shows of the register that names a core (MIDR), and the devicetree, for there is no CPUID that programs may ask.
 
 use super::Root;
-use super::fields::field;
+use super::root::field;
 use crate::model::Cpu;
 
 /// Implementer codes (Arm Architecture Reference Manual, MIDR_EL1.Implementer).

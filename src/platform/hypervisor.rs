@@ -4,9 +4,9 @@
 //! the DMI tables. QEMU describes the same machine whether it carries out instructions itself (TCG) or lets a processor do so (KVM); the
 //! processor that it makes up then has a vendor that no other one has.
 
-use timers::os::Told;
+use timers::os::MachineFacts;
 
-use super::fields::field;
+use super::root::field;
 use super::{Root, cpu, cpu_arm};
 
 /// Clock sources of Linux that a hypervisor answers.
@@ -15,7 +15,7 @@ const PARAVIRTUAL: [&str; 4] = ["kvm-clock", "hyperv_clocksource_tsc_page", "hyp
 /// What carries out this program in place of a processor, or the hypervisor under this system, as the processor tells or else
 /// the kernel; `None` on bare metal. What only plays the system comes first, as in `Wine 8.0 on KVM`.
 #[must_use]
-pub fn hypervisor(root: &Root, told: &Told) -> Option<String> {
+pub fn hypervisor(root: &Root, told: &MachineFacts) -> Option<String> {
     if let Some(emulator) = timers::os::emulator() {
         return Some(emulator);
     }

@@ -5,34 +5,26 @@
 
 pub mod activity;
 mod cgroup;
-mod core_kinds;
 mod cores;
 mod counter;
 pub mod cpu;
 mod cpu_arm;
-mod fields;
 pub mod frequency;
 mod hypervisor;
 mod kernel;
-mod list;
-mod load;
 pub mod node;
-mod ntp;
-mod os;
 pub mod quietest;
 mod root;
 pub mod settings;
-mod tsc;
 mod waiting;
 
-use timers::os::Told;
+use timers::os::MachineFacts;
 
 use crate::model::{ClockSource, Platform};
 
 pub use counter::counter;
-pub use list::{count_of, cpus_in, parse_list, written};
 pub use quietest::quietest_cpu;
-pub use root::Root;
+pub use root::{Root, count_of, cpus_in, parse_list, written};
 
 /// Identifies this machine. `cpu` is the one that measures; its core and its governor are reported, without it those of
 /// the first CPU this process may run on.
@@ -44,7 +36,7 @@ pub fn identify(cpu: Option<u32>) -> Platform {
 /// The clock source of the kernel.
 #[must_use]
 pub fn clock_source(root: &Root) -> ClockSource {
-    kernel::clocksource(root, &Told::default())
+    kernel::clocksource(root, &MachineFacts::default())
 }
 
 /// Identifies the machine whose files are at `root`. The processor and the kernel themselves are asked as well, and
@@ -55,17 +47,17 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
     let clocksource = kernel::clocksource(root, &told);
     Platform {
         cpu: cpu::identify(root, cpu, &told),
-        os: os::os(root, &told),
+        os: node::os(root, &told),
         kernel: kernel::kernel(root),
         hypervisor: hypervisor::hypervisor(root, &told),
         hypervisor_clocks: hypervisor::clocks(&clocksource.available),
         product: hypervisor::product(root),
         clocksource,
-        tsc: tsc::identify(&cpu::info(root)),
-        ntp: ntp::ntp(),
+        tsc: counter::identify_tsc(&cpu::info(root)),
+        ntp: kernel::ntp(),
         common_time: None,
-        load: load::load(root, &told),
-        steal_share: load::steal_share(root),
+        load: activity::load(root, &told),
+        steal_share: activity::steal_share(root),
         limits: cgroup::limits(root),
         waiting: waiting::waiting(root, cpu),
         perf_event_paranoid: root

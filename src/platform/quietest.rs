@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use super::{Root, core_kinds};
+use super::{Root, cores};
 
 /// How long the CPUs are watched. The kernel counts in steps of 10 ms.
 const WATCH: Duration = Duration::from_millis(60);
@@ -25,7 +25,7 @@ pub struct CpuTime {
 #[must_use]
 pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
     let root = Root::system();
-    let allowed = &core_kinds::most_capable(&root, allowed, &root.told(None));
+    let allowed = &cores::most_capable(&root, allowed, &root.told(None));
     if allowed.len() < 2 {
         return allowed.first().copied();
     }

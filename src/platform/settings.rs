@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::Root;
-use super::list::cpus_in;
+use super::root::cpus_in;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 const INTERRUPTS: &str = "/proc/irq";

@@ -109,7 +109,7 @@ impl<'a> Campaign<'a> {
         let sampling = Duration::from_secs_f64(settings.plan.budget_s * (1.0 - FOR_VERDICTS));
         let over = Deadline::after(sampling);
         let cpus = timers::allowed_cpus().unwrap_or_default();
-        // Those who analyse later are not to keep off the CPU that measures now.
+        // What is analysed later is not to keep off the CPU that measures now.
         parallel::prepare();
         let apart = settings.cpu.and_then(KeptOff::cpu);
         let patience = Duration::from_nanos(settings.plan.patience_ns as u64);

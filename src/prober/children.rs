@@ -2,7 +2,7 @@
 //! program, however that ends.
 //!
 //! - Each leads a process group of its own, which is ended as a whole. A group is forgotten before its leader is waited
-//!   for, as after that the system may give the number to somebody else.
+//!   for, as after that the system may give the number to another process.
 //! - What left its group, by a session of its own, falls to this process when its parent ends ([`own_all`]), and is ended too.
 //! - When this program is killed, the kernel ends those that it started (`nursery`), and the guard ends their groups and all that
 //!   carry the mark of this program in their environment (`guard`): what has a session of its own *and* another environment gets away.
@@ -31,7 +31,7 @@ static KNOWN: Mutex<OwnChildren> =
     Mutex::new(OwnChildren { groups: Vec::new(), guard: None, guarded: false });
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Whether all descendants of this process are its own doing, so that any may be ended. Not so where it is a library in
-/// somebody else's program.
+/// another program.
 static OWNS_ALL: AtomicBool = AtomicBool::new(false);
 
 struct OwnChildren {
@@ -140,7 +140,7 @@ pub fn start(mut command: Command, placement: impl Into<Placement>) -> Result<Ru
     Ok(known.add(child))
 }
 
-/// The variable by which a worker of this program knows who started it.
+/// The variable by which a worker of this program knows which process started it.
 const STARTER: &str = "TIMERMETER_STARTER";
 /// The word by which this program is asked to be one that hosts timers.
 const WORKER: &str = "agent";
@@ -209,7 +209,7 @@ impl OwnChildren {
         }
     }
 
-    /// Children that somebody waits for.
+    /// Children that this program waits for.
     fn is_known(&self, process: Pid) -> bool {
         self.groups.contains(&process) || self.guard.as_ref().is_some_and(|guard| guard.id() == process)
     }
@@ -240,7 +240,7 @@ impl Running {
         }
     }
 
-    /// The group that it leads, for who ends it from another thread with [`process::kill_group`].
+    /// The group that it leads, for ending it from another thread with [`process::kill_group`].
     #[must_use]
     pub fn group(&self) -> Pid {
         self.group
@@ -288,7 +288,7 @@ impl Drop for Running {
 /// Has a setting of the kernel hold `value` again once this program ends, however that is, unless it is [let go](let_settings_go) before.
 ///
 /// # Errors
-/// When nobody could see to that.
+/// When no process could be started that sees to it.
 pub fn keep_setting(setting: &Path, value: &str) -> Result<(), StartError> {
     let mut known = known();
     known.prepare()?;
@@ -306,9 +306,9 @@ pub fn let_settings_go() {
     }
 }
 
-/// Ends all children, and everything below them, and has nothing started any more. For who handles signals.
+/// Ends all children, and everything below them, and has nothing started any more. For handlers of signals.
 pub fn interrupt() {
-    // Set before the list is looked at: who starts something later sees it.
+    // Set before the list is looked at: a later start sees it.
     INTERRUPTED.store(true, Ordering::SeqCst);
     // Somebody may be starting a process at this moment, and take long.
     for _ in 0..PATIENCE_STEPS {
@@ -403,7 +403,7 @@ fn end_everybody() {
         let known = known_now();
         let mut left = false;
         for &group in known.iter().flat_map(|known| &known.groups) {
-            // It stays a child until somebody waits for it; what counts is that it is dead.
+            // It stays a child until it is waited for; what counts is that it is dead.
             left |= !process::has_exited(group);
             process::kill_group(group);
         }

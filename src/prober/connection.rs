@@ -64,7 +64,7 @@ pub struct Windows {
 }
 
 impl Connection {
-    /// Starts an agent, placed like that from its first instruction, and asks who it is. All answers that it is ever
+    /// Starts an agent, placed like that from its first instruction, and asks what it is. All answers that it is ever
     /// asked for over this connection may take `timeout` together.
     ///
     /// # Errors

@@ -70,7 +70,7 @@ pub fn explore(
 }
 
 /// Times calls of the timer on the bench, and nothing else: what tells how processes differ. All of it is one window. The `floor` of a
-/// process is the same whatever timer is asked: who comes first finds it.
+/// process is the same whatever timer is asked: the first one finds it.
 ///
 /// # Errors
 /// As the subjects on the bench.

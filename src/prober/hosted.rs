@@ -56,7 +56,7 @@ impl Hosted {
     }
 
     /// As `ask`, again and again until nothing that the runtime did to itself fell into the window. What voids all
-    /// that was measured before is left to who knows what that was.
+    /// that was measured before is left to the caller, which knows what that was.
     fn ask_undisturbed<T: DeserializeOwned>(
         &self,
         request: &Request,

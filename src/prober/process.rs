@@ -48,7 +48,7 @@ impl Command {
         Self { name: name.into(), program: program.into(), args, dialect: Dialect::Json }
     }
 
-    /// The arguments that it is started with, and who stands between it and the protocol.
+    /// The arguments that it is started with, and what stands between it and the protocol.
     fn interpreted(&self) -> (&[OsString], Option<Interpreter>) {
         let Dialect::Words { book, arguments } = &self.dialect else { return (&self.args, None) };
         let (own, ids) = self.args.split_at(self.args.len().min(*arguments));

@@ -188,10 +188,10 @@ pub enum Request {
         request_ns: Vec<u64>,
         /// Waits in a row.
         repeat: u32,
-        /// A random time of at most so many nanoseconds passes before each wait; agents may ignore it.
+        /// A random time of at most this many nanoseconds passes before each wait; agents may ignore it.
         #[serde(default)]
         pause_ns: u64,
-        /// The answer ends with the first wait that is later than this by so many nanoseconds; agents may ignore it.
+        /// The answer ends with the first wait that is later than this, in nanoseconds; agents may ignore it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         break_ns: Option<u64>,
     },

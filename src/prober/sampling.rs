@@ -21,7 +21,7 @@ pub struct Plan {
     pub most_processes: u32,
     /// Half the width that the interval of a Quality may have, as far as more processes make it narrower; a share.
     pub precision: f64,
-    /// Whether timers are asked further that will not come that close by what they may have: where somebody asked for it.
+    /// Whether timers are asked further that will not come that close by what they may have: where it was asked for.
     pub insists: bool,
     /// Seconds that a run should take at most: no further processes are started when it is used up but for the verdicts.
     pub budget_s: f64,

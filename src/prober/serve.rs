@@ -70,7 +70,7 @@ struct Host {
     open: HashMap<&'static str, Box<dyn Subject>>,
     waiters: Vec<WaitEntry>,
     open_waiters: HashMap<&'static str, Box<dyn WaitSubject>>,
-    /// What tells how the core does, once somebody asked.
+    /// What tells how the core does, once it was asked for.
     meter: Option<CoreFrequencyMeter>,
 }
 

@@ -3,7 +3,6 @@
 
 mod anonymous;
 mod file;
-mod gauge;
 mod latency;
 mod row;
 mod waits;

@@ -3,8 +3,7 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::analysis::interval::{CONFIDENCE, Z};
-use crate::analysis::statistics::{mean, median};
+use crate::analysis::statistics::{CONFIDENCE, Z, mean, median};
 
 /// A figure as it should be and as it was found; nothing where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -20,7 +20,7 @@ pub(super) fn findings(platform: &Platform) -> Vec<Finding> {
 }
 
 /// What is known of a clock source of Linux.
-pub(super) enum Source {
+pub(super) enum SourceKind {
     /// A counter of the processor that the vDSO reads.
     Instruction,
     /// A page that the hypervisor shares, beside the time stamp counter: the vDSO reads both.
@@ -33,21 +33,23 @@ pub(super) enum Source {
 }
 
 /// Linux, drivers/clocksource and arch/*/kernel; which of them have a vDSO mode is set where they are registered.
-pub(super) fn known(source: &str) -> Source {
+pub(super) fn known(source: &str) -> SourceKind {
     match source {
         "tsc" | "tsc-early" | "arch_sys_counter" | "timebase" | "tod" | "riscv_clocksource" | "Constant" => {
-            Source::Instruction
+            SourceKind::Instruction
         }
-        "kvm-clock" | "hyperv_clocksource_tsc_page" => Source::SharedPage,
-        "xen" => Source::Perhaps,
-        "hpet" => Source::Device("a register of the chipset, far slower than an instruction"),
-        "acpi_pm" => Source::Device("an I/O port of the chipset, far slower than an instruction"),
-        "pit" => Source::Device("the timer chip of the first PCs, behind slow I/O ports"),
-        "hyperv_clocksource_msr" => Source::Device("the hypervisor itself, to which every reading is a trap"),
-        "jiffies" | "refined-jiffies" => Source::Device(
+        "kvm-clock" | "hyperv_clocksource_tsc_page" => SourceKind::SharedPage,
+        "xen" => SourceKind::Perhaps,
+        "hpet" => SourceKind::Device("a register of the chipset, far slower than an instruction"),
+        "acpi_pm" => SourceKind::Device("an I/O port of the chipset, far slower than an instruction"),
+        "pit" => SourceKind::Device("the timer chip of the first PCs, behind slow I/O ports"),
+        "hyperv_clocksource_msr" => {
+            SourceKind::Device("the hypervisor itself, to which every reading is a trap")
+        }
+        "jiffies" | "refined-jiffies" => SourceKind::Device(
             "nothing but the timer interrupt, so that all clocks move in steps of milliseconds",
         ),
-        _ => Source::Unheard,
+        _ => SourceKind::Unheard,
     }
 }
 
@@ -59,7 +61,7 @@ fn clock_source(platform: &Platform) -> Finding {
     };
     let linux = is_linux(platform);
     match known(current) {
-        Source::Instruction | Source::SharedPage if source.vdso == Some(false) => Finding::problem(
+        SourceKind::Instruction | SourceKind::SharedPage if source.vdso == Some(false) => Finding::problem(
             CODE,
             format!(
                 "the clock source is {current}, but there is no vDSO that could read it, so every reading of a clock of the kernel is a \
@@ -67,18 +69,18 @@ fn clock_source(platform: &Platform) -> Finding {
             ),
             "take vdso=0 off the kernel's command line; where an emulator carries out this program, it has none to give",
         ),
-        Source::Instruction => {
+        SourceKind::Instruction => {
             let reader = if linux { "by the vDSO" } else { "in user mode" };
             Finding::ok(CODE, format!("the clock source is {current}: an instruction, read {reader}"))
         }
-        Source::SharedPage => Finding::note(
+        SourceKind::SharedPage => Finding::note(
             CODE,
             format!(
                 "the clock source is {current}: the vDSO reads the time stamp counter and a page of the hypervisor, \
                  which costs some nanoseconds more than the counter alone"
             ),
         ),
-        Source::Perhaps => Finding::note(
+        SourceKind::Perhaps => Finding::note(
             CODE,
             format!(
                 "the clock source is {current}: the vDSO is used only where the hypervisor vouches for its counter; \
@@ -86,7 +88,7 @@ fn clock_source(platform: &Platform) -> Finding {
             ),
         )
         .advice("where the time stamp counter can be trusted, switch to it: ".to_owned() + &switch(source)),
-        Source::Device(what) => Finding::problem(
+        SourceKind::Device(what) => Finding::problem(
             CODE,
             format!(
                 "the clock source is {current}: {what}. {}, so every reading of a clock of the kernel is a system call{}",
@@ -95,7 +97,7 @@ fn clock_source(platform: &Platform) -> Finding {
             ),
             remedy(source, platform),
         ),
-        Source::Unheard => Finding::unknown(
+        SourceKind::Unheard => Finding::unknown(
             CODE,
             format!("the clock source is {current}, of which nothing is known here; compare `monotonic` with \
                      `monotonic-syscall` to see whether the vDSO reads it"),

@@ -8,8 +8,7 @@ mod cpu;
 pub mod sources;
 mod system;
 pub mod tuning;
-mod waiting;
-pub mod watched;
+pub mod waiting;
 
 use serde::Serialize;
 

@@ -1,23 +1,25 @@
 //! What is known of a clock source before it is measured, and what follows from having measured all of them.
 
-use super::clock::{Source, known};
+use super::clock::{SourceKind, known};
 
 /// What is known of a clock source by its name.
 #[must_use]
 pub fn described(source: &str) -> String {
     match known(source) {
-        Source::Instruction => "a counter of the processor: one instruction, by the vDSO".into(),
-        Source::SharedPage => "the counter of the processor and a page of the hypervisor, by the vDSO".into(),
-        Source::Perhaps => "the hypervisor's clock, by the vDSO where it vouches for its counter".into(),
-        Source::Device(what) => format!("{what}; a system call a read"),
-        Source::Unheard => "nothing is known of it here".into(),
+        SourceKind::Instruction => "a counter of the processor: one instruction, by the vDSO".into(),
+        SourceKind::SharedPage => {
+            "the counter of the processor and a page of the hypervisor, by the vDSO".into()
+        }
+        SourceKind::Perhaps => "the hypervisor's clock, by the vDSO where it vouches for its counter".into(),
+        SourceKind::Device(what) => format!("{what}; a system call a read"),
+        SourceKind::Unheard => "nothing is known of it here".into(),
     }
 }
 
 /// Whether each read of a clock by this source is a system call, so that the kernel sees all of them.
 #[must_use]
 pub fn is_read_by_system_calls(source: &str) -> bool {
-    matches!(known(source), Source::Device(_))
+    matches!(known(source), SourceKind::Device(_))
 }
 
 /// Lines of the kernel's log that tell why a clock source was chosen or given up, the last ones.
@@ -39,7 +41,7 @@ pub fn log_of_sources(log: &str) -> Vec<String> {
 
 /// What a clock source was found to be; what could not be found is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Measured {
+pub struct SourceFigures {
     /// Its name.
     pub name: String,
     /// What a read of CLOCK_MONOTONIC costs, in nanoseconds.
@@ -50,7 +52,7 @@ pub struct Measured {
 
 /// What to do: whether another source than `present` is cheaper to read by more than a tenth and no coarser.
 #[must_use]
-pub fn advice(present: &str, all: &[Measured]) -> String {
+pub fn advice(present: &str, all: &[SourceFigures]) -> String {
     /// A read has to be cheaper by this share.
     /// *Judgement*: less is no reason to touch the clock of a machine.
     const CHEAPER: f64 = 0.9;
@@ -68,7 +70,7 @@ pub fn advice(present: &str, all: &[Measured]) -> String {
     });
     match best {
         None => format!("keep {present}: none that is offered is cheaper to read by a tenth and as fine"),
-        Some(Measured { name, .. }) => format!(
+        Some(SourceFigures { name, .. }) => format!(
             "{name} is cheaper to read: as root, `echo {name} > /sys/devices/system/clocksource/clocksource0/current_clocksource`, if the \
              log has no reason against it; for good by clocksource={name} on the kernel's command line"
         ),
@@ -93,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_cheaper_source_is_advised_where_it_is_as_fine() {
-        let measured = |name: &str, cost: f64, step: f64| Measured {
+        let measured = |name: &str, cost: f64, step: f64| SourceFigures {
             name: name.into(),
             cost_ns: Some(cost),
             step_ns: Some(step),

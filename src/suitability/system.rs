@@ -62,7 +62,7 @@ fn quota(platform: &Platform) -> Finding {
     if platform.cpu.allowed.is_some_and(|allowed| cpus >= f64::from(allowed)) {
         return Finding::ok(
             CODE,
-            format!("CPU time is limited to {cpus:.2} CPUs, no fewer than may be used"),
+            format!("CPU time is limited to {cpus:.2} CPUs, which is not below the CPUs that may be used"),
         );
     }
     Finding::problem(

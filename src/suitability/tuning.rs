@@ -8,7 +8,7 @@ use crate::platform::{cpus_in, written};
 
 /// A setting that would be changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct SettingChange {
     /// Stable name; where a finding is about it, that of the finding.
     pub code: String,
     /// Its path.
@@ -24,11 +24,11 @@ pub struct Change {
 
 /// The changes that would make `cpu` quieter, in their order.
 #[must_use]
-pub fn plan(settings: &[Setting], cpu: Option<u32>, online: &[u32]) -> Vec<Change> {
+pub fn plan(settings: &[Setting], cpu: Option<u32>, online: &[u32]) -> Vec<SettingChange> {
     settings.iter().filter_map(|setting| change(setting, cpu, online)).collect()
 }
 
-fn change(setting: &Setting, cpu: Option<u32>, online: &[u32]) -> Option<Change> {
+fn change(setting: &Setting, cpu: Option<u32>, online: &[u32]) -> Option<SettingChange> {
     let offers =
         |choice: &str| setting.choices.is_empty() || setting.choices.iter().any(|other| other == choice);
     let (code, to) = match (setting.knob, setting.value.as_str()) {
@@ -41,7 +41,7 @@ fn change(setting: &Setting, cpu: Option<u32>, online: &[u32]) -> Option<Change>
         (Knob::Interrupt, cpus) => ("interrupts", elsewhere(cpus, cpu?, online)?),
         _ => return None,
     };
-    Some(Change {
+    Some(SettingChange {
         code: code.to_owned(),
         path: setting.path.clone(),
         from: setting.value.clone(),

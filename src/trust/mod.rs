@@ -1,10 +1,7 @@
 //! Can a timer be trusted? Verdicts from evidence, one question a file. Pure: what is known comes in as arguments.
 
-mod declared;
 mod nature;
-mod order;
 mod path;
-mod paths;
 mod reference;
 mod stability;
 mod threads;
@@ -37,12 +34,12 @@ pub struct Case<'a> {
 pub fn judge(case: &Case) -> Verdicts {
     let stable = stability::judge(case);
     Verdicts {
-        monotonic: order::judge(case),
-        thread_safe: threads::judge(case),
-        counts: nature::judge(case),
-        declared: declared::judge(case, &stable),
+        monotonic: threads::within_a_thread(case),
+        thread_safe: threads::between_threads(case),
+        counts: nature::what_it_counts(case),
+        declared: nature::against_the_declared(case, &stable),
         read_path: path::judge(case),
-        paths: paths::judge(case),
+        paths: path::beside_others(case),
         stable,
     }
 }

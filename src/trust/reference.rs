@@ -1,5 +1,5 @@
 //! Can others be held against the reference? It never goes back from one comparison to the next, and from the first to the last it counts as much
-//! as passed by the clock of who asked. One that wraps does neither, and all windows across a wrap would be lost in silence.
+//! as passed by the clock of the caller. One that wraps does neither, and all windows across a wrap would be lost in silence.
 
 use super::{Case, times};
 use crate::model::{Counted, Outcome};

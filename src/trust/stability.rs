@@ -8,10 +8,10 @@ mod advances;
 mod rates;
 mod windows;
 
-use self::rates::Known;
-use self::windows::{Comparison, Expected, Found, Hidden, comparisons, length, longest, usual_rate};
+use self::rates::KnownRate;
+use self::windows::{Comparison, Expected, FoundInWindows, Hidden, comparisons, length, longest, usual_rate};
 use super::{Case, reference, times};
-use crate::analysis::allan::deviations;
+use crate::analysis::rate::allan_deviations;
 use crate::analysis::resolution::Resolution;
 use crate::model::{AllanPoint, Bulk, Counted, Family, Outcome, Stable};
 use crate::text::numbers::{significant, time};
@@ -29,7 +29,7 @@ const STILL: f64 = -900_000.0;
 /// *Judgement*: a step of a fifth of the time watched.
 const WORTHLESS: f64 = 200_000.0;
 
-/// By so many of its steps a clock may be updated late. The kernel updates those that it moves by its tick once the CPU that keeps the tick
+/// A clock may be updated late by this many of its steps. The kernel updates those that it moves by its tick once the CPU that keeps the tick
 /// runs again; nothing is lost then.
 /// *Judgement*: ten ticks of 4 ms are as long as hypervisors that share CPUs keep one of them from running.
 const LATE: f64 = 10.0;
@@ -40,7 +40,7 @@ pub(super) fn judge(case: &Case) -> Stable {
     let sparse_comparisons = comparisons(case, &case.evidence().sparse_comparisons);
     let uncertainty = 2.0 * case.trace.reference.uncertainty_ns() + case.step_ns().unwrap_or(0.0);
     let runs = [&series, &close, &sparse_comparisons];
-    let mut found = Found::default();
+    let mut found = FoundInWindows::default();
     let mut hidden: Vec<Hidden> = Vec::new();
     if knows_steps(case) {
         for run in runs {
@@ -109,7 +109,7 @@ fn of_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> (Outcome
         let finding = format!("it leapt by {:.3e} cycles, more than any core runs in that time", leap / tick);
         return (Outcome::Fail, finding, Stable { jumps: 1, largest_ns: Some(leap), ..without_rate(stable) });
     }
-    let mut at_work = Found::default();
+    let mut at_work = FoundInWindows::default();
     at_work.look_at_work(case);
     if at_work.freezes > 0 {
         let (freezes, most) = (at_work.freezes, at_work.largest_freeze);
@@ -148,9 +148,9 @@ fn without_rate(stable: Stable) -> Stable {
 fn of_wall_time(
     case: &Case,
     stable: Stable,
-    known: &Known,
+    known: &KnownRate,
     hidden: &[Hidden],
-    found: &Found,
+    found: &FoundInWindows,
 ) -> (Outcome, String, Stable) {
     // By its ends alone, which are certain, however unsteady it was in between.
     let (offset, uncertainty) = (1e6 * known.long.offset, 1e6 * known.long.uncertainty);
@@ -193,7 +193,7 @@ fn of_wall_time(
     (Outcome::Fail, finding, stable)
 }
 
-fn steady(case: &Case, stable: &Stable, known: &Known, hidden: &[Hidden]) -> String {
+fn steady(case: &Case, stable: &Stable, known: &KnownRate, hidden: &[Hidden]) -> String {
     let window = time(stable.longest_window_s.map(|s| s * 1e9));
     let ppm = |share: f64, digits| significant(1e6 * share, digits);
     let rate = if case.trace.declared {
@@ -226,7 +226,7 @@ fn steady(case: &Case, stable: &Stable, known: &Known, hidden: &[Hidden]) -> Str
 }
 
 /// Of updates that came late, as those of a clock that is moved by a tick do where the machine is kept from running.
-fn lateness(found: &Found) -> String {
+fn lateness(found: &FoundInWindows) -> String {
     match found.late {
         0 => String::new(),
         late => format!(
@@ -301,7 +301,7 @@ fn by_stray(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
 fn allan(runs: &[&Vec<Comparison>]) -> Vec<AllanPoint> {
     let of = |run: &Vec<Comparison>| {
         let samples: Vec<(f64, f64)> = run.iter().map(|c| (c.reference, c.timer - c.reference)).collect();
-        deviations(&samples)
+        allan_deviations(&samples)
     };
     let mut points: Vec<AllanPoint> = Vec::new();
     for (window, deviation) in runs.iter().flat_map(|run| of(run)) {

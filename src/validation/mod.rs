@@ -3,7 +3,6 @@
 
 mod figures;
 mod origin;
-mod published;
 mod trace;
 
 use std::time::SystemTime;
@@ -39,7 +38,7 @@ impl std::fmt::Display for Flaw {
 #[must_use]
 pub fn flaws(report: &Report, now: SystemTime) -> Vec<Flaw> {
     match report.provenance.kind {
-        ProvenanceKind::Published => published::flaw(report).into_iter().collect(),
+        ProvenanceKind::Published => origin::flaw(report).into_iter().collect(),
         ProvenanceKind::Measured => {
             origin::flaws(report, now).into_iter().chain(figures::flaws(report)).collect()
         }
@@ -48,9 +47,10 @@ pub fn flaws(report: &Report, now: SystemTime) -> Vec<Flaw> {
 
 #[cfg(test)]
 mod tests {
-    use super::published::digest;
-    use crate::report::read;
     use std::path::Path;
+
+    use super::origin::{digest, flaw};
+    use crate::report::read;
 
     #[test]
     fn published_reports_are_those_that_are_kept() {
@@ -58,7 +58,7 @@ mod tests {
             let path =
                 format!("{}/reports/icpe2011-{name}/2011-03-14/report.json", env!("CARGO_MANIFEST_DIR"));
             let report = read(Path::new(&path)).unwrap();
-            assert!(super::published::flaw(&report).is_none(), "{name}: {}", digest(&report));
+            assert!(flaw(&report).is_none(), "{name}: {}", digest(&report));
         }
     }
 }

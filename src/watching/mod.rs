@@ -1,7 +1,7 @@
 //! What happened to the clocks of a machine while they were looked at: pure judgements of looks that others take.
 //!
 //! A look reads MONOTONIC, BOOTTIME, RAW, REALTIME and the counter of the CPU one right after the other. What one of them did and the others
-//! did not tells whose doing it was: a suspend moves BOOTTIME and not MONOTONIC, whoever sets the time of day moves REALTIME and not BOOTTIME, a
+//! did not tells the culprit: a suspend moves BOOTTIME and not MONOTONIC, a program that sets the time of day moves REALTIME and not BOOTTIME, a
 //! slew moves MONOTONIC against RAW, a migration the counter against RAW. A pause moves none of them, and is told by looks that come late.
 
 mod judge;

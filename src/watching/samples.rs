@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::allan;
+use crate::analysis::rate;
 
 /// Samples that are kept; more are thinned out.
 /// *Judgement*: windows from a second up in an hour, from half a minute up in a day.
@@ -55,7 +55,7 @@ impl Samples {
 
     /// The deviation at windows of 1, 2, 4, … usual distances.
     pub fn stability(&self) -> Vec<Stability> {
-        let found = allan::deviations(&self.kept).into_iter();
+        let found = rate::allan_deviations(&self.kept).into_iter();
         found.map(|(window_s, deviation)| Stability { window_s, deviation }).collect()
     }
 }

@@ -29,7 +29,7 @@ pub enum Plan {
     Leap,
     /// adjtimex trims the rate, in ppm.
     Slew(f64),
-    /// adjtime slews for so many seconds at 500 ppm.
+    /// adjtime slews for a number of seconds at 500 ppm.
     Adjtime(f64),
     /// The clock source changes; whether the former one is still offered.
     Source(bool),

@@ -25,7 +25,7 @@ fn truth(plan: Plan) -> (EventKind, Culprit, Option<f64>) {
     }
 }
 
-/// Watches for so many seconds; each plan happens at its second. Pauses from 20 ms on are told.
+/// Watches for a number of seconds; each plan happens at its second. Pauses from 20 ms on are told.
 fn watched(seed: u64, seconds: u64, plans: &[(u64, Plan)]) -> Vec<Event> {
     let mut machine = Simulated::new(seed);
     let mut judge = Judge::new(20_000_000);

@@ -62,7 +62,7 @@ fn one_that_dies_between_two_questions() {
     let agent = Script::new("ask; echo \"$HELLO\"; exit 4");
     let connection = Rc::new(RefCell::new(agent.start(PATIENCE).expect("it introduces itself")));
     agent.left_nobody();
-    let fault = subject(&connection, "a").readings(3).expect_err("nobody is there");
+    let fault = subject(&connection, "a").readings(3).expect_err("no host is there");
     assert_lost(&fault, &["exited with status 4 instead of answering `readings`"]);
 }
 
@@ -230,7 +230,7 @@ fn one_that_writes_lines_without_end() {
 #[test]
 fn one_that_floods_standard_error() {
     let agent = Script::new("head -c 9000000 /dev/zero | tr '\\0' x >&2; ask; echo \"$HELLO\"; ask");
-    assert_eq!(agent.start(PATIENCE).expect("that disturbs nobody").hello().runtime.name, "sh");
+    assert_eq!(agent.start(PATIENCE).expect("that disturbs no other").hello().runtime.name, "sh");
 }
 
 #[test]

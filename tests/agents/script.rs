@@ -57,7 +57,7 @@ impl Script {
         fault
     }
 
-    /// Nobody of its process group runs any more. Who was ended but not yet waited for by init does not count.
+    /// No process of its group runs any more. A process that has ended but is not yet waited for by init does not count.
     pub fn left_nobody(&self) {
         let pid = fs::read_to_string(self.folder.path().join("pid")).expect("it told its process id");
         assert!(

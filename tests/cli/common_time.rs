@@ -1,4 +1,4 @@
-//! Who knows of a common time, played by scripts on the path: their answers are in the report, and whatever else they do harms nobody.
+//! Services of a common time, played by scripts on the path: the report has their answers, and nothing else that they do causes harm.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

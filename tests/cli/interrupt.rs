@@ -84,7 +84,7 @@ fn a_command_without_children_ends_at_once() {
     let mut selftest = Command::new(super::program());
     let selftest = selftest.args(["selftest", "--count", "1000000"]).stdout(Stdio::null());
     let mut selftest = selftest.spawn().expect("it starts");
-    // Where whoever started the test ignores the signal it does nothing until somebody listens to it.
+    // Where the parent of the test ignores the signal, it does nothing until a handler is installed.
     waited_for(|| catches_interrupts(selftest.id()).then_some(())).expect("it listens");
     kill_process(Pid::from_child(&selftest), Signal::INT).expect("it is there");
     let ended = waited_for(|| selftest.try_wait().expect("it can be asked"));

@@ -17,7 +17,7 @@ const NO_TURBO: &str = "sys/devices/system/cpu/intel_pstate/no_turbo";
 const RATE: &str = "proc/sys/kernel/perf_event_max_sample_rate";
 const INTERRUPT: &str = "proc/irq/9/smp_affinity_list";
 const RECORD: &str = "run/timermeter/tuned.json";
-/// Nobody may write it, root neither.
+/// No user may write it, not even root.
 const FIXED: &str = "/proc/sys/kernel/ostype";
 
 fn put(folder: &Folder, path: &str, text: &str) {
@@ -84,7 +84,7 @@ fn what_is_changed_is_set_back_exactly() {
     let cpu = done["cpu"].as_u64().unwrap();
     let others = |part: &str| part.split('-').all(|end| end.parse::<u64>().unwrap() != cpu);
     assert!(quiet[4] != before[4] && quiet[4].split(',').all(others), "CPU {cpu} of {}", quiet[4]);
-    // Once more, after somebody changed a part of it: what stood there first is what counts, and which CPU was chosen.
+    // Once more, after a part of it was changed: what stood there first is what counts, and which CPU was chosen.
     put(&folder, GOVERNOR, "schedutil\n");
     let again = tune(&folder, &["--apply"]).success().stdout(contains("schedutil → performance"));
     again.stdout(contains(format!("--cpu {cpu}.")));
@@ -120,7 +120,7 @@ fn what_cannot_be_changed_is_told_and_the_rest_can_be_undone() {
     put(&folder, NO_TURBO, "1\n");
     tune(&folder, &["--undo"]).success().stdout(contains("1 → 0"));
     assert_eq!(now(&folder), before);
-    // What had just been written down when somebody ended the program.
+    // What had just been written down when the program was ended.
     put(&folder, RECORD, &kept);
     tune(&folder, &["--undo"]).success();
     assert_eq!(now(&folder), before);

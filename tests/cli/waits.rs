@@ -203,7 +203,7 @@ fn a_policy_that_is_not_permitted_has_a_row_with_the_remedy() {
     says("reason", "SCHED_FIFO");
     says("reason", "not permitted");
     says("remedy", "CAP_SYS_NICE");
-    // Whoever asked for all of them did not ask for this one.
+    // A user who asked for all of them did not ask for this one.
     let table = ["wait", "nano*", "--policy", "fifo:80"];
     let run = assert_cmd::Command::new(without[0])
         .args(&without[1..])

@@ -7,7 +7,7 @@ use timermeter::method::Facts;
 use timermeter::method::{ClockFigures, Method, Plan};
 use timermeter::native;
 
-/// With so many intervals between two edges these fall into the loop independently of each other: the random waits, which
+/// With this many intervals between two edges these fall into the loop independently of each other: the random waits, which
 /// vary by 0.29 of an interval, have added up to a whole one.
 pub const MANY: f64 = 15.0;
 

@@ -69,7 +69,7 @@ fn a_folder_becomes_a_dataset_and_once_more_changes_nothing() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing unfinished stays");
 }
 
-/// Whoever may write into a dataset does not choose where else somebody writes.
+/// A user who may write into a dataset does not choose where else another user writes.
 #[test]
 #[cfg(unix)]
 fn a_link_out_of_the_dataset_is_not_followed() {

@@ -56,7 +56,7 @@ fn questions_find_what_is_wrong_and_nothing_else() {
     assert!(!fell.is_empty());
     assert_eq!(set(sources.texts("node")), fell);
     assert_eq!(set(past_vdso.texts("node")), fell);
-    // What is not quiet may cost anything.
+    // A node that is not quiet may cost anything.
     let never_quiet = truth.nodes(|node| node["restless"] == true);
     judged_as_it_is(&outliers, &truth, &never_quiet);
     assert_eq!(set(restless.texts("node")), never_quiet);

@@ -51,7 +51,7 @@ fn a_sound_clock_passes() {
     assert_eq!(outcome(&row, "stable"), "pass", "{row}");
     assert_ne!(outcome(&row, "thread_safe"), "fail", "{row}");
     assert!(row["quality"].as_f64().is_some_and(|quality| quality > 0.0), "{row}");
-    // Its cost is 60 to 61 virtual nanoseconds. Whether it follows the frequency of the real core, nobody can tell while that frequency
+    // Its cost is 60 to 61 virtual nanoseconds. Whether it follows the frequency of the real core is unknown while that frequency
     // moves little: then the interval holds both answers.
     let cost = |figure: &str| row["cost"][figure].as_f64().unwrap_or_else(|| panic!("no {figure}: {row}"));
     let (low, high) = (cost("low_ns"), cost("high_ns"));

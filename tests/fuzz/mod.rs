@@ -41,7 +41,7 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).expect("it can be read")).collect()
 }
 
-/// Runs a reader over so many changed files. `read` returns whether the file was read.
+/// Runs a reader over a number of changed files. `read` returns whether the file was read.
 fn fuzz(name: &str, times: u32, read: impl Fn(&[u8]) -> bool) {
     let files = corpus(name);
     for file in &files {

@@ -11,7 +11,7 @@ pub enum Change {
     Insert(f64, Vec<u8>),
     /// Some are lost.
     Remove(f64, usize),
-    /// Some come again, so many times.
+    /// Some come again, a number of times.
     Repeat(f64, usize, usize),
     /// Some stand elsewhere too.
     Copy(f64, f64, usize),

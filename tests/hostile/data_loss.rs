@@ -1,4 +1,4 @@
-//! What somebody put somewhere stays there, and what is not finished does not.
+//! Files of others stay where they were, and unfinished files do not stay.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -114,7 +114,7 @@ fn a_signal_leaves_nothing_unfinished() {
     let folder = Folder::new();
     let many = folder.file("many");
     fs::create_dir(&many).unwrap();
-    // So many that it is still at work when the signal comes.
+    // Enough that it is still at work when the signal comes.
     for number in 0..4_000 {
         fs::copy(REPORT, many.join(format!("{number}.json"))).unwrap();
     }
@@ -138,7 +138,7 @@ fn what_a_killed_process_left_is_removed_by_the_next() {
     assert!(is_begun(&folder));
     run.signal(Signal::KILL);
     run.end();
-    assert!(is_begun(&folder), "nobody could remove it");
+    assert!(is_begun(&folder), "it could not be removed");
     let next =
         Command::new(program()).args(["report", REPORT, "-o", &folder.arg("page.html")]).output().unwrap();
     assert!(next.status.success(), "{next:?}");

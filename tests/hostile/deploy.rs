@@ -13,7 +13,7 @@ use super::run::Run;
 use super::skipping::skipped;
 
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
-/// What nobody may carry out: each would make a file whose name begins so.
+/// Commands that must not be executed: each would make a file whose name begins so.
 const MADE: &str = "PWNED";
 const NAMES: [&str; 6] = [
     "a b",

@@ -25,7 +25,7 @@ fn agent(folder: &Folder, body: &str) -> String {
     folder.arg("agent")
 }
 
-/// Whether whoever started the test wants it to go on after a hangup, as `nohup` does: so does then what it starts.
+/// Whether the parent of the test wants it to go on after a hangup, as `nohup` does: what it starts then does so too.
 fn hangups_are_ignored() -> bool {
     let status = fs::read_to_string("/proc/self/status").expect("there is a /proc");
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask of signals");
@@ -46,7 +46,7 @@ fn a_measured_command_ends_with_the_one_that_measures() {
     }
 }
 
-/// Nobody can handle this signal: what is left is ended from outside, with all of its group.
+/// This signal cannot be handled: what is left is ended from outside, with all of its group.
 #[test]
 fn even_when_that_is_killed() {
     let run = Run::start(&[
@@ -103,7 +103,7 @@ fn fleeing(folder: &Folder, first: u32, second: u32) -> String {
 /// A session of its own takes a process out of its group, and a second fork out of its family.
 #[test]
 fn nobody_gets_away_by_a_session_of_its_own() {
-    if emulated("nobody can adopt descendants (PR_SET_CHILD_SUBREAPER is refused)") {
+    if emulated("descendants cannot be adopted (PR_SET_CHILD_SUBREAPER is refused)") {
         return;
     }
     let folder = Folder::new();
@@ -121,7 +121,7 @@ fn nobody_gets_away_by_a_session_of_its_own() {
     assert_eq!(run.end().0.code(), Some(0), "the end that comes by itself");
 }
 
-/// Nobody is left then to whom they fall, and no group tells whose they are.
+/// No process is left then to adopt them, and no group tells whose they are.
 #[test]
 fn nobody_gets_away_when_the_runner_is_killed() {
     let folder = Folder::new();
@@ -148,7 +148,7 @@ fn nobody_gets_away_when_the_runner_is_killed() {
     assert_eq!(run.end().0.signal(), Some(Signal::KILL.as_raw()));
 }
 
-/// Nobody reads what it shows, so that it stands in the middle of it, for ever.
+/// Its output is not read, so that it blocks in the middle of it, for ever.
 #[test]
 fn a_signal_while_something_is_shown_is_heard() {
     let folder = Folder::new();

@@ -46,7 +46,7 @@ fn a_small_stack_is_none_for_what_it_does() {
     }
 }
 
-/// Root may start as many threads as it likes, so somebody else has to.
+/// Root may start as many threads as it likes, so another user has to.
 #[test]
 fn without_a_thread_one_does_it_all() {
     if emulated("the emulator needs a thread itself") {
@@ -66,7 +66,7 @@ fn without_a_thread_one_does_it_all() {
     };
     let told = String::from_utf8_lossy(&ended.stderr);
     if told.contains("setpriv:") {
-        return skipped("nobody else may be had", "run it as root");
+        return skipped("no other user may be had", "run it as root");
     }
     assert_eq!(ended.status.code(), Some(0), "{told}");
     assert!(String::from_utf8_lossy(&ended.stdout).contains("monotonic"), "{ended:?}");
@@ -88,7 +88,7 @@ fn without_a_second_process_it_says_so() {
     };
     let told = String::from_utf8_lossy(&ended.stderr);
     if told.contains("setpriv:") {
-        return skipped("nobody else may be had", "run it as root");
+        return skipped("no other user may be had", "run it as root");
     }
     assert_eq!(ended.status.code(), Some(1), "{told}");
     assert!(told.contains("ulimit -u"), "{told}");

@@ -12,7 +12,7 @@ const MOST: u64 = 400_000;
 const VALUES: usize = 1 << 20;
 const TIMERS: usize = 8_192;
 
-/// A report with these timers, and with so many words for names of clock sources.
+/// A report with these timers, and with a number of words for names of clock sources.
 fn report(timers: usize, words: usize) -> String {
     let row =
         |number| format!(r#"{{"id":"{number:x}","label":"","runtime":"","status":"failed","warnings":[]}}"#);

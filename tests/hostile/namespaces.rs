@@ -1,4 +1,4 @@
-//! A PID namespace that sees the `/proc` of another one: its numbers mean somebody else here.
+//! A PID namespace that sees the `/proc` of another one: its numbers mean other processes here.
 
 use std::process::{Command, Stdio};
 

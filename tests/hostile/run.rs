@@ -98,7 +98,7 @@ impl Run {
         output.read_exact(&mut [0]).expect("it shows something");
     }
 
-    /// Its end, after which nobody is left: both long before it, or what it started, would end by itself.
+    /// Its end, after which no process is left: both long before it, or what it started, would end by itself.
     #[track_caller]
     pub fn end(mut self) -> (ExitStatus, Output) {
         let ended = waited_for(|| self.child.try_wait().expect("it can be asked"));

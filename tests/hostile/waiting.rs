@@ -47,7 +47,7 @@ fn read_by_all(name: &str, report: &Value) -> Vec<(Option<i32>, String)> {
     fs::write(folder.file("r.json"), report.to_string()).expect("there is room");
     let [path, page, figures] = ["r.json", "page.html", "figures"].map(|name| folder.arg(name));
     let ended = readers([&path, &page, &figures]).into_iter().map(|args| {
-        // Into a file, as nobody reads a pipe while its memory is watched.
+        // Into a file, as a pipe is not read while its memory is watched.
         let mut command = Command::new("sh");
         command
             .args(["-c", r#"exec "$0" "$@" > "$SHOWN""#, program()])
@@ -112,7 +112,7 @@ fn figures_that_cannot_be_are_refused_with_their_place() {
             report["waits"][1]["conditions"] = report["waits"][0]["conditions"].clone();
         }
         fs::write(folder.file("r.json"), report.to_string()).expect("there is room");
-        // Whoever reads it whole, and whoever passes over its bulk.
+        // A reader of all of it, and one that passes over its bulk.
         for args in [&["inspect", "*", "--from", &path][..], &["table", &path], &["compare", &path, &path]] {
             let (status, output) = Run::start(args).end();
             let told = String::from_utf8_lossy(&output.stderr);

@@ -11,15 +11,16 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
-use timermeter::analysis::interval::over_processes;
 use timermeter::analysis::moments::Moments;
 use timermeter::analysis::order::Backward;
 use timermeter::analysis::rate::{ns_per_tick, ticks_per_work};
 use timermeter::analysis::resolution::agreement::{Process, agreed};
 use timermeter::analysis::resolution::{Context, Resolution, resolve};
-use timermeter::analysis::shape::{Fits, Kind, Shape};
+use timermeter::analysis::shape::{Fits, LawKind, Shape};
 use timermeter::analysis::singles::successive;
-use timermeter::analysis::statistics::{mean, median, midmean, midmean_but, quantile, sorted};
+use timermeter::analysis::statistics::{
+    mean, median, midmean, midmean_but, over_processes, quantile, sorted,
+};
 use timermeter::trace::{Intervals, Run, Trace};
 
 fn near(found: f64, expected: f64, share: f64) -> bool {

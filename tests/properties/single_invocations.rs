@@ -1,9 +1,9 @@
 use super::*;
 
 /// What is known besides the samples: their moments, and the kind of their shape.
-type Hint = (Moments, Kind);
+type Hint = (Moments, LawKind);
 
-const NO_HINT: Hint = (Moments::UNKNOWN, Kind::One);
+const NO_HINT: Hint = (Moments::UNKNOWN, LawKind::One);
 
 fn hint() -> impl Strategy<Value = Hint> {
     let variance = prop_oneof![Just(0.0), 0.0..4.0_f64, 0.0..1e4_f64];
@@ -11,7 +11,7 @@ fn hint() -> impl Strategy<Value = Hint> {
     let skewness = prop::option::of((-10.0..10.0_f64, 0.1..2.0_f64));
     let moments = (variance, error, skewness)
         .prop_map(|(value, error, skewness)| Moments { variance: (value, error), skewness });
-    let kinds = prop::sample::select(vec![Kind::One, Kind::Two, Kind::Blurred, Kind::Free]);
+    let kinds = prop::sample::select(vec![LawKind::One, LawKind::Two, LawKind::Blurred, LawKind::Free]);
     (moments, kinds)
 }
 

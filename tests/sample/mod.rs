@@ -347,7 +347,7 @@ fn platform() -> Platform {
     }
 }
 
-/// A daemon whose server has a hostile name, a card that nobody vouches for, and the kernel.
+/// A daemon whose server has a hostile name, a card without a service that vouches for it, and the kernel.
 fn common_time() -> Vec<CommonTime> {
     let of = |source: &str| CommonTime {
         source: source.to_owned(),

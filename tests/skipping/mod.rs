@@ -26,7 +26,7 @@ pub fn skipped(lacking: impl AsRef<str>, remedy: &str) {
     let test = thread.name().filter(|name| *name != "main").unwrap_or(&place);
     let lacking = lacking.as_ref().trim().lines().collect::<Vec<_>>().join(" ");
     let line = format!("skipped: {test}: {lacking}; {remedy}\n");
-    // In one piece, as others write too. Where nobody hears it, the test still passes.
+    // In one piece, as others write too. Where standard error is closed, the test still passes.
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
 

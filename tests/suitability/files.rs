@@ -75,7 +75,7 @@ fn a_laptop_as_its_owner_left_it() {
         .iter()
         .filter(|finding| finding.severity == Severity::Problem)
         .map(|finding| finding.code.as_str())
-        // Whoever steers the clock of the machine that runs this is its own affair.
+        // What steers the clock of the machine that runs this does not matter.
         .filter(|code| *code != "ntp")
         .collect();
     problems.sort_unstable();
@@ -94,7 +94,7 @@ fn assert_nothing_is_made_up(found: &Platform) {
     assert_eq!((found.limits.cpu, found.limits.memory), (None, None));
     assert_eq!((found.tsc.known_frequency, found.tsc.reliable), (None, None));
     assert_eq!(found.kernel.tickless, None::<Tickless>);
-    // What nobody shows is never judged to be as it should be.
+    // What is not shown is never judged to be as it should be.
     for finding in judge(found) {
         let by_files =
             ["governor", "turbo", "isolated", "load", "cpu-quota", "steal", "tick", "perf-event-paranoid"];

@@ -22,13 +22,13 @@ macro_rules! absent {
     )*};
 }
 
-#[allow(unused, reason = "who has a counter has references of its own")]
+#[allow(unused, reason = "instruction sets with a counter have references of their own")]
 mod references {
     use super::*;
 
     absent! { Bare, RDTSC; Fenced, RDTSC_LFENCE; }
 }
-#[allow(unused, reason = "who has a counter has references of its own")]
+#[allow(unused, reason = "instruction sets with a counter have references of their own")]
 pub use references::{Bare, Fenced};
 
 /// Whether there is an instruction that reads the counters of perf events.

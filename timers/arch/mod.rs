@@ -2,7 +2,7 @@
 //! asks which one it is compiled for.
 //!
 //! Each has a fence, values hidden from the compiler, chains of additions, the counters that instructions read, the
-//! instruction that traps, and what the processor says of itself. Who has no counters takes `absent.rs`.
+//! instruction that traps, and what the processor says of itself. An instruction set without counters takes `absent.rs`.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;

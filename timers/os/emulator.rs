@@ -72,7 +72,7 @@ pub fn runner() -> Vec<OsString> {
 
 #[cfg(test)]
 mod tests {
-    /// Who runs tests by an emulator says so.
+    /// Runs of tests by an emulator say so.
     #[test]
     fn it_is_seen_from_within() {
         assert_eq!(super::emulator(), std::env::var("TIMERMETER_TESTS_EMULATOR").ok());

@@ -29,8 +29,6 @@ mod emulator;
 mod freebsd;
 #[cfg(target_os = "linux")]
 mod linux;
-#[allow(dead_code, reason = "some processors have them on Linux")]
-pub(crate) mod no_perf_event;
 #[cfg(not(target_os = "linux"))]
 mod other;
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
@@ -90,7 +88,7 @@ pub enum AffinityError {
     },
 }
 
-/// By which rule the system chooses who runs (sched(7)).
+/// The scheduling policy of the thread (sched(7)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// In turn, as fair shares want it: what threads have by default.
@@ -189,7 +187,7 @@ pub struct KernelName {
 
 /// What a system tells of the machine by calls; `None` where it tells it by files, or not at all.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct MachineFacts {
     /// What the system calls itself, as in `Windows 11 Pro`.
     pub os_name: Option<String>,
     /// What only plays this system, or this processor, as in `Wine 8.0`.
@@ -276,6 +274,57 @@ impl Pid {
 impl fmt::Display for Pid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+pub(crate) mod no_perf_event {
+    //! Systems without perf events, and processors for which it is not written down how the kernel takes them.
+
+    #![allow(dead_code, reason = "some processors have them on Linux")]
+    #![allow(missing_docs, clippy::missing_errors_doc, reason = "as where there are some")]
+
+    use crate::Unavailable;
+
+    pub enum Event {}
+    pub enum Page {}
+
+    impl Event {
+        pub fn task_clock() -> Result<Self, Unavailable> {
+            unavailable()
+        }
+
+        pub fn cycles() -> Result<Self, Unavailable> {
+            unavailable()
+        }
+
+        pub fn read(&self) -> u64 {
+            match *self {}
+        }
+    }
+
+    impl Page {
+        pub fn open() -> Result<Self, Unavailable> {
+            unavailable()
+        }
+
+        pub fn read(&self) -> u64 {
+            match *self {}
+        }
+    }
+
+    /// By what the kernel converts the counter is shown by perf events alone.
+    pub fn counter_scale() -> Option<f64> {
+        None
+    }
+
+    pub fn clock_calls(_: std::time::Duration) -> Result<f64, Unavailable> {
+        unavailable()
+    }
+
+    fn unavailable<T>() -> Result<T, Unavailable> {
+        Err(Unavailable::elsewhere(
+            "perf_event_open: not on this system or processor, or not known to this build",
+        ))
     }
 }
 

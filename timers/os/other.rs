@@ -5,7 +5,6 @@
 #![allow(dead_code, reason = "other systems take from here what they lack")]
 
 pub mod clocks;
-pub mod process;
 
 use std::io;
 
@@ -130,14 +129,14 @@ pub mod ptp {
 pub mod machine {
     use std::path::PathBuf;
 
-    use crate::os::{KernelName, Told};
+    use crate::os::{KernelName, MachineFacts};
 
     pub fn files() -> Option<PathBuf> {
         None
     }
 
-    pub fn told(_cpu: Option<u32>) -> Told {
-        Told::default()
+    pub fn told(_cpu: Option<u32>) -> MachineFacts {
+        MachineFacts::default()
     }
 
     pub fn regain_counter() {}
@@ -292,5 +291,71 @@ pub mod files {
 
     pub fn exchange(_one: &Path, _other: &Path) -> io::Result<bool> {
         Ok(false)
+    }
+}
+
+pub mod process {
+    //! Nothing is started, as what it starts could not be ended.
+
+    use std::io;
+    use std::process::{Child, Command, ExitStatus};
+
+    use super::unsupported;
+    use crate::os::{CpuTime, Pid};
+
+    pub fn lead_group(_command: &mut Command) -> io::Result<()> {
+        unsupported()
+    }
+
+    pub const NEEDS_GUARD: bool = false;
+
+    pub fn spawn(_command: &mut Command) -> io::Result<Child> {
+        unsupported()
+    }
+
+    pub fn ends_with_its_starter(_command: &mut Command) {}
+
+    pub fn ends_with(_parent: u32) -> bool {
+        true
+    }
+
+    pub fn adopt_descendants() {}
+
+    pub fn kill_group(_group: Pid) {}
+
+    pub fn end_child(_process: Pid) {}
+
+    pub fn has_exited(_child: Pid) -> bool {
+        false
+    }
+
+    pub fn until_it_exits(_child: Pid) {}
+
+    pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
+        child.wait().map(|status| (status, None))
+    }
+
+    pub fn signal(_status: ExitStatus) -> Option<i32> {
+        None
+    }
+
+    pub fn signal_name(_signal: i32) -> Option<&'static str> {
+        None
+    }
+
+    pub fn all() -> Vec<(Pid, Pid)> {
+        Vec::new()
+    }
+
+    pub fn listed(_process: Pid) -> Option<Vec<Pid>> {
+        None
+    }
+
+    pub fn hidden() -> Option<&'static str> {
+        None
+    }
+
+    pub fn end_all_with(_variable: &str) -> usize {
+        0
     }
 }

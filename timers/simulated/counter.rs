@@ -128,7 +128,7 @@ pub struct CounterMachine {
 
 /// For how long the machine has run before.
 const BEFORE_NS: f64 = 1e9;
-/// One read in so many is interrupted.
+/// One read in this many is interrupted.
 const INTERRUPTED: f64 = 1e-5;
 
 impl CounterMachine {

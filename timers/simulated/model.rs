@@ -1,4 +1,13 @@
 //! What a simulated timer is, and what surrounds it: everything that its truth follows from.
+//!
+//! A simulated clock that is to be had in two ways, one of which may be off.
+//!
+//! Simulated work around a read: a core of known shape, and reads that are chains of multiplications.
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use crate::Context;
 
 /// How the cost of single invocations varies around its base.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -153,4 +162,50 @@ pub struct Surroundings {
     /// Nanoseconds of one turn of a loop around its call. An empty loop is slower in some processes, as where its code came to
     /// lie; loops that wait for a read are not.
     pub turn: f64,
+}
+
+/// Readings of one way, the other, and the first again, of a clock of such steps whose reads take so long. The other way is ahead by
+/// `skew_ns`, or behind.
+#[must_use]
+pub fn beside(step_ns: i64, read_ns: f64, skew_ns: i64, count: u32, seed: u64) -> Vec<[i64; 3]> {
+    let mut random = StdRng::seed_from_u64(seed);
+    let mut now = random.random_range(1e12..1e15);
+    let mut read = |skew: i64, random: &mut StdRng| {
+        let latch = random.random_range(0.2..0.8);
+        now += latch * read_ns;
+        let shown = (now as i64).div_euclid(step_ns) * step_ns + skew;
+        now += (1.0 - latch) * read_ns + random.random_range(0.0..0.2 * read_ns);
+        shown
+    };
+    (0..count).map(|_| [read(0, &mut random), read(skew_ns, &mut random), read(0, &mut random)]).collect()
+}
+
+/// What a multiplication takes that another one waits for, in nanoseconds.
+const LINK: f64 = 1.0;
+/// How many the core begins in that time.
+const WIDTH: f64 = 3.0;
+/// Multiplications in a chain of work.
+const CHAIN: f64 = 16.0;
+/// What a miss takes.
+const MISS: f64 = 130.0;
+/// What a row of calls, loads and branches takes where nothing holds it up; and how much of it is under way at any moment.
+const AHEAD: [f64; 2] = [25.0, 8.0];
+
+/// How long a piece of work takes on a simulated core without a read, and with one that is a chain of a number of nanoseconds, all in
+/// nanoseconds. In code that the core runs far ahead in the read waits for all before it, and all behind it waits for the read. `None`
+/// for what is not simulated.
+#[must_use]
+pub fn piece(context: Context, read_ns: f64) -> Option<[f64; 2]> {
+    // What is not waited for takes no more than its share of the units.
+    let share = read_ns / WIDTH;
+    Some(match context {
+        Context::Latency => [CHAIN * LINK, (CHAIN * LINK).max(CHAIN * LINK / WIDTH + share)],
+        Context::Throughput => {
+            let busy = 4.0 * CHAIN * LINK / WIDTH;
+            [busy, busy + share]
+        }
+        Context::Memory => [MISS, MISS.max(share)],
+        Context::Ahead => [AHEAD[0], AHEAD[0] + AHEAD[1] + read_ns],
+        Context::Cold | Context::Contended => return None,
+    })
 }

@@ -42,9 +42,9 @@ pub struct WaitModel {
     pub name: String,
     /// Requests are rounded up to multiples of this many nanoseconds.
     pub rounding: Option<f64>,
-    /// Wake-ups lie on a grid of absolute time, so many nanoseconds wide, whose phase is random in each process.
+    /// Wake-ups lie on a grid of absolute time, of a width in nanoseconds, whose phase is random in each process.
     pub grid: Option<f64>,
-    /// Requests longer than so many nanoseconds have steps that are so many times as long.
+    /// Requests above a length in nanoseconds have steps that are longer by a factor.
     pub grows: Option<(f64, f64)>,
     /// How late it always is, in nanoseconds.
     pub base: f64,

@@ -58,13 +58,13 @@ impl<S: FnMut(&mut D), F: FnMut(&mut D) -> T, D, T> Operation for WithSetUp<S, F
 /// Calls of an operation, as a clock sees them. A batch of calls is one call of this, so that what is compiled for a clock need not
 /// be compiled for each operation too (`dyn Calls`); it is in the floor as well.
 pub trait Calls {
-    /// So many calls.
+    /// A number of calls.
     fn in_a_row(&mut self, calls: u64);
 
-    /// So many calls, with fences that keep each apart from what stands around it.
+    /// A number of calls, with fences that keep each apart from what stands around it.
     fn apart(&mut self, calls: u64);
 
-    /// The fences of so many calls that are kept apart, without the calls.
+    /// The fences of as many calls that are kept apart, without the calls.
     fn fences(&self, calls: u64);
 
     /// Whether each call needs a set-up, so that no two calls fit between two reads.
@@ -120,7 +120,7 @@ pub trait Timed {
     /// Nanoseconds between two reads around that many calls. With none it is the floor: the same path without a call.
     fn window(&mut self, calls: u64) -> f64;
 
-    /// Nanoseconds that so many calls take when fences keep each apart from what stands around it, as two reads keep a
+    /// Nanoseconds that a number of calls takes when fences keep each apart from what stands around it, as two reads keep a
     /// single one; the fences themselves are taken off.
     fn apart(&mut self, calls: u64) -> f64;
 

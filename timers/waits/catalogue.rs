@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::observe::methods;
-use super::{WaitEntry, linux, nothing, spinning, standard, tokio_time, windows};
+use super::{WaitEntry, linux, spinning, standard, tokio_time, windows};
 use crate::{Unavailable, os};
 
 /// Those of one system alone, which others know and lack.
@@ -44,7 +44,7 @@ pub fn catalogue() -> &'static [WaitEntry] {
 /// The one that does not wait, for what the loop around a wait takes. It is not in the [`catalogue`]: it is never picked.
 #[must_use]
 pub fn floor() -> WaitEntry {
-    const FLOOR: &[WaitEntry] = methods![nothing::Nothing: waits;];
+    const FLOOR: &[WaitEntry] = methods![standard::Nothing: waits;];
     FLOOR[0]
 }
 

@@ -18,13 +18,13 @@ pub(crate) trait Method: Sized + 'static {
 
 /// It returns once a requested time has passed.
 pub(crate) trait Countdown {
-    /// Waits for so many nanoseconds, rounded up to its unit. A signal that interrupts the wait does not shorten it.
+    /// Waits for a number of nanoseconds, rounded up to its unit. A signal that interrupts the wait does not shorten it.
     fn wait(&mut self, nanoseconds: u64);
 }
 
 /// It can be armed without waiting.
 pub(crate) trait Armed {
-    /// Arms it to expire in so many nanoseconds, and cancels that.
+    /// Arms it to expire in a number of nanoseconds, and cancels that.
     fn arm_and_cancel(&mut self, nanoseconds: u64);
 }
 

@@ -4,19 +4,19 @@
 //! The prober sees each as a [`WaitSubject`]: something that can be asked to wait, to arm and cancel, and to tick.
 
 pub(crate) mod catalogue;
-pub(crate) mod linux;
 pub(crate) mod method;
-mod nothing;
 pub(crate) mod observe;
 mod spinning;
 mod standard;
+mod systems;
 mod tokio_time;
-pub(crate) mod windows;
 
 use crate::os::Common;
 use crate::subject::{Answer, Fault};
 use crate::{Timer, Unavailable};
 pub use catalogue::{catalogue, find, floor};
+
+pub(crate) use systems::{linux, windows};
 
 /// The id of the timer that waits for nothing: what is around a wait.
 pub const FLOOR_ID: &str = "nothing";
@@ -89,9 +89,9 @@ pub struct WaitRequest<'a> {
     pub lengths_ns: &'a [u64],
     /// How often: once each length in the order given, or several times, in another random order each time.
     pub repeat: u32,
-    /// Before each wait a random time of up to so many nanoseconds passes, so that waits begin at random phases of whatever ticks.
+    /// Before each wait a random time of at most this many nanoseconds passes, so that waits begin at random phases of whatever ticks.
     pub pause_ns: u64,
-    /// A wait that is later than this by so many nanoseconds is the last one: the mark `timermeter: …` is written into the
+    /// A wait that is later than this, in nanoseconds, is the last one: the mark `timermeter: …` is written into the
     /// kernel's trace, where that may be done, and the answer ends there.
     pub break_ns: Option<u64>,
 }

@@ -122,7 +122,7 @@ impl Visitor for Waits<'_> {
         let mut order: Vec<usize> = (0..request.lengths_ns.len()).collect();
         let mut rows = vec![Vec::new(); order.len()];
         for _ in 0..request.repeat {
-            // Who asks for each once has an order of his own, in which the answer then stands.
+            // A caller that asks for each length once has its own order, and the answer keeps it.
             if request.repeat > 1 {
                 order.shuffle(&mut random);
             }

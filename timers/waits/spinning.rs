@@ -23,14 +23,14 @@ use crate::{Ticks, Timer, Unavailable};
 const MARGIN_NS: u64 = 120_000;
 
 /// Points in time of the clock.
-struct Clock {
+struct SpinClock {
     clock: Common,
     ns_per_tick: f64,
     /// Where the last period ended, and how long one is.
     grid: (Ticks, u64),
 }
 
-impl Clock {
+impl SpinClock {
     fn open() -> Result<Self, Unavailable> {
         let unknown = || Unavailable::because("the unit of the system's clock is not known");
         let (clock, ns_per_tick) = (Common::open()?, Common::ns_per_tick().ok_or_else(unknown)?);
@@ -78,7 +78,7 @@ impl Clock {
 }
 
 /// A loop of reads.
-pub(crate) struct Spin(Clock);
+pub(crate) struct Spin(SpinClock);
 
 impl Method for Spin {
     const INFO: WaitInfo = WaitInfo {
@@ -90,7 +90,7 @@ impl Method for Spin {
     };
 
     fn open() -> Result<Self, Unavailable> {
-        Clock::open().map(Self)
+        SpinClock::open().map(Self)
     }
 }
 
@@ -113,14 +113,14 @@ impl Periodic for Spin {
 }
 
 /// A loop of reads that offers the CPU to others in between (`sched_yield`).
-pub(crate) struct Yield(Clock);
+pub(crate) struct Yield(SpinClock);
 
 impl Method for Yield {
     const INFO: WaitInfo =
         WaitInfo { id: "yield", label: "a loop of std::thread::yield_now()", ..Spin::INFO };
 
     fn open() -> Result<Self, Unavailable> {
-        Clock::open().map(Self)
+        SpinClock::open().map(Self)
     }
 }
 
@@ -131,7 +131,7 @@ impl Countdown for Yield {
 }
 
 /// A sleep and then a loop of reads, for the last 120 µs.
-pub(crate) struct Hybrid(Clock);
+pub(crate) struct Hybrid(SpinClock);
 
 impl Method for Hybrid {
     const INFO: WaitInfo = WaitInfo {
@@ -143,7 +143,7 @@ impl Method for Hybrid {
     };
 
     fn open() -> Result<Self, Unavailable> {
-        Clock::open().map(Self)
+        SpinClock::open().map(Self)
     }
 }
 

@@ -7,6 +7,8 @@
 //!
 //! [std::thread]: https://doc.rust-lang.org/std/thread/fn.sleep.html
 //! [std::sync]: https://doc.rust-lang.org/std/sync/struct.Condvar.html
+//!
+//! `Nothing` does not wait: what its waits take is what the loop around a wait takes.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Condvar, Mutex};
@@ -14,7 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::method::{Countdown, Method};
-use super::{Means, WaitInfo};
+use super::{FLOOR_ID, Means, WaitInfo};
 use crate::Unavailable;
 
 const fn info(id: &'static str, label: &'static str) -> WaitInfo {
@@ -97,4 +99,26 @@ impl Countdown for RecvTimeout {
     fn wait(&mut self, nanoseconds: u64) {
         let _ = self.receiver.recv_timeout(Duration::from_nanos(nanoseconds));
     }
+}
+
+/// The floor of the loop.
+pub(crate) struct Nothing;
+
+impl Method for Nothing {
+    /// It blocks, so that all is done around it that is done around others.
+    const INFO: WaitInfo = WaitInfo {
+        id: FLOOR_ID,
+        label: "does not wait (floor of the loop)",
+        means: Means::Blocks,
+        unit_ns: 1,
+        slack: false,
+    };
+
+    fn open() -> Result<Self, Unavailable> {
+        Ok(Self)
+    }
+}
+
+impl Countdown for Nothing {
+    fn wait(&mut self, _nanoseconds: u64) {}
 }

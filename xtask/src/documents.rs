@@ -17,7 +17,7 @@ pub fn write(folder: &Path) -> Outcome<()> {
     fs::create_dir_all(&shells)?;
     clap_mangen::generate_to(Cli::command(), man)?;
     for shell in Shell::value_variants() {
-        fs::write(shells.join(shell.file_name("timermeter")), completions::of(*shell))?;
+        fs::write(shells.join(shell.file_name("timermeter")), completions::script(*shell))?;
     }
     Ok(())
 }

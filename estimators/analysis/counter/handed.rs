@@ -1,6 +1,6 @@
 //! From CPU to CPU: offsets that stay, and readings that go back now and then.
 
-use super::super::offsets::offsets;
+use super::super::order::offsets;
 use crate::trace::{Handed, Pair};
 
 /// How far the counter of a CPU is ahead of that of the first one.

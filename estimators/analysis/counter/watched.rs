@@ -48,10 +48,10 @@ pub struct Passing {
 /// By how much two oscillators may wander apart while a counter is watched, as a share: what is less is no fault of the counter.
 /// *Judgement*: quartz does so by less than a tenth of that within seconds.
 const WANDER: f64 = 1e-6;
-/// A look that took so many times as long as usual was interrupted and is left out.
+/// A look that took this many times as long as usual was interrupted and is left out.
 /// *Judgement*.
 const INTERRUPTED: f64 = 4.0;
-/// What comes at once comes in no more of the windows than this share; more of them are a rate.
+/// Largest share of the windows that sudden changes may affect; where more are affected, it is a rate.
 /// *Judgement*.
 const AT_ONCE: f64 = 0.1;
 /// A change lasts if it holds for this share of the time at least, before and after it.

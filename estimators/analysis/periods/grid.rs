@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::analysis::statistics::{median, quantile, sorted};
 use crate::trace::PeriodRun;
 
-/// Wake-ups after a stall that are not looked at: a burst of as many as a stall is long, and one more. So many tell whether the one
+/// Wake-ups after a stall that are not looked at: a burst of as many as a stall is long, and one more. They tell whether the one
 /// before them was late or has missed something, so that what the last ones missed is not told.
 /// *Computed*: a stall of 3.5 periods is made up for by three wake-ups.
 pub(super) const SETTLING: usize = 5;
@@ -135,7 +135,7 @@ impl Ticking {
                 if excess < 1.0 {
                     continue;
                 }
-                // So many wake-ups make up for a late one, where it was one and they do.
+                // This many wake-ups make up for a late one, if it was late and they do.
                 let from = next.saturating_add(excess as usize);
                 let last = segment.end == self.at.len();
                 // What a few before a stall show is seen behind it as well.

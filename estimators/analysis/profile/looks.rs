@@ -1,23 +1,21 @@
-//! What processes saw of single invocations, and what follows from it.
+//! What processes saw of single invocations, and what follows from it: cost and spread of each process, and over all of them.
 
-use super::placed::{Found, Placed, placed};
 use crate::analysis::cells::rare_among;
-use crate::analysis::core_frequency::{CoreFrequency, Following, following};
-use crate::analysis::cost::{Cost, Seen, cost, deviation, floor};
-use crate::analysis::interval::Z;
+use crate::analysis::cost::{CoreFrequency, Cost, Following, SeenCalls, cost, deviation, floor, following};
 use crate::analysis::resolution::Context;
-use crate::analysis::shape::{Agreed, Fits, Kind, Shape};
+use crate::analysis::shape::{Agreed, Fits, LawKind, Shape};
 use crate::analysis::singles::View;
-use crate::analysis::statistics::{median, midmean};
+use crate::analysis::statistics::{Regimes, Z, median, midmean, over_processes, regimes};
+use crate::model::Estimate;
 use crate::trace::{Run, Trace};
 
 /// A process, and what its single invocations may be taken for as the reference shows them.
-pub(super) struct Shown<'a> {
+pub(super) struct ShownProcess<'a> {
     pub(super) run: &'a Run,
     fits: Option<Fits>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ShownProcess<'a> {
     pub(super) fn of(trace: &Trace, run: &'a Run) -> Self {
         Self { run, fits: View::by_reference(trace).fits(run, trace) }
     }
@@ -36,14 +34,14 @@ pub(super) struct Looks<'a> {
     pub(super) agreed: Agreed,
     /// As the reference shows them, and what that is taken for.
     pub(super) by_reference: Vec<Fits>,
-    pub(super) reference_kind: Kind,
+    pub(super) reference_kind: LawKind,
     /// The share of single calls whose bracket was interrupted, and not they, with its standard error.
     around: (f64, f64),
 }
 
 impl<'a> Looks<'a> {
-    pub(super) fn of(trace: &'a Trace, shown: &[Shown<'a>], view: View) -> Self {
-        let whole = shown.iter().filter_map(|Shown { run, fits }| {
+    pub(super) fn of(trace: &'a Trace, shown: &[ShownProcess<'a>], view: View) -> Self {
+        let whole = shown.iter().filter_map(|ShownProcess { run, fits }| {
             let by_reference = fits.clone()?;
             let fits = if view.of_intervals { view.fits(run, trace)? } else { by_reference.clone() };
             Some((*run, fits, by_reference))
@@ -59,14 +57,14 @@ impl<'a> Looks<'a> {
         Self { trace, view, runs, fits, agreed, by_reference, reference_kind, around }
     }
 
-    pub(super) fn shapes(&self, kind: Kind) -> Vec<Shape> {
+    pub(super) fn shapes(&self, kind: LawKind) -> Vec<Shape> {
         self.fits.iter().map(|fits| fits.shape(kind)).collect()
     }
 
     /// Cost and spread of each process.
     pub(super) fn figures(
         &self,
-        kind: Kind,
+        kind: LawKind,
         core_frequency: CoreFrequency,
         accuracy_ns: Option<f64>,
     ) -> Vec<(Cost, Option<f64>)> {
@@ -75,7 +73,8 @@ impl<'a> Looks<'a> {
         let each = self.runs.iter().zip(&self.fits).zip(&self.by_reference);
         each.filter_map(|((run, fits), by_reference)| {
             let (shape, by_reference) = (fits.shape(kind), by_reference.shape(self.reference_kind));
-            let seen = Seen { run, reference, view: &self.view, shape: &shape, by_reference: &by_reference };
+            let seen =
+                SeenCalls { run, reference, view: &self.view, shape: &shape, by_reference: &by_reference };
             let ns = self.shown_ns(run, core_frequency);
             Some((
                 cost(&seen, floor, core_frequency)?,
@@ -92,9 +91,9 @@ impl<'a> Looks<'a> {
     }
 
     /// Cost and spread, and what they may be instead.
-    pub(super) fn found(&self, accuracy_ns: Option<f64>) -> Found {
+    pub(super) fn found(&self, accuracy_ns: Option<f64>) -> FoundFigures {
         let step = self.trace.reference.step * self.trace.reference.ns_per_tick;
-        let at = |kind: Kind, core_frequency: CoreFrequency| {
+        let at = |kind: LawKind, core_frequency: CoreFrequency| {
             placed(self.figures(kind, core_frequency, accuracy_ns), step)
         };
         let kind = self.agreed.kind;
@@ -116,7 +115,7 @@ impl<'a> Looks<'a> {
         let pair =
             |placed: &Placed| Some((midmean(&placed.costs)?, midmean(&placed.spreads).unwrap_or(f64::NAN)));
         let Some(here) = pair(&found) else {
-            return Found::from(found, Vec::new(), Vec::new(), following, 0.0);
+            return FoundFigures::from(found, Vec::new(), Vec::new(), following, 0.0);
         };
         let laws = match self.open(accuracy_ns) {
             Some(ends) => ends.map(|(above, share)| (here.0 + above, share)).to_vec(),
@@ -128,7 +127,7 @@ impl<'a> Looks<'a> {
         let (_, error) = self.around;
         instead.extend([-error, error].map(|error| (here.0, here.1 + Z * error)));
         instead.extend(self.rounded(kind, core_frequency, accuracy_ns, here));
-        if let (Kind::Free, Some(accuracy)) = (kind, accuracy_ns) {
+        if let (LawKind::Free, Some(accuracy)) = (kind, accuracy_ns) {
             let open = OPEN_REACH * found.model;
             let ends = [accuracy - open, accuracy + open].map(|reach| reach.max(0.0));
             instead.extend(
@@ -136,7 +135,7 @@ impl<'a> Looks<'a> {
             );
         }
         let samples = self.runs.iter().map(|run| self.view.samples(run).len() as f64).sum();
-        Found::from(found, instead, laws, following, samples)
+        FoundFigures::from(found, instead, laws, following, samples)
     }
 
     /// How far from where the law has it the median may lie, and the share around it, whatever law single calls follow.
@@ -157,7 +156,7 @@ impl<'a> Looks<'a> {
     /// rounded to them, and then a single cost shows as two, a finer step apart.
     pub(super) fn rounded(
         &self,
-        kind: Kind,
+        kind: LawKind,
         core_frequency: CoreFrequency,
         accuracy_ns: Option<f64>,
         here: (f64, f64),
@@ -173,8 +172,8 @@ impl<'a> Looks<'a> {
         vec![(here.0 - shift, spread(1.0 - ROUNDED_REACH)), (here.0 + shift, spread(1.0 + ROUNDED_REACH))]
     }
 
-    /// The share of calls within so many nanoseconds of the median.
-    fn spread_within(&self, kind: Kind, core_frequency: CoreFrequency, reach: f64) -> Option<f64> {
+    /// The share of calls within a number of nanoseconds of the median.
+    fn spread_within(&self, kind: LawKind, core_frequency: CoreFrequency, reach: f64) -> Option<f64> {
         let each = self.runs.iter().zip(self.shapes(kind));
         let shares: Vec<f64> = each
             .map(|(run, shape)| self.share_within(&shape, reach / self.shown_ns(run, core_frequency)))
@@ -214,7 +213,7 @@ impl<'a> Looks<'a> {
     }
 }
 
-/// Where no law tells what lies within a step of who shows the calls, this many times what that leaves of the median is open at the
+/// Where no law tells what lies within a step of the clock that shows the calls, this many times what that leaves of the median is open at the
 /// ends of the reach: some four tenths of a step around a single cost, next to nothing in a smooth distribution.
 /// *Computed*: half a step at either end of a single cost.
 const OPEN_REACH: f64 = 2.0;
@@ -250,4 +249,94 @@ fn farthest(others: Vec<(f64, f64)>, here: (f64, f64)) -> Vec<(f64, f64)> {
     };
     let ([least, most], [narrow, wide]) = (ends(|pair| pair.0), ends(|pair| pair.1));
     vec![(least.min(here.0), narrow.min(here.1)), (most.max(here.0), wide.max(here.1))]
+}
+
+/// What phases that are not random shift singles by, in steps, as a standard deviation: that of a place anywhere within a step.
+/// *Computed*: 1/√12.
+const PHASE: f64 = 0.289;
+
+/// Cost and spread of each process, the cost placed by singles and batches together.
+pub(super) struct Placed {
+    pub(super) each: Vec<Cost>,
+    pub(super) costs: Vec<f64>,
+    pub(super) spreads: Vec<f64>,
+    /// How far from there the singles alone have it, in nanoseconds.
+    pub(super) by_singles: f64,
+    /// Half the width of what the laws leave uncertain, in nanoseconds.
+    pub(super) model: f64,
+}
+
+/// Places the median of single calls. Singles leave it open by a step of the reference, as their phases may lock; within that
+/// batches place it, as far as they know it better, and never beyond. What a call alone takes longer than one in a row, within
+/// the step, is then still uncertain.
+pub(super) fn placed(figures: Vec<(Cost, Option<f64>)>, step: f64) -> Placed {
+    let spreads = figures.iter().filter_map(|(_, spread)| *spread).collect();
+    let mut each: Vec<Cost> = figures.into_iter().map(|(cost, _)| cost).collect();
+    let over =
+        |figure: fn(&Cost) -> f64| midmean(&each.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0);
+    let (phase, chance) = (PHASE * step, over(|cost| cost.error));
+    let by_batches = if phase > 0.0 { phase * phase / (phase * phase + chance * chance) } else { 0.0 };
+    let place = |cost: &Cost| {
+        let placed = cost.alone - by_batches * (cost.alone - cost.by_batches).clamp(-step, step);
+        placed.min(cost.most)
+    };
+    let costs: Vec<f64> = each.iter().map(place).collect();
+    let by_singles = over(|cost| cost.alone) - midmean(&costs).unwrap_or(0.0);
+    let model = Z * over(|cost| cost.model);
+    each.iter_mut().zip(&costs).for_each(|(cost, placed)| cost.p99 = cost.p99.max(*placed));
+    Placed { each, costs, spreads, by_singles, model }
+}
+
+/// Cost and spread over processes.
+pub(super) struct FoundFigures {
+    pub(super) each: Vec<Cost>,
+    pub(super) costs: Vec<f64>,
+    pub(super) spreads: Vec<f64>,
+    pub(super) instead: Vec<(f64, f64)>,
+    pub(super) laws: Vec<(f64, f64)>,
+    pub(super) regimes: Option<Regimes>,
+    pub(super) following: Following,
+    pub(super) samples: f64,
+}
+
+impl FoundFigures {
+    pub(super) fn from(
+        placed: Placed,
+        mut instead: Vec<(f64, f64)>,
+        laws: Vec<(f64, f64)>,
+        following: Following,
+        samples: f64,
+    ) -> Self {
+        let regimes = regimes(&placed.costs);
+        if let (Some(two), Some(spread)) = (regimes, midmean(&placed.spreads)) {
+            instead.extend([(two.low, spread), (two.high, spread)]);
+        }
+        Self {
+            each: placed.each,
+            costs: placed.costs,
+            spreads: placed.spreads,
+            instead,
+            laws,
+            regimes,
+            following,
+            samples,
+        }
+    }
+
+    pub(super) fn column(&self, figure: fn(&Cost) -> f64) -> Vec<f64> {
+        self.each.iter().map(figure).collect()
+    }
+
+    pub(super) fn cost(&self) -> Option<Estimate> {
+        let instead: Vec<f64> = self.instead.iter().map(|(cost, _)| *cost).collect();
+        let laws: Vec<f64> = self.laws.iter().map(|(cost, _)| *cost).collect();
+        Some(over_processes(&self.costs)?.widened(&instead).or_around(&laws))
+    }
+
+    pub(super) fn spread(&self) -> Option<Estimate> {
+        let instead: Vec<f64> = self.instead.iter().map(|(_, spread)| *spread).collect();
+        let laws: Vec<f64> = self.laws.iter().map(|(_, spread)| *spread).collect();
+        let known = over_processes(&self.spreads)?.widened(&instead).or_around(&laws);
+        Some(known.counted(self.samples).within(0.0, 1.0))
+    }
 }

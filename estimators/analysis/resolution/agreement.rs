@@ -91,10 +91,10 @@ pub fn agreed(pooled: Resolution, processes: &[Process], work_unit: f64) -> Reso
 
 /// How a portion differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum AgreementKind {
     /// Its intervals are no multiples of the step.
     Beside,
-    /// All of them are multiples of so many steps.
+    /// All of them are multiples of this number of steps.
     Multiples(u64),
     /// A half of the process: without a lattice there is nothing to hold it against.
     Half(u8),
@@ -103,7 +103,7 @@ enum Kind {
 /// The intervals of a process that do not look like those of the rest.
 struct Portions<'a> {
     process: Process<'a>,
-    odd: BTreeMap<Kind, Vec<i64>>,
+    odd: BTreeMap<AgreementKind, Vec<i64>>,
     /// How many portions look like the rest.
     usual: usize,
     /// How many are mostly beside the lattice.
@@ -130,7 +130,7 @@ impl<'a> Portions<'a> {
     fn halves(process: &Process<'a>) -> Self {
         let random = process.random();
         let (first, second) = random.split_at(random.len() / 2);
-        let halves = [(Kind::Half(1), first), (Kind::Half(2), second)];
+        let halves = [(AgreementKind::Half(1), first), (AgreementKind::Half(2), second)];
         let odd = halves.into_iter().filter(|(_, half)| half.len() >= PORTION);
         let odd = odd.map(|(kind, half)| (kind, half[..PORTION].to_vec())).collect();
         Self { process: *process, odd, usual: 1, strange: 0 }
@@ -150,7 +150,7 @@ impl<'a> Portions<'a> {
             sorted.sort_unstable();
             let step = lattice::find(&sorted)?.step;
             let of_work = match kind {
-                Kind::Half(_) => step < OF_WORK * work_unit,
+                AgreementKind::Half(_) => step < OF_WORK * work_unit,
                 _ => follows_work(self.process.0, step, work_unit),
             };
             (!of_work && levels(&sorted, step) >= LEVELS).then_some(step)
@@ -187,7 +187,7 @@ fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
 }
 
 /// How a portion differs from the others, if it does, and which share of it are multiples of the step.
-fn look(portion: &[i64], step: f64) -> (Option<Kind>, f64) {
+fn look(portion: &[i64], step: f64) -> (Option<AgreementKind>, f64) {
     /// A step several times as long is so by a prime factor. Longer ones have hardly two multiples in the range of the work.
     /// *Computed*.
     const PRIMES: [u64; 6] = [2, 3, 5, 7, 11, 13];
@@ -207,8 +207,8 @@ fn look(portion: &[i64], step: f64) -> (Option<Kind>, f64) {
     }
     let share = on / PORTION as f64;
     let kind = match PRIMES.into_iter().zip(longer).find(|(_, times)| *times >= LONGER * on) {
-        _ if share < MULTIPLES => Some(Kind::Beside),
-        longer => longer.map(|(prime, _)| Kind::Multiples(prime)),
+        _ if share < MULTIPLES => Some(AgreementKind::Beside),
+        longer => longer.map(|(prime, _)| AgreementKind::Multiples(prime)),
     };
     (kind, share)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
 use super::{Context, FEW, REPEATED, Resolution, Rule, bound, cost_explains, random, resolved, unit};
-use crate::analysis::spectrum::{Found, Spectrum};
+use crate::analysis::spectrum::{FoundLine, Spectrum};
 use crate::trace::Intervals;
 
 /// The step of a counter that shows neither a lattice nor jumps from zero. What all intervals are multiples of is no longer than a step may
@@ -55,14 +55,14 @@ fn by_spectrum(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
     // Units of work that take another time in each process make lines anywhere, but small ones.
     let beside =
         |frequency, step, height| (height < TALL && !jumps(groups, step)) || of_work(frequency, step);
-    match spectrum.as_ref().map_or(Found::Nothing, |spectrum| spectrum.step(beside)) {
-        Found::Step(found) if lasts(groups, found.step) => {
+    match spectrum.as_ref().map_or(FoundLine::Nothing, |spectrum| spectrum.step(beside)) {
+        FoundLine::Step(found) if lasts(groups, found.step) => {
             return resolved(found, random.len(), Rule::Spectrum);
         }
-        Found::Unclear(step) => {
+        FoundLine::Unclear(step) => {
             return at_most(step, "its intervals repeat as those of two steps would");
         }
-        Found::Step(_) | Found::Nothing => {}
+        FoundLine::Step(_) | FoundLine::Nothing => {}
     }
     if !cost_explains(tight, context) {
         return at_most(bound(groups), "its intervals vary more than its cost explains and fit no step");
@@ -116,7 +116,7 @@ fn is_of_work(frequency: f64, work_unit: f64) -> bool {
     })
 }
 
-/// Whether intervals jump by one step while the amount of work is held fixed, or by so many different lengths that no line of the work is
+/// Whether intervals jump by one step while the amount of work is held fixed, or by too many different lengths for any line of the work to be
 /// left.
 fn jumps(groups: &[Intervals], step: f64) -> bool {
     /// Different lengths that are many: a call or a loop that now and then takes longer by one length makes jumps of that length, and two

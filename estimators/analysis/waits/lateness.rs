@@ -1,6 +1,8 @@
-//! How late waits of one length were, and what they took of the CPU.
+//! How late waits of one length were, what they took of the CPU, and what grows with the length: Theil and Sen's slope, the median of the
+//! slopes of all pairs, over fresh processes.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::{SHORTEST, late_ns, observed_ns};
 use crate::analysis::quantiles::{agreed, agreed_median, agreed_quantile};
@@ -32,7 +34,7 @@ pub(super) fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
         alone.map(|(request, waits)| (request, waits, false)).chain(beside).collect();
     rows.sort_by_key(|(request, ..)| *request);
     rows.iter()
-        .map(|(request, waits, beside)| Row { trace, waits, beside: *beside }.told(*request, hertz))
+        .map(|(request, waits, beside)| LengthRow { trace, waits, beside: *beside }.told(*request, hertz))
         .collect()
 }
 
@@ -58,14 +60,14 @@ fn not_early(known: Figure) -> Figure {
 }
 
 /// Waits of one length, a list for each process of the trace.
-struct Row<'a> {
+struct LengthRow<'a> {
     trace: &'a WaitTrace,
     waits: &'a [Vec<&'a Wait>],
     /// Whether they were made beside others.
     beside: bool,
 }
 
-impl Row<'_> {
+impl LengthRow<'_> {
     fn told(&self, request_ns: u64, hertz: Option<f64>) -> Lateness {
         let reference = &self.trace.reference;
         let late = self.each(|wait| Some(late_ns(wait, reference)));
@@ -158,4 +160,59 @@ fn histogram(late: &[f64]) -> LatenessHistogram {
         *histogram.bins.entry(LatenessHistogram::bin(*late)).or_default() += 1;
     }
     histogram
+}
+
+/// Lengths that tell the proportional error, in nanoseconds: below, what does not grow outweighs it.
+const TELLING: RangeInclusive<u64> = 10_000_000..=1_000_000_000;
+/// Shortest length that tells how CPU time grows, in nanoseconds.
+/// *Judgement*: what a hybrid timer computes at the end is shorter.
+const CPU_FROM: u64 = 100_000;
+/// Points of a process, at most: pairs are the square of it.
+/// *Default*: moves no figure.
+const MOST: usize = 400;
+/// A process tells the slope if its longest wait is at least this share of the longest of all.
+/// *Judgement*.
+const REACHES: f64 = 0.5;
+
+/// Lateness over length, a share.
+pub(super) fn proportional(trace: &WaitTrace) -> Option<Figure> {
+    // Long waits are made in processes of their own, which may be late by something else throughout.
+    let any_long = trace.runs.iter().any(|run| !run.long.is_empty());
+    let tells = |wait: &&Wait| TELLING.contains(&wait.request_ns);
+    let of = |run: &WaitRun| -> Vec<(f64, f64)> {
+        let scans = run.scans.iter().filter(|scan| scan.iter().all(|wait| tells(&wait)));
+        let lengths = if any_long { &run.long } else { &run.lengths };
+        let waits = lengths.iter().chain(scans.flatten()).filter(tells);
+        waits.map(|wait| (wait.request_ns as f64, late_ns(wait, &trace.reference))).collect()
+    };
+    over_runs(trace, of)
+}
+
+/// CPU time over length, a share.
+pub(super) fn cpu(trace: &WaitTrace) -> Option<Figure> {
+    let of = |run: &WaitRun| -> Vec<(f64, f64)> {
+        let waits = run.lengths.iter().chain(run.scans.iter().flatten()).chain(&run.long);
+        let told = waits.filter(|wait| wait.request_ns >= CPU_FROM);
+        told.filter_map(|wait| Some((wait.request_ns as f64, wait.cpu_ns? as f64))).collect()
+    };
+    over_runs(trace, of)
+}
+
+fn over_runs(trace: &WaitTrace, of: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Option<Figure> {
+    let runs: Vec<Vec<(f64, f64)>> = trace.runs.iter().map(of).collect();
+    let longest = |points: &[(f64, f64)]| points.iter().map(|point| point.0).fold(0.0, f64::max);
+    let reach = REACHES * runs.iter().map(|points| longest(points)).fold(0.0, f64::max);
+    let telling = runs.iter().filter(|points| longest(points) >= reach);
+    agreed(&telling.filter_map(|points| theil_sen(points)).collect::<Vec<_>>())
+}
+
+/// The median of the slopes of all pairs of points. `None` where all have the same abscissa.
+fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
+    let few: Vec<(f64, f64)> = points.iter().step_by(points.len().div_ceil(MOST).max(1)).copied().collect();
+    let pairs = few.iter().enumerate().flat_map(|(at, from)| few[..at].iter().map(move |to| (from, to)));
+    let slopes: Vec<f64> = pairs
+        .filter(|(from, to)| from.0 != to.0)
+        .map(|(from, to)| (from.1 - to.1) / (from.0 - to.0))
+        .collect();
+    median(&slopes)
 }

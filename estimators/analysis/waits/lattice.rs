@@ -3,8 +3,7 @@
 use std::f64::consts::TAU;
 use std::ops::RangeInclusive;
 
-use crate::analysis::interval::CONFIDENCE;
-use crate::analysis::statistics::{median, quantile, sorted, student_quantile};
+use crate::analysis::statistics::{CONFIDENCE, median, quantile, sorted, student_quantile};
 
 /// Concentration of the phases from which a lattice is believed: noise of a tenth of a step leaves so much.
 /// *Computed*: 0.82.
@@ -54,7 +53,7 @@ pub(super) struct Lattice {
 /// How well the phases of values agree with a step, those of each cluster among themselves: 1 where they are one, around 0 where
 /// they are any.
 pub(super) fn concentration(clusters: &[Vec<f64>], step: f64) -> f64 {
-    // Of a few values some agree by chance: a cluster of `n` adds so many to the squared length of their sum.
+    // Of a few values some agree by chance: a cluster of `n` adds `n` to the squared length of their sum.
     let (mut squares, mut pairs) = (0.0, 0.0);
     for values in clusters {
         let count = values.len() as f64;

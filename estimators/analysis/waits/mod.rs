@@ -2,8 +2,6 @@
 
 mod lateness;
 mod lattice;
-mod requests;
-mod slope;
 mod steps;
 
 use super::quantiles::{agreed, agreed_median};
@@ -18,7 +16,7 @@ const SHORTEST: u64 = 1;
 /// *Default*: moves no figure.
 const POINTS: usize = 400;
 
-/// What was found out of a timer that waits. `hertz` turns CPU time into cycles. Formula (1) is left to who may know of it.
+/// What was found out of a timer that waits. `hertz` turns CPU time into cycles. Formula (1) is left to the caller.
 #[must_use]
 pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let hertz = hertz.filter(|hertz| hertz.is_finite() && *hertz > 0.0);
@@ -41,8 +39,8 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
         floor_ns: observed(SHORTEST),
         zero_ns: observed(0),
         lateness: lateness::rows(trace, hertz),
-        proportional_ppm: slope::proportional(trace).map(|slope| slope.scaled(1e6)),
-        cpu_slope: slope::cpu(trace),
+        proportional_ppm: lateness::proportional(trace).map(|slope| slope.scaled(1e6)),
+        cpu_slope: lateness::cpu(trace),
         arm_cancel_ns: agreed(&trace.runs.iter().filter_map(arms).collect::<Vec<_>>()),
         staircase: Bulk::of(&staircase(trace)),
         processes: trace.runs.len() as u32,

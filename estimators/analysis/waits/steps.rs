@@ -1,12 +1,16 @@
 //! Granularity. Requests may be rounded: lengths observed then lie on a lattice. And wake-ups may lie on a grid of absolute time.
 //! Over either, latenesses are spread evenly, which says how long the step is about; a lattice has to be found there.
+//!
+//! Lateness that grows with the length of a wait stretches the lattice of observed lengths, as on a loaded machine: from these alone a longer
+//! step and growing lateness look the same. Requests were not late: where one more step begins among them is a whole number of steps from
+//! where another one does.
 
 use std::iter;
 
 use super::lattice::{
-    CONCENTRATED, ENDS, Lattice, concentration, fitted, largest, longest_span, residuals, span, spread,
+    CONCENTRATED, ENDS, Lattice, concentration, fitted, largest, longest_span, numbers, residuals, span,
+    spread,
 };
-use super::requests::admissible;
 use super::{finite, late_ns, observed_ns};
 use crate::analysis::statistics::{median, quantile, sorted};
 use crate::model::{Figure, Granularity, Steps};
@@ -277,7 +281,7 @@ impl<'a> Scale<'a> {
         for size in iter::successors(Some(A_FEW), |size| (*size < most).then_some(2 * size)) {
             let chunks: Vec<Vec<f64>> =
                 self.wakeups.iter().flat_map(|wakeups| wakeups.chunks(size)).map(<[f64]>::to_vec).collect();
-            // Over so many steps the number of each has to be known.
+            // Over this many steps the number of each has to be known.
             if COUNTED * found.half * span(&chunks) > found.step.powi(2) {
                 break;
             }
@@ -299,4 +303,55 @@ impl<'a> Scale<'a> {
 /// Whether something came at any phase of a step: only then does it matter that something else did not.
 fn any_phase(values: &[f64], step: f64) -> bool {
     concentration(&[values.to_vec()], step) <= ANY_PHASE
+}
+
+/// The shortest and the longest step that explains which requests got which number of steps of about `step`; lists for each process.
+/// `None` where none does, or where fewer than two steps begin among them.
+pub(super) fn admissible(requests: &[Vec<f64>], observed: &[Vec<f64>], step: f64) -> Option<[f64; 2]> {
+    let mut waits: Vec<(f64, i64)> = Vec::new();
+    let mut first = None;
+    for (requests, observed) in requests.iter().zip(observed) {
+        let numbers = numbers(observed, step);
+        let over = requests.iter().zip(&numbers).map(|(request, number)| request / step - number);
+        let Some(over) = median(&over.collect::<Vec<f64>>()) else { continue };
+        // A process that is late by more than half a step has other numbers, all by as much.
+        let shift = (over - *first.get_or_insert(over)).round();
+        waits.extend(
+            requests.iter().zip(&numbers).map(|(request, number)| (*request, (number + shift) as i64)),
+        );
+    }
+    waits.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let least = waits.iter().map(|wait| wait.1).min()?;
+    let most = waits.iter().map(|wait| wait.1).max()?.min(least + waits.len() as i64);
+    let begins: Vec<(i64, [f64; 2])> =
+        (least..most).filter_map(|number| Some((number, boundary(&waits, number)?))).collect();
+    let pairs = begins
+        .iter()
+        .enumerate()
+        .flat_map(|(at, one)| begins[at + 1..].iter().map(move |other| (one, other)));
+    let steps = pairs.map(|((number, here), (other, there))| {
+        let apart = (other - number) as f64;
+        [(there[0] - here[1]) / apart, (there[1] - here[0]) / apart]
+    });
+    let [shortest, longest] = steps.reduce(|[low, high], [least, most]| [low.max(least), high.min(most)])?;
+    (shortest <= longest).then_some([shortest.max(0.0), longest])
+}
+
+/// Between which requests, sorted, those end that get so many steps and those begin that get more: where the fewest lie on the wrong
+/// side. Where any do, some were late by a whole step, and the next one to the boundary may be as well.
+fn boundary(waits: &[(f64, i64)], number: i64) -> Option<[f64; 2]> {
+    let more = |wait: &(f64, i64)| wait.1 > number;
+    // To begin with all lie above.
+    let all = waits.iter().filter(|wait| !more(wait)).count();
+    let wrong: Vec<usize> = waits
+        .iter()
+        .scan(all, |wrong, wait| {
+            *wrong = if more(wait) { *wrong + 1 } else { *wrong - 1 };
+            Some(*wrong)
+        })
+        .collect();
+    let fewest = *wrong.iter().min()?;
+    let near = |wrong: &usize| *wrong <= fewest + usize::from(fewest > 0);
+    let (first, last) = (wrong.iter().position(near)?, wrong.iter().rposition(near)?);
+    Some([waits[first].0, waits.get(last + 1)?.0])
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::super::{Change, Fate, Verdict, platform, trust};
+use super::super::{Fate, PlatformChange, Verdict, platform, trust};
 use super::nodes::{Fleets, Row};
 use crate::model::{Outcome, Question};
 
@@ -34,7 +34,7 @@ impl Concerned {
 pub struct FactChange {
     /// What, from what to what, and what that means.
     #[serde(flatten)]
-    pub change: Change,
+    pub change: PlatformChange,
     /// Of whom.
     #[serde(flatten)]
     pub concerned: Concerned,
@@ -73,7 +73,7 @@ pub struct FateOfTimer {
 /// What differs between the platforms: what matters most first, then what concerns most nodes. Beside each pair of nodes, what of its
 /// platform changed that is loud.
 pub(super) fn platforms(fleets: &Fleets) -> (Vec<FactChange>, BTreeMap<usize, Vec<String>>) {
-    let mut seen = BTreeMap::<(&str, Option<String>, Option<String>), (Change, Concerned)>::new();
+    let mut seen = BTreeMap::<(&str, Option<String>, Option<String>), (PlatformChange, Concerned)>::new();
     let mut loud = BTreeMap::<usize, Vec<String>>::new();
     for (pair, (old, new)) in fleets.both.iter().enumerate() {
         let (old, new) = (&fleets.old[*old], &fleets.new[*new]);

@@ -1,14 +1,13 @@
-//! A figure of a timer in a whole fleet: by how much it changed, how nodes differ in that, and who changed unlike the rest.
+//! A figure of a timer in a whole fleet: by how much it changed, how nodes differ in that, and which changed unlike the rest.
 
 use std::sync::LazyLock;
 
 use serde::Serialize;
 
-use super::super::interval::{Difference, Figure};
 use super::super::{Compared, Quantity, Verdict};
 use super::nodes::{Fleets, Node, Row};
-use crate::analysis::interval::CONFIDENCE;
-use crate::analysis::statistics::{median, student_quantile};
+use crate::analysis::statistics::{CONFIDENCE, median, student_quantile};
+use crate::comparison::interval::{Difference, Figure};
 use crate::fields::Comparable;
 use crate::fleet::change;
 use crate::fleet::random_effects::{self, Observed, Pooled};
@@ -141,7 +140,7 @@ fn change_of(old: &Observed, new: &Observed) -> Observed {
     Observed { effect: new.effect - old.effect, variance, degrees }
 }
 
-/// All figures of a timer, and who changed unlike the rest.
+/// All figures of a timer, and which nodes changed unlike the rest.
 pub(super) fn of_timer(fleets: &Fleets, timer: usize) -> (Vec<FleetFigure>, Vec<Unlike>) {
     let mut unlike = Vec::new();
     let figures = Quantity::of_clocks().into_iter().enumerate().filter_map(|(at, quantity)| {

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Answer, Comparison, OneSided, SMALLEST, SMALLEST_QUALITY, Verdict};
+use super::{ChangedAnswer, Comparison, OneSided, SMALLEST, SMALLEST_QUALITY, Verdict};
 use crate::fleet::roll::Called;
 use crate::fleet::strays::Strays;
 use crate::model::Report;
@@ -193,7 +193,7 @@ impl FleetComparison {
             fate: timer.fate,
             reason: Some(on(&timer.concerned)),
         };
-        let answer = |answer: &AnswerChange| Answer {
+        let answer = |answer: &AnswerChange| ChangedAnswer {
             timer: answer.timer.clone(),
             question: answer.question,
             old: answer.old,

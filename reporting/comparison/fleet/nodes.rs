@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use indexmap::IndexSet;
 use serde::Serialize;
 
-use super::super::{Change, Figure, Quantity, is_of_single_process, platform};
+use super::super::{Figure, PlatformChange, Quantity, is_of_single_process, platform};
 use crate::fields::Comparable;
 use crate::fleet::roll::{Called, Roll};
 use crate::model::{Frequency, Outcome, Platform, Question, Report, Settings, Status, TimerRow, Verdicts};
@@ -234,7 +234,7 @@ fn taken(mut reports: Vec<Option<Node>>, nodes: Vec<(usize, String)>) -> Vec<Nod
 /// Whether a node is another machine now, as far as its reports tell.
 fn is_other(old: &Node, new: &Node) -> bool {
     let same = Arc::ptr_eq(&old.machine, &new.machine);
-    !same && platform::changes(&old.machine, &new.machine).iter().any(Change::is_loud)
+    !same && platform::changes(&old.machine, &new.machine).iter().any(PlatformChange::is_loud)
 }
 
 /// What is kept of a report.

@@ -6,7 +6,7 @@ use super::super::rows::{class, verdict};
 use super::super::{Fate, Verdict};
 use super::{Concerned, Design, FactChange, FleetComparison, FleetFigure, PartChange, Unlike, UnlikeNode};
 use crate::fields::Measure;
-use crate::table::{Column, Table, Value};
+use crate::table::{Table, TableColumn, Value};
 use crate::text::numbers::significant;
 use crate::text::{and_more, clipped, counted, plain};
 
@@ -30,17 +30,17 @@ pub(super) fn shown(comparison: &FleetComparison, all: bool) -> Vec<&FleetFigure
 
 /// A row a figure; with the verdicts where not all of them differ.
 pub(super) fn figures(shown: &[&FleetFigure], all: bool) -> Table<'static> {
-    let right = |heading| Column { right: true, ..Column::left(heading) };
+    let right = |heading| TableColumn { right: true, ..TableColumn::left(heading) };
     let long = shown.iter().any(|figure| change(figure).chars().count() > ROOM);
     let mut columns = vec![
-        Column { longest: Some(LONGEST), folds: true, ..Column::left("timer") },
-        Column::left("figure"),
-        Column { folds: all || long, longest: None, ..Column::left("change [95 % interval]") },
+        TableColumn { longest: Some(LONGEST), folds: true, ..TableColumn::left("timer") },
+        TableColumn::left("figure"),
+        TableColumn { folds: all || long, longest: None, ..TableColumn::left("change [95 % interval]") },
         right("SD"),
         right("worse %"),
         right("better %"),
     ];
-    columns.extend(all.then(|| Column::left("verdict")));
+    columns.extend(all.then(|| TableColumn::left("verdict")));
     let mut table = Table::new(columns);
     for figure in shown {
         let judged = figure.worse + figure.better + figure.noise;

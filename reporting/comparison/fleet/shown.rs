@@ -1,9 +1,9 @@
 //! What changed in a fleet, for people: on a terminal and as Markdown.
 
 use super::super::rows::smallest;
-use super::super::terminal::codes;
 use super::FleetComparison;
 use super::rows::{answers, fates, figures, legend, nodes, parts, platform, shown, summary, unlike};
+use crate::comparison::formats::codes;
 use crate::table::{Format, Style, escape_markdown as escape};
 use crate::text::{hang, plain};
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::{Fleet, MOST_GROUPS, in_a_line};
 use crate::fleet::groups::{Group, OfTimer, Range};
 use crate::fleet::node::TimerName;
-use crate::page::matrix::{Cell, Column, Matrix, Row};
-use crate::page::quality_colour;
+use crate::page::matrix::{Cell, Matrix, MatrixColumn, MatrixRow};
+use crate::page::parts;
 use crate::text::counted;
 use crate::text::numbers::{percent, time};
 
@@ -14,7 +14,7 @@ use crate::text::numbers::{percent, time};
 const MOST_TIMERS: usize = 100;
 
 /// A figure that a matrix can be of.
-struct Shown {
+struct ShownFigure {
     key: &'static str,
     title: &'static str,
     caption: &'static str,
@@ -23,8 +23,8 @@ struct Shown {
     ascending: bool,
 }
 
-const SHOWN: [Shown; 3] = [
-    Shown {
+const SHOWN: [ShownFigure; 3] = [
+    ShownFigure {
         key: "quality",
         title: "Quality by group and timer",
         caption: "Median Quality in percent over the nodes of a group, a row a group, a column a timer.",
@@ -32,7 +32,7 @@ const SHOWN: [Shown; 3] = [
         written: |quality| percent(Some(quality)),
         ascending: false,
     },
-    Shown {
+    ShownFigure {
         key: "accuracy",
         title: "Accuracy by group and timer",
         caption: "Median step over the nodes of a group, a row a group, a column a timer.",
@@ -40,7 +40,7 @@ const SHOWN: [Shown; 3] = [
         written: |ns| time(Some(ns)),
         ascending: true,
     },
-    Shown {
+    ShownFigure {
         key: "cost",
         title: "Cost by group and timer",
         caption: "Median cost of a call alone over the nodes of a group, a row a group, a column a timer.",
@@ -60,7 +60,7 @@ pub(in crate::page) fn matrices(fleet: &Fleet) -> Vec<Matrix> {
     if timers.is_empty() && lateness.is_some() {
         return lateness.into_iter().collect();
     }
-    let matrix = |shown: &Shown| Matrix {
+    let matrix = |shown: &ShownFigure| Matrix {
         key: shown.key,
         corner: "group",
         figure: Some(shown.key),
@@ -69,7 +69,7 @@ pub(in crate::page) fn matrices(fleet: &Fleet) -> Vec<Matrix> {
         note: NOTE,
         ascending: shown.ascending,
         folded: false,
-        columns: timers.iter().map(|timer| Column::named(&fleet.names[*timer])).collect(),
+        columns: timers.iter().map(|timer| MatrixColumn::named(&fleet.names[*timer])).collect(),
         rows: rows(fleet, |group| timers.iter().map(|timer| cell(group.timer(*timer), shown)).collect()),
     };
     SHOWN.iter().map(matrix).chain(lateness).collect()
@@ -98,7 +98,7 @@ fn lateness(fleet: &Fleet) -> Option<Matrix> {
         note: "Observed less asked, at the median. Blank: in no report of the group.",
         ascending: true,
         folded: false,
-        columns: timers.iter().map(|(timer, _)| Column::named(&fleet.names[*timer])).collect(),
+        columns: timers.iter().map(|(timer, _)| MatrixColumn::named(&fleet.names[*timer])).collect(),
         rows: rows(fleet, cells),
     })
 }
@@ -129,8 +129,8 @@ fn columns(fleet: &Fleet) -> Vec<TimerName> {
 }
 
 /// A row a group.
-fn rows(fleet: &Fleet, cells: impl Fn(&Group) -> Vec<Cell>) -> Vec<Row> {
-    let row = |(at, group): (usize, &Group)| Row {
+fn rows(fleet: &Fleet, cells: impl Fn(&Group) -> Vec<Cell>) -> Vec<MatrixRow> {
+    let row = |(at, group): (usize, &Group)| MatrixRow {
         id: format!("group {}", at + 1),
         sort: (at + 1).to_string(),
         about: format!("{} · {}", in_a_line(&group.machine), counted(group.members.len(), "node")),
@@ -140,12 +140,12 @@ fn rows(fleet: &Fleet, cells: impl Fn(&Group) -> Vec<Cell>) -> Vec<Row> {
     fleet.groups.iter().take(MOST_GROUPS).enumerate().map(row).collect()
 }
 
-fn cell(of: Option<&OfTimer>, shown: &Shown) -> Cell {
+fn cell(of: Option<&OfTimer>, shown: &ShownFigure) -> Cell {
     let range = of.and_then(shown.of);
     let cell = Cell::of_range(range, shown.written);
     match (range, of) {
         (Some(range), _) if shown.key == "quality" => {
-            Cell { class: quality_colour::of(Some(range.median)), ..cell }
+            Cell { class: parts::quality_class(Some(range.median)), ..cell }
         }
         (None, Some(of)) if of.read == 0 => Cell { text: "n/a".to_owned(), ..cell },
         (None, Some(_)) => Cell { text: "?".to_owned(), ..cell },

@@ -6,7 +6,7 @@ use std::fs;
 use std::iter;
 use std::path::{Path, PathBuf};
 
-use super::{FleetSummary, Made, Pages, Shown, SiteError, in_words, refuse_none, report_page};
+use super::{FleetSummary, Made, Pages, SiteContent, SiteError, in_words, refuse_none, report_page};
 use crate::fleet::groups::groups;
 use crate::fleet::outliers::outliers;
 use crate::fleet::roll::Roll;
@@ -27,7 +27,7 @@ const LONGEST: usize = 300;
 pub(super) fn make(
     folder: &Path,
     site: &Path,
-    shown: Shown,
+    shown: SiteContent,
     pages: Pages,
     read: &(dyn Fn() + Sync),
 ) -> Result<Made, SiteError> {
@@ -67,7 +67,7 @@ fn reports(
     paths: &[PathBuf],
     folder: &Path,
     site: &Path,
-    shown: Shown,
+    shown: SiteContent,
 ) -> Result<(HashMap<usize, String>, Vec<ReadError>), SiteError> {
     let places: HashMap<&Path, usize> = wanted.iter().map(|node| (paths[*node].as_path(), *node)).collect();
     let reasons = fleet.reasons();
@@ -89,7 +89,7 @@ fn index(
     fleet: &Fleet,
     refused: &[ReadError],
     roll: &Roll,
-    shown: Shown,
+    shown: SiteContent,
     site: &Path,
 ) -> Result<(), SiteError> {
     let (nodes, odd) = (fleet.nodes.len(), fleet.outliers.nodes.len());

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use askama::Template;
 
-use super::{Shown, SiteError};
+use super::{SiteContent, SiteError};
 use crate::model::Report;
 use crate::page::view::{self, ReportView};
 use crate::page::{ALONE, Entry, Page, PageError};
@@ -25,7 +25,7 @@ pub(super) fn write(
     report: &Report,
     folder: &Path,
     site: &Path,
-    shown: Shown,
+    shown: SiteContent,
     reasons: Vec<String>,
 ) -> Result<String, SiteError> {
     let parts = address(path.strip_prefix(folder).unwrap_or(path));

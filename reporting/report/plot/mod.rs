@@ -241,7 +241,7 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Option<Plot> {
         ((median - accuracy).max(from) / length, (median + accuracy).min(to) / length)
     });
     let counted: u64 = figure.counts.iter().fold(0, |sum, &count| sum.saturating_add(count));
-    let seen = Seen::of(row, figure);
+    let seen = SeenPoints::of(row, figure);
     let within = match band {
         Some(_) => format!(
             " Shaded: within one accuracy of the median, {}. The spread, {}, is the share of the calls that cost what is \
@@ -286,14 +286,14 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Option<Plot> {
 }
 
 /// How single invocations were seen: by whom, in which steps, and how many of these a bar holds.
-struct Seen {
+struct SeenPoints {
     own_readings: bool,
     reference: String,
     step_ns: Option<f64>,
     steps: Option<f64>,
 }
 
-impl Seen {
+impl SeenPoints {
     fn of(row: &TimerRow, figure: &CostHistogram) -> Self {
         let step_ns = if figure.own_readings {
             row.accuracy.and_then(|accuracy| accuracy.ns)

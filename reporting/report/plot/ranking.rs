@@ -132,6 +132,7 @@ fn draw<'a>(
 ) -> Result<usize, Error<'a>> {
     let across = range(marks.iter().map(|mark| mark.accuracy));
     let up = range(marks.iter().map(|mark| mark.cost));
+    let second = |along: &Range<f64>| scaled(along, ns_per_cycle).log_scale();
     let mut chart = ChartBuilder::on(area)
         .margin(8)
         .margin_right(14)
@@ -140,10 +141,7 @@ fn draw<'a>(
         .top_x_label_area_size(if ns_per_cycle.is_some() { 40 } else { 0 })
         .right_y_label_area_size(if ns_per_cycle.is_some() { 66 } else { 20 })
         .build_cartesian_2d(across.clone().log_scale(), up.clone().log_scale())?
-        .set_secondary_coord(
-            scaled(&across, ns_per_cycle).log_scale(),
-            scaled(&up, ns_per_cycle).log_scale(),
-        );
+        .set_secondary_coord(second(&across), second(&up));
     let small = |colour: &'static plotters::style::RGBColor| (FONT, FONT_SIZE - 2).into_font().color(colour);
     for percent in LINES {
         let Some([from, to]) = line(percent, &across, &up) else { continue };

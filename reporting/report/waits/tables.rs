@@ -3,7 +3,7 @@
 use super::{Ranking, Section, in_short, named};
 use crate::model::{Figure, Granularity, MissedPolicy, Report, WaitConditions, WaitFigures};
 use crate::report::notes::Notes;
-use crate::table::{Column, Notation, Table, Value};
+use crate::table::{Notation, Table, TableColumn, Value};
 use crate::text::clipped;
 use crate::text::numbers::short_time;
 
@@ -73,20 +73,7 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
         });
     };
     let among: Vec<_> = rows.iter().map(|ranked| &ranked.row.conditions).collect();
-    let mut table = Table::new(vec![
-        Column::written(""),
-        Column { folds: true, longest: None, ..Column::left("timer") },
-        Column::left("granularity"),
-        Column::right("floor", Notation::Time),
-        Column::right("p50", Notation::Time),
-        Column::right(tail.0, Notation::Time),
-        Column::right("max", Notation::Time),
-        Column::right("CPU", Notation::Time),
-        Column::right("cycles", Notation::Count),
-        Column::right("ppm", Notation::Significant),
-        Column::right("F(1) %", Notation::Fixed(1)),
-        Column::left("see"),
-    ]);
+    let mut table = Table::new(columns_of_waits(tail.0));
     for ranked in &rows {
         let figures = ranked.row.figures.as_ref()?;
         let at = |of: fn(&crate::model::Lateness) -> Option<Figure>| value(ranked.lateness.and_then(of));
@@ -127,6 +114,23 @@ pub(super) fn waits(report: &Report, notes: &Notes) -> Option<Section> {
     Some(Section { title, caption, tables, phone: Some(phone) })
 }
 
+fn columns_of_waits(tail: &'static str) -> Vec<TableColumn> {
+    vec![
+        TableColumn::written(""),
+        TableColumn { folds: true, longest: None, ..TableColumn::left("timer") },
+        TableColumn::left("granularity"),
+        TableColumn::right("floor", Notation::Time),
+        TableColumn::right("p50", Notation::Time),
+        TableColumn::right(tail, Notation::Time),
+        TableColumn::right("max", Notation::Time),
+        TableColumn::right("CPU", Notation::Time),
+        TableColumn::right("cycles", Notation::Count),
+        TableColumn::right("ppm", Notation::Significant),
+        TableColumn::right("F(1) %", Notation::Fixed(1)),
+        TableColumn::left("see"),
+    ]
+}
+
 /// What is known well enough to be told: its interval leaves out 0.
 fn is_told(known: &Figure) -> bool {
     known.low.zip(known.high).is_some_and(|(low, high)| low > 0.0 || high < 0.0)
@@ -148,17 +152,17 @@ pub(super) fn lengths(report: &Report) -> Option<Section> {
     }
     let among: Vec<_> = rows.iter().map(|(row, _)| &row.conditions).collect();
     let mut table = Table::new(vec![
-        Column { folds: true, longest: None, ..Column::left("timer") },
-        Column::right("asked", Notation::Time),
-        Column::right("waits", Notation::Fixed(0)),
-        Column::right("p50", Notation::Time),
-        Column::right("p90", Notation::Time),
-        Column::right("p99", Notation::Time),
-        Column::right("p99.9", Notation::Time),
-        Column::right("max", Notation::Time),
-        Column::right("timer's", Notation::Time),
-        Column::right("early %", Notation::Significant),
-        Column::right("CPU", Notation::Time),
+        TableColumn { folds: true, longest: None, ..TableColumn::left("timer") },
+        TableColumn::right("asked", Notation::Time),
+        TableColumn::right("waits", Notation::Fixed(0)),
+        TableColumn::right("p50", Notation::Time),
+        TableColumn::right("p90", Notation::Time),
+        TableColumn::right("p99", Notation::Time),
+        TableColumn::right("p99.9", Notation::Time),
+        TableColumn::right("max", Notation::Time),
+        TableColumn::right("timer's", Notation::Time),
+        TableColumn::right("early %", Notation::Significant),
+        TableColumn::right("CPU", Notation::Time),
     ]);
     for (row, figures) in &rows {
         for late in figures.by_length() {
@@ -203,17 +207,17 @@ pub(super) fn periods(report: &Report, notes: &Notes) -> Option<Section> {
     });
     let among: Vec<_> = rows.iter().map(|(row, _)| &row.conditions).collect();
     let mut table = Table::new(vec![
-        Column { folds: true, longest: None, ..Column::left("timer") },
-        Column::right("rate ppm", Notation::Significant),
-        Column::right("jitter p50", Notation::Time),
-        Column::right("jitter p99", Notation::Time),
-        Column::right("late p50", Notation::Time),
-        Column::right("late p99", Notation::Time),
-        Column::right("max", Notation::Time),
-        Column::right("missed", Notation::Fixed(0)),
-        Column::right("reported", Notation::Fixed(0)),
-        Column::left("stall"),
-        Column::left("see"),
+        TableColumn { folds: true, longest: None, ..TableColumn::left("timer") },
+        TableColumn::right("rate ppm", Notation::Significant),
+        TableColumn::right("jitter p50", Notation::Time),
+        TableColumn::right("jitter p99", Notation::Time),
+        TableColumn::right("late p50", Notation::Time),
+        TableColumn::right("late p99", Notation::Time),
+        TableColumn::right("max", Notation::Time),
+        TableColumn::right("missed", Notation::Fixed(0)),
+        TableColumn::right("reported", Notation::Fixed(0)),
+        TableColumn::left("stall"),
+        TableColumn::left("see"),
     ]);
     for (row, figures) in &rows {
         table.push(vec![

@@ -111,14 +111,14 @@ fn each_piece(
     Ok(tally)
 }
 
-/// All clocks of the reports in a folder, for those who publish them.
+/// All clocks of the reports in a folder, for `publish`.
 pub const ALL_CLOCKS: Option<WholeTable> = Some(WholeTable {
     name: "clocks.parquet",
     about: "Parquet, a row a clock; DuckDB, in a browser too, asks it where it lies: SELECT … FROM read_parquet('…/clocks.parquet')",
     write: |reports, to| write_all_clocks(reports, to).map_err(|error| error.to_string()),
 });
 
-/// Reports that cannot be read are told of by who asks for it.
+/// Reports that cannot be read are told of by the caller.
 fn write_all_clocks(reports: &Path, to: &Path) -> Result<(), CommandError> {
     let choice = Choice { kind: Kind::Clocks, columns: columns(Kind::Clocks), all: false };
     let mut file = WholeFile::prepare(to).map_err(failed)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::super::{CommandError, tell_refused};
 use super::{refuse_other_cpu, tell_one, untold};
 use crate::cli::CompareArgs;
-use crate::comparison::{Change, Comparison, platform_changes};
+use crate::comparison::{Comparison, PlatformChange, platform_changes};
 use crate::model::Report;
 use crate::report::{Collection, Kept};
 
@@ -70,7 +70,7 @@ fn check(side: &[Run]) -> Result<(), CommandError> {
     for (path, run) in rest {
         if let Some(change) = platform_changes(report, run).iter().find(|change| change.is_loud()) {
             let told = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "not reported".into());
-            let Change { what, old, new, .. } = change;
+            let PlatformChange { what, old, new, .. } = change;
             return Err(CommandError::Usage(format!(
                 "'{}' and '{}' are not of one machine as it is ({what}: {}, {}): `--` stands between runs of one; two folders without it are two fleets",
                 first.display(),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::terminal_style;
 use crate::comparison::fleet::FleetComparison;
 use crate::fleet::trend::{Point, Trend, Trends};
-use crate::table::{Column, Format, Table};
+use crate::table::{Format, Table, TableColumn};
 use crate::text::clipped;
 
 /// Groups that are shown, and nodes of those that changed unlike the rest.
@@ -24,12 +24,12 @@ fn told<'a>(trends: &'a Trends, comparison: &FleetComparison, all: bool) -> Vec<
 }
 
 fn table(trends: &Trends, comparison: &FleetComparison, all: bool) -> Table<'static> {
-    let right = |heading| Column { right: true, ..Column::left(heading) };
-    let folds = |heading| Column { folds: true, longest: Some(LONGEST), ..Column::left(heading) };
+    let right = |heading| TableColumn { right: true, ..TableColumn::left(heading) };
+    let folds = |heading| TableColumn { folds: true, longest: Some(LONGEST), ..TableColumn::left(heading) };
     let mut table = Table::new(vec![
         folds("group or node"),
         right("nodes"),
-        Column::left("over time"),
+        TableColumn::left("over time"),
         right("from %"),
         right("to %"),
         right("last %"),

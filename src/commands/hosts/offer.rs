@@ -62,7 +62,7 @@ pub(in crate::commands) fn command(spec: &AgentSpec) -> Command {
     Command::new(program, program, args.iter().map(Into::into).collect())
 }
 
-/// What leads the ids of an agent that did not say who it is.
+/// What leads the ids of an agent that did not say what it is.
 pub(super) fn prefix_of(spec: &AgentSpec) -> String {
     let program = spec.command.first().map_or("", String::as_str);
     let program = program.rsplit('/').next().unwrap_or(program);

@@ -10,7 +10,7 @@ use plotters::element::{Circle, PathElement, Text};
 use plotters::prelude::DrawingBackend;
 use plotters::style::{BLACK, Color, IntoFont, RGBColor};
 
-use crate::commands::measurement::{Measurement, Outcome};
+use crate::commands::measurement::{Measurement, MeasurementOutcome};
 use crate::report::plot::svg::standalone;
 use crate::text::clipped;
 use crate::text::numbers::{count, time, trimmed};
@@ -71,7 +71,7 @@ pub(super) fn svg(
 fn curves(measurements: &[Measurement]) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
     for Measurement { operation, size, outcome, .. } in measurements {
-        let (Some(size), Outcome::Measured(row)) = (size, outcome) else { continue };
+        let (Some(size), MeasurementOutcome::Measured(row)) = (size, outcome) else { continue };
         let name = clipped(&format!("{operation}, {}", row.way), 30);
         let summary = &row.summary;
         // Nothing takes no time, and a logarithm needs some.

@@ -1,14 +1,14 @@
 //! What was measured, for people: columns, and remarks below them.
 
-use super::shown::{Shown, whole};
-use crate::commands::measurement::{Measurement, Outcome};
-use crate::measure::ratio::Ratio;
-use crate::measure::worker::Row;
-use crate::table::{Column, Notation, Style, Table, Value};
+use super::shown::{ShownMeasurements, whole};
+use crate::commands::measurement::{Measurement, MeasurementOutcome};
+use crate::measure::campaigns::Ratio;
+use crate::measure::worker::MeasuredRow;
+use crate::table::{Notation, Style, Table, TableColumn, Value};
 use crate::text::hang;
 use crate::text::numbers::significant;
 
-impl Shown<'_> {
+impl ShownMeasurements<'_> {
     /// The columns that the terminal has room for.
     pub(super) fn table(&self, style: Style) -> Table<'static> {
         let wide = self.columns(true);
@@ -26,22 +26,22 @@ impl Shown<'_> {
 
     fn of_operations(&self, all: bool) -> Table<'static> {
         let mut columns = vec![
-            Column::left("operation"),
-            Column::left("size"),
-            Column::left("way"),
-            Column::written("calls"),
-            Column::right("mean", Notation::Time),
-            Column::right("±%", Notation::Fixed(2)),
-            Column::right("SD", Notation::Time),
-            Column::right("median", Notation::Time),
-            Column::right("a second", Notation::Count),
+            TableColumn::left("operation"),
+            TableColumn::left("size"),
+            TableColumn::left("way"),
+            TableColumn::written("calls"),
+            TableColumn::right("mean", Notation::Time),
+            TableColumn::right("±%", Notation::Fixed(2)),
+            TableColumn::right("SD", Notation::Time),
+            TableColumn::right("median", Notation::Time),
+            TableColumn::right("a second", Notation::Count),
         ];
         columns.truncate(if all { columns.len() } else { columns.len() - 1 });
         let mut table = Table::new(columns);
         for measurement in self.measurements {
             let mut row = vec![measurement.operation.as_str().into(), whole(measurement.size)];
             match &measurement.outcome {
-                Outcome::Measured(found) => {
+                MeasurementOutcome::Measured(found) => {
                     let summary = &found.summary;
                     row.extend([found.way.as_str().into(), whole(Some(found.calls))]);
                     row.extend([
@@ -52,10 +52,10 @@ impl Shown<'_> {
                         (1e9 / summary.mean_ns).into(),
                     ]);
                 }
-                Outcome::Allocated { instances, bytes } => {
+                MeasurementOutcome::Allocated { instances, bytes } => {
                     row.push(format!("{instances} allocations, {bytes} bytes a call").into());
                 }
-                Outcome::Failed { .. } => {}
+                MeasurementOutcome::Failed { .. } => {}
             }
             row.truncate(table.columns.len());
             table.push(row);
@@ -64,21 +64,21 @@ impl Shown<'_> {
     }
 
     fn of_commands(&self, all: bool) -> Table<'static> {
-        let mut columns = vec![Column { folds: true, ..Column::left("command") }];
+        let mut columns = vec![TableColumn { folds: true, ..TableColumn::left("command") }];
         let headings = ["mean", "SD", "min", "max", "user", "system"];
-        columns.extend(headings.map(|heading| Column::right(heading, Notation::Time)));
-        columns.insert(2, Column::right("±%", Notation::Fixed(2)));
+        columns.extend(headings.map(|heading| TableColumn::right(heading, Notation::Time)));
+        columns.insert(2, TableColumn::right("±%", Notation::Fixed(2)));
         let relative = all && self.measurements.iter().any(|one| one.relative().is_some());
         if all {
-            columns.push(Column::right("median", Notation::Time));
+            columns.push(TableColumn::right("median", Notation::Time));
         }
         if relative {
-            columns.push(Column::written("relative"));
+            columns.push(TableColumn::written("relative"));
         }
         let mut table = Table::new(columns);
         for measurement in self.measurements {
             let mut row = vec![measurement.operation.as_str().into()];
-            if let Some(Row { summary, .. }) = measurement.row() {
+            if let Some(MeasuredRow { summary, .. }) = measurement.row() {
                 let runs = measurement.command.as_ref();
                 row.extend([summary.mean_ns.into(), Value::from(100.0 * summary.error)]);
                 row.extend([summary.deviation_ns.into(), summary.min_ns.into(), summary.max_ns.into()]);
@@ -93,11 +93,11 @@ impl Shown<'_> {
         table
     }
 
-    /// Who is the fastest, what is not stable, and why something could not be measured.
+    /// Which is the fastest, what is not stable, and why something could not be measured.
     pub(super) fn remarks(&self, style: Style) -> String {
         let mut out = String::new();
         let mut say = |first: &str, text: &str| hang(&mut out, first, "  ", text, style.columns());
-        let measured: Vec<(&Measurement, &Row)> =
+        let measured: Vec<(&Measurement, &MeasuredRow)> =
             self.measurements.iter().filter_map(|one| Some((one, one.row()?))).collect();
         let fastest = measured.iter().find(|(one, _)| one.relative() == Some(Ratio::ONE));
         for (one, _) in &measured {
@@ -124,7 +124,7 @@ impl Shown<'_> {
             }
         }
         for one in self.measurements {
-            if let Outcome::Failed { reason } = &one.outcome {
+            if let MeasurementOutcome::Failed { reason } = &one.outcome {
                 say("", &format!("{}: {reason}", named(one)));
             }
         }
@@ -132,7 +132,7 @@ impl Shown<'_> {
     }
 
     /// What keeps a measurement from being as good as was asked for.
-    fn remark(&self, row: &Row) -> Option<String> {
+    fn remark(&self, row: &MeasuredRow) -> Option<String> {
         let (stability, summary) = (&row.stability, &row.summary);
         let mut parts = Vec::new();
         if let Some(share) = stability.deviation.filter(|_| !stability.stable) {

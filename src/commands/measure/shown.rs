@@ -4,13 +4,13 @@ use serde::Serialize;
 
 use crate::cli::measure::{MeasureArgs, MeasureFormat};
 use crate::commands::CommandError;
-use crate::commands::measurement::{Measurement, Outcome};
-use crate::measure::worker::Row;
+use crate::commands::measurement::{Measurement, MeasurementOutcome};
+use crate::measure::worker::MeasuredRow;
 use crate::method::ClockFigures;
 use crate::model::Report;
 use crate::report::machine::{facts, in_a_line};
 use crate::report::terminal::machine;
-use crate::table::{Column, Format, Style, Table, Value};
+use crate::table::{Format, Style, Table, TableColumn, Value};
 use crate::text::numbers::time;
 use crate::text::{hang, plain};
 
@@ -19,7 +19,7 @@ const SCHEMA: &str = "timermeter.measure.v1";
 
 /// All that was measured.
 #[derive(Serialize)]
-pub(super) struct Document<'a> {
+pub(super) struct MeasurementsDocument<'a> {
     schema: &'static str,
     platform: &'a crate::model::Platform,
     clock: &'a ClockFigures,
@@ -33,7 +33,7 @@ pub(super) struct Document<'a> {
 
 /// What is shown, in all formats.
 #[derive(Clone, Copy)]
-pub(super) struct Shown<'a> {
+pub(super) struct ShownMeasurements<'a> {
     pub(super) args: &'a MeasureArgs,
     pub(super) report: &'a Report,
     pub(super) clock: &'a ClockFigures,
@@ -72,9 +72,9 @@ const COLUMNS: [&str; 26] = [
     "relative",
 ];
 
-impl Shown<'_> {
-    fn document(&self) -> Document<'_> {
-        Document {
+impl ShownMeasurements<'_> {
+    fn document(&self) -> MeasurementsDocument<'_> {
+        MeasurementsDocument {
             schema: SCHEMA,
             platform: &self.report.platform,
             clock: self.clock,
@@ -147,11 +147,11 @@ impl Shown<'_> {
     }
 
     fn csv(&self) -> String {
-        let mut table = Table::new(COLUMNS.map(Column::left).to_vec());
+        let mut table = Table::new(COLUMNS.map(TableColumn::left).to_vec());
         for measurement in self.measurements {
             let mut row = vec![measurement.operation.as_str().into(), whole(measurement.size)];
             match &measurement.outcome {
-                Outcome::Measured(found) => {
+                MeasurementOutcome::Measured(found) => {
                     let summary = &found.summary;
                     row.extend([found.way.as_str().into(), whole(Some(found.calls))]);
                     row.extend([
@@ -182,10 +182,10 @@ impl Shown<'_> {
                     row.push(whole(stability.samples_needed));
                     row.push(measurement.relative().map(|relative| relative.ratio).into());
                 }
-                Outcome::Allocated { instances, bytes } => {
+                MeasurementOutcome::Allocated { instances, bytes } => {
                     row.push(format!("{instances} allocations of {bytes} bytes").into());
                 }
-                Outcome::Failed { reason } => {
+                MeasurementOutcome::Failed { reason } => {
                     row.resize(COLUMNS.len() - 1, Value::Nothing);
                     row.push(reason.as_str().into());
                 }
@@ -202,12 +202,12 @@ impl Shown<'_> {
         out += "# plot 'FILE' index 0 using 1:2:3 with errorlines\n";
         for measurement in self.measurements {
             let row = match &measurement.outcome {
-                Outcome::Measured(row) => row,
-                Outcome::Failed { reason } => {
+                MeasurementOutcome::Measured(row) => row,
+                MeasurementOutcome::Failed { reason } => {
                     out += &format!("# {}: {}\n", measurement.operation, plain(reason));
                     continue;
                 }
-                Outcome::Allocated { .. } => continue,
+                MeasurementOutcome::Allocated { .. } => continue,
             };
             let name = format!("{} {}", measurement.operation, row.way);
             if block.as_ref() != Some(&name) {
@@ -218,7 +218,7 @@ impl Shown<'_> {
             let summary = &row.summary;
             let deviation = summary.deviation_ns.unwrap_or(f64::NAN);
             let size = measurement.size.unwrap_or(0);
-            let Row { calls, .. } = row.as_ref();
+            let MeasuredRow { calls, .. } = row.as_ref();
             out += &format!(
                 "{size} {} {deviation} {} {} {calls}\n",
                 summary.mean_ns, summary.low_ns, summary.high_ns

@@ -18,7 +18,7 @@ use crate::selftest::fleet::outliers::OutlierScore;
 use crate::selftest::fleet::share::Share;
 use crate::table::Format;
 use crate::text::hang;
-use judge::Score;
+use judge::FleetScore;
 
 /// Nodes that are simulated in all, a moment.
 const NODES: u32 = 40_000;
@@ -43,11 +43,11 @@ const REQUIRED: Required = Required { covered: 0.93, found: 0.97, false_changes:
 const ENOUGH: u32 = 30;
 
 #[derive(Serialize)]
-struct Outcome {
+struct FleetOutcome {
     seeds: [u64; 2],
     nodes: u32,
     #[serde(flatten)]
-    score: Score,
+    score: FleetScore,
     /// What `publish` finds of the fleets in the midst of the upgrade.
     outliers: OutlierScore,
     required: Required,
@@ -72,7 +72,7 @@ pub fn run(args: &SelftestArgs, nodes: u32, output: &mut dyn Write) -> Result<()
     let fleets = (NODES / nodes).clamp(FLEETS.0, FLEETS.1);
     let progress = Progress::of(fleets as usize, false);
     progress.at("simulated fleets");
-    let (mut score, mut outliers) = (Score::default(), OutlierScore::default());
+    let (mut score, mut outliers) = (FleetScore::default(), OutlierScore::default());
     for fleet in 0..u64::from(fleets) {
         let fleet = Fleet::new(nodes, seed.wrapping_add(fleet));
         score.add(&fleet);
@@ -81,7 +81,7 @@ pub fn run(args: &SelftestArgs, nodes: u32, output: &mut dyn Write) -> Result<()
     }
     drop(progress);
     let failures = failures(&score, nodes);
-    let outcome = Outcome {
+    let outcome = FleetOutcome {
         seeds: [seed, seed.wrapping_add(u64::from(fleets) - 1)],
         nodes,
         score,
@@ -100,8 +100,8 @@ pub fn run(args: &SelftestArgs, nodes: u32, output: &mut dyn Write) -> Result<()
     if outcome.passed { Ok(()) } else { Err(CommandError::Failed(failure())) }
 }
 
-/// What the comparison does not meet, beyond what chance does to so many.
-fn failures(score: &Score, nodes: u32) -> Vec<String> {
+/// Requirements that the comparison fails by more than chance explains for the number of fleets.
+fn failures(score: &FleetScore, nodes: u32) -> Vec<String> {
     let chance = |share: f64, of: u64| CHANCE * (share * (1.0 - share) / of.max(1) as f64).sqrt();
     let mut failures = Vec::new();
     let mut check = |what: &str, counts: Share, wanted: f64, at_least: bool| {
@@ -136,7 +136,7 @@ fn failures(score: &Score, nodes: u32) -> Vec<String> {
     failures
 }
 
-fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> {
+fn print(outcome: &FleetOutcome, output: &mut dyn Write) -> Result<(), CommandError> {
     let [first, last] = outcome.seeds;
     writeln!(output, "simulated fleets of {} nodes, seeds {first} to {last}\n", outcome.nodes)?;
     let score = &outcome.score;

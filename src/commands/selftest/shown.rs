@@ -3,16 +3,16 @@
 use std::io::Write;
 
 use super::super::{CommandError, terminal_style};
-use super::{Judged, Miss, Outcome};
+use super::{Judged, Miss, SelftestOutcome};
 use crate::selftest::figure::FigureSummary;
 use crate::selftest::score::{FIGURES, Summary};
-use crate::table::{Column, Style, Table, Value};
+use crate::table::{Style, Table, TableColumn, Value};
 use crate::text::{hang, numbers};
 
 /// Timers that are shown one by one when their figures are wrong.
 const MOST_SHOWN: usize = 12;
 
-pub(super) fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> {
+pub(super) fn print(outcome: &SelftestOutcome, output: &mut dyn Write) -> Result<(), CommandError> {
     writeln!(output, "simulated timers, seed {}, profile {}", outcome.seed, outcome.profile)?;
     let style = terminal_style();
     for judged in &outcome.references {
@@ -113,6 +113,7 @@ fn misses(misses: &[Miss], style: Style) -> String {
 }
 
 pub(super) fn table(headings: &[&'static str]) -> Table<'static> {
-    let column = |(at, heading): (usize, &&'static str)| Column { right: at > 0, ..Column::left(heading) };
+    let column =
+        |(at, heading): (usize, &&'static str)| TableColumn { right: at > 0, ..TableColumn::left(heading) };
     Table::new(headings.iter().enumerate().map(column).collect())
 }

@@ -20,7 +20,7 @@ use crate::table::{Format, Value};
 use crate::text::hang;
 
 #[derive(Serialize)]
-struct Outcome {
+struct WaitsOutcome {
     seed: u64,
     profile: &'static str,
     /// Granularity, by kind of timer.
@@ -66,7 +66,7 @@ pub fn run(args: &SelftestArgs, output: &mut dyn Write) -> Result<(), CommandErr
     let granularity = if args.quick { OF_A_FIRST_LOOK } else { REQUIRED.granularity };
     let required = Required { granularity, ..REQUIRED };
     let failures = failures(&score, &figures, required);
-    let outcome = Outcome {
+    let outcome = WaitsOutcome {
         seed,
         profile: plan.name,
         granularity: score.steps,
@@ -105,7 +105,7 @@ fn judge(seed: u64, count: usize, plan: &WaitPlan) -> Answer<Score> {
     Ok(score)
 }
 
-/// What the estimators do not meet, beyond what chance does to so many.
+/// Requirements that the estimators fail by more than chance explains for the number of waits.
 fn failures(
     score: &Score,
     figures: &BTreeMap<&'static str, FigureSummary>,
@@ -146,7 +146,7 @@ fn failures(
     failures
 }
 
-fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> {
+fn print(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), CommandError> {
     writeln!(output, "simulated timers that wait, seed {}, profile {}\n", outcome.seed, outcome.profile)?;
     let counted = |heading: [&'static str; 5], counts: &BTreeMap<String, Counts>| {
         let mut table = table(&heading);

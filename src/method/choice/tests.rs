@@ -15,11 +15,11 @@ fn row<'a>(report: &'a mut Report, id: &str) -> &'a mut TimerRow {
     report.timers.iter_mut().find(|row| row.id == id).expect("it is there")
 }
 
-fn picked(choice: &Choice) -> &Candidate {
+fn picked(choice: &ClockChoice) -> &Candidate {
     choice.picked.as_ref().expect("a clock suffices")
 }
 
-fn reason<'a>(choice: &'a Choice, id: &str) -> &'a str {
+fn reason<'a>(choice: &'a ClockChoice, id: &str) -> &'a str {
     &choice.others.iter().find(|other| other.id == id).expect("it lost").reason
 }
 

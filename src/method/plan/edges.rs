@@ -5,7 +5,7 @@ use super::{
     variation,
 };
 use crate::analysis::statistics::normal_quantile;
-use crate::method::budget::Budget;
+use crate::method::clock_figures::Budget;
 use crate::method::clock_figures::ClockFigures;
 use crate::method::requirement::Requirement;
 

@@ -1,11 +1,165 @@
 //! How fast the CPU runs: what is declared, what its time stamp counter does, what a core really does.
+//!
+//! The frequency that the vendor declares.
+//!
+//! The rate of the time stamp counter.
 
 mod effective;
-mod nominal;
 mod summary;
-mod tsc;
+
+use std::borrow::Cow;
 
 pub use effective::{Chains, effective};
-pub use nominal::{nominal, parse_frequency};
 pub use summary::{CyclesFrom, NominalUnknown, Parts, UnknownCycles, summarise};
-pub use tsc::tsc_hz;
+use timers::During;
+
+use super::cpu;
+use crate::model::Hertz;
+
+/// The nominal frequency and where it was found: in CPUID leaf 0x16, else in the brand string. Most AMD and Arm
+/// processors declare none.
+#[must_use]
+pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
+    let asked = timers::arch::identity().base_hz;
+    asked
+        .map(|hertz| (Hertz(hertz), "CPUID leaf 0x16".into()))
+        .or_else(|| Some((in_brand(&cpu::brand()?)?, "brand string".into())))
+        .or_else(|| timers::os::machine::told(None).nominal.map(|(hertz, by)| (Hertz(hertz), by.into())))
+}
+
+/// A frequency as people write it: `2.8GHz`, `2600 MHz`; it has to be positive.
+#[must_use]
+pub fn parse_frequency(text: &str) -> Option<Hertz> {
+    let text = text.trim();
+    let number = text.len().checked_sub(2).filter(|&at| text.is_char_boundary(at)).and_then(|at| {
+        let (number, unit) = text.split_at(at);
+        unit.eq_ignore_ascii_case("hz").then_some(number)
+    })?;
+    let (number, factor) = match number.as_bytes().last()?.to_ascii_lowercase() {
+        b'k' => (&number[..number.len() - 1], 1e3),
+        b'm' => (&number[..number.len() - 1], 1e6),
+        b'g' => (&number[..number.len() - 1], 1e9),
+        _ => (number, 1.0),
+    };
+    let number = number.trim_end();
+    // `parse` alone would take "inf" and "1e3" too.
+    let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let hertz = number.parse::<f64>().ok().filter(|_| plain)? * factor;
+    (hertz.is_finite() && hertz > 0.0).then_some(Hertz(hertz))
+}
+
+/// The frequency in a brand string: `… CPU @ 2.60GHz`, `… 3.2 GHz`. The last one counts.
+fn in_brand(brand: &str) -> Option<Hertz> {
+    let lower = brand.to_ascii_lowercase();
+    lower.rmatch_indices("hz").find_map(|(at, unit)| {
+        let end = at + unit.len();
+        let prefix = lower[..at].trim_end_matches(['g', 'm', 'k']).trim_end();
+        let digits = prefix.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        parse_frequency(&lower[digits.len()..end])
+    })
+}
+
+/// The parts of the span, each of which gives a rate; their median is not moved by an interruption at the end of one.
+const PARTS: u32 = 5;
+
+/// Hertz of the time stamp counter against a clock of the kernel (one of [`timers::RATE_SOURCES`]), watched for about
+/// that many milliseconds of computing. A read at either end of a part can be some 50 ns off, so that 100 ms give the
+/// rate to a few ppm; that of `monotonic` itself may be slewed by up to 500 ppm (adjtimex(2)).
+///
+/// `None` where the counter or the clock cannot be read.
+#[must_use]
+pub fn tsc_hz(reference: &str, milliseconds: u32) -> Option<Hertz> {
+    let ns_per_tick = (timers::find(reference)?.ns_per_tick)()?;
+    let mut counter = (timers::find("rdtsc-lfence")?.open)().ok()?;
+    let mut rates = (0..PARTS)
+        .map(|_| {
+            let part = counter.advance(reference, During::Spin, (milliseconds / PARTS).max(1)).ok()?;
+            rate(part.timer, part.reference as f64 * ns_per_tick)
+        })
+        .collect::<Option<Vec<f64>>>()?;
+    rates.sort_by(f64::total_cmp);
+    Some(Hertz(rates[rates.len() / 2]))
+}
+
+fn rate(ticks: i64, nanoseconds: f64) -> Option<f64> {
+    (ticks > 0 && nanoseconds > 0.0).then(|| ticks as f64 / nanoseconds * 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn brands() {
+        for (brand, hertz) in [
+            ("Intel(R) Xeon(R) CPU E5-2680 v3 @ 2.50GHz", Some(2.5e9)),
+            ("Intel(R) Core(TM)2 Duo CPU     T5450  @ 1.66GHz  ", Some(1.66e9)),
+            ("Intel(R) Pentium(R) III CPU 866MHz", Some(866e6)),
+            ("Something 3.2 GHz 8-core", Some(3.2e9)),
+            ("1.2GHz, now @ 2GHz", Some(2e9)),
+            ("AMD EPYC 9654 96-Core Processor", None),
+            ("AMD EPYC", None),
+            ("12th Gen Intel(R) Core(TM) i7-12700K", None),
+            ("Hz", None),
+            ("GHz 5", None),
+            ("0.0GHz", None),
+            ("1.2.3GHz", None),
+            ("", None),
+        ] {
+            assert_eq!(in_brand(brand), hertz.map(Hertz), "{brand:?}");
+        }
+    }
+
+    #[test]
+    fn frequencies() {
+        for (text, hertz) in [
+            ("2.8GHz", Some(2.8e9)),
+            (" 2600 mhz ", Some(2.6e9)),
+            ("32kHz", Some(32e3)),
+            ("100Hz", Some(100.0)),
+            ("2.8", None),
+            ("GHz", None),
+            ("0GHz", None),
+            ("-1GHz", None),
+            ("infGHz", None),
+            ("1e3Hz", None),
+            ("µz", None),
+        ] {
+            assert_eq!(parse_frequency(text), hertz.map(Hertz), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn this_machine_says_something_positive_or_nothing() {
+        assert!(nominal().is_none_or(|(hertz, source)| hertz.0 > 0.0 && !source.is_empty()));
+    }
+
+    proptest! {
+        #[test]
+        fn parsers_never_panic(text in any::<String>(), near in "[0-9.gGmM hHzZ@µ]{0,20}") {
+            for text in [text, near] {
+                let _ = in_brand(&text);
+                prop_assert!(parse_frequency(&text).is_none_or(|hertz| hertz.0 > 0.0));
+            }
+        }
+    }
+
+    #[test]
+    fn rates() {
+        assert_eq!(rate(2_600_000, 1e6), Some(2.6e9));
+        assert_eq!(rate(-1, 1e6), None);
+        assert_eq!(rate(0, 1e6), None);
+        assert_eq!(rate(1, 0.0), None);
+    }
+
+    #[test]
+    fn a_rate_or_nothing() {
+        for reference in timers::RATE_SOURCES {
+            assert!(tsc_hz(reference, 5).is_none_or(|hertz| hertz.0.is_finite() && hertz.0 > 0.0));
+        }
+        assert_eq!(tsc_hz("no such clock", 5), None);
+        assert_eq!(tsc_hz("rdtsc", 5), None, "its unit is not declared");
+    }
+}

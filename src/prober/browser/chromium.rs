@@ -74,7 +74,7 @@ pub(super) fn start(program: &Path, profile: &Path, url: &str) -> Result<Chromiu
     Ok(browser)
 }
 
-/// Starts it and hears who it is.
+/// Starts it and asks for its name and version.
 fn connect(program: &Path, profile: &Path, flags: &[&str]) -> Result<(Connection, Value), String> {
     let mut command = command("sh".as_ref(), profile)?;
     command.args(["-c", WITH_PIPES, "sh"]).arg(program).args(FLAGS).args(flags);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// No head of a request is longer.
 const LONGEST_HEAD: u64 = 64 << 10;
-/// Nobody takes longer to ask.
+/// Longest time of a request.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const PLAIN: &str = "<!doctype html><title>timermeter</title><script src=\"/words.js\"></script>";
@@ -60,7 +60,7 @@ pub(super) fn serve(folder: &Path) -> Result<u16, String> {
     let listen = move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let words = Arc::clone(&words);
-            // A connection that is kept open keeps nobody from the next one; who breaks it off is not answered.
+            // A connection that is kept open does not block the next one; one that is broken off is not answered.
             let _ = thread::Builder::new().spawn(move || answer(stream, &words));
         }
     };

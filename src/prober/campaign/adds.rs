@@ -31,7 +31,7 @@ const PAIRS: u32 = 9;
 /// *Judgement*: a row takes some microseconds.
 const PIECES: u32 = 16;
 
-/// What is asked at once of a timer whose reads cost so many nanoseconds: the code around them, among that which is `wanted`, how many pieces
+/// What is asked at once of a timer whose reads cost a number of nanoseconds: the code around them, among that which is `wanted`, how many pieces
 /// of it are in a row, and how many pairs of rows there are. What one machine cannot do is a question of its own.
 pub fn questions(
     cost_ns: f64,
@@ -80,7 +80,7 @@ pub(super) fn adds(
     Ok(found)
 }
 
-/// How many pieces of work are in a row with reads that cost so many nanoseconds.
+/// How many pieces of work are in a row with reads of a cost in nanoseconds.
 fn turns(cost_ns: f64) -> u32 {
     (ROW_NS / (cost_ns.max(0.0) + PIECE_NS)).clamp(TURNS[0], TURNS[1]) as u32
 }

@@ -60,7 +60,7 @@ impl Subject {
         }
     }
 
-    /// For those who wait, unless it failed.
+    /// For those that wait, unless it failed.
     pub(super) fn waiting(&self, hosts: &[Host]) -> Option<Slow> {
         let reference = self.outcome.as_ref().ok()?.trace.reference.clone();
         Some(Slow { host: hosts[self.host].clone(), timer: self.timer.clone(), reference })

@@ -38,7 +38,7 @@ const MORE_HANDOFFS: u32 = 6;
 const SPARSE_COMPARISON: u32 = 7;
 /// Readings in one answer.
 const CHUNK: u32 = 50_000;
-/// Answers beyond the plan, where there are so many CPUs that not all were visited by its end.
+/// Answers beyond the plan, where there are too many CPUs and not all were visited by its end.
 const MOST_CHUNKS: u32 = 40;
 /// Edges that are looked at.
 const EDGES: usize = 64;

@@ -40,7 +40,7 @@ mod tests {
             for round in &rounds {
                 let mut busy = BTreeSet::new();
                 for [a, b] in round {
-                    assert!(busy.insert(a) && busy.insert(b), "{count} CPUs: somebody is in two pairs");
+                    assert!(busy.insert(a) && busy.insert(b), "{count} CPUs: one is in two pairs");
                     assert!(met.insert([a.min(b), a.max(b)]), "{count} CPUs: {a} and {b} met before");
                 }
             }

@@ -20,7 +20,7 @@ pub(super) struct Mirror {
 }
 
 impl Mirror {
-    /// Does it; with what was seen where somebody wants to know, and the system tells.
+    /// Does it; with what was seen where that is wanted, and the system tells.
     pub(super) fn around<T>(self, work: impl FnOnce() -> Answer<T>) -> Answer<(T, Option<[Around; 2]>)> {
         if !self.watched {
             return Ok((work()?, None));

@@ -18,7 +18,7 @@ const SCAN_NS: f64 = 3e6;
 const STEPS_A_SCAN: f64 = 2.5;
 /// The middle four fifths of what is spread evenly.
 const EVENLY: f64 = 0.8;
-/// The next scan is so many times as long, in all processes, so that they can be looked at together.
+/// The next scan is this many times as long, in all processes, so that they can be looked at together.
 const LONGER: f64 = 4.0;
 /// A scan that is longer than this, in nanoseconds, is the last.
 const LONGEST_SCAN_NS: f64 = 3e7;
@@ -26,7 +26,7 @@ const LONGEST_SCAN_NS: f64 = 3e7;
 const FEWEST: u32 = 8;
 /// The same of a longer one, which is only for those that seem to have long steps: these show in no fewer.
 const FEWEST_OF_LONG: u32 = 16;
-/// Pauses are random up to so many steps, and never less or more than this, in nanoseconds.
+/// Pauses are random up to this many steps, and never less or more than this, in nanoseconds.
 const STEPS_A_PAUSE: f64 = 2.0;
 const SHORTEST_PAUSE_NS: f64 = 2e4;
 const LONGEST_PAUSE_NS: f64 = 2e7;
@@ -66,7 +66,7 @@ impl WaitBench {
         self.waits_until(requests, pause_ns, None)
     }
 
-    /// The same, up to the first wait that is later than that by so many nanoseconds.
+    /// The same, up to the first wait that is later than that by a number of nanoseconds.
     fn waits_until(&mut self, requests: &[u64], pause_ns: f64, break_ns: Option<u64>) -> Answer<Vec<Wait>> {
         let mut waits = Vec::with_capacity(requests.len());
         for piece in pieces(requests) {
@@ -111,7 +111,7 @@ impl WaitBench {
 
 /// Those that threads of one process may be on at once, as far as is known.
 fn cpus() -> usize {
-    // One of them may be left to who is measured.
+    // One of them may be left to the thread that is measured.
     1 + timers::allowed_cpus().map_or(1, |cpus| cpus.len())
 }
 

@@ -24,7 +24,7 @@ const READINGS_NS: f64 = 1e5;
 /// This many waits show what most do.
 /// *Judgement*.
 const SEVERAL: usize = 5;
-/// A period is rounded by less than itself, or the timer does not keep to it at all: no more than so many times the expirations that the time
+/// A period is rounded by less than itself, or the timer does not keep to it at all: no more than this many times the expirations that the time
 /// allows, and as many besides, for the ends.
 /// *Judgement*.
 const ROUNDED: f64 = 2.0;

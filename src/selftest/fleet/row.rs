@@ -8,8 +8,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::timers::Simulated;
 use super::{BETWEEN_RUNS, Moment, Node};
-use crate::analysis::interval::CONFIDENCE;
-use crate::analysis::statistics::student_quantile;
+use crate::analysis::statistics::{CONFIDENCE, student_quantile};
 use crate::model::{
     Accuracy, AccuracyKind, Bulk, Cost, CpuOffset, Cycles, Declared, Following, Monotonic, Nature,
     Observations, Outcome, Path, ReadPath, Stable, Status, ThreadSafe, TimerRow, Verdicts, Warning,

@@ -31,7 +31,7 @@ const STILL: f64 = 0.3;
 
 /// One answer.
 #[derive(Clone, Copy, Debug)]
-struct Answer {
+struct RateAnswer {
     /// How much faster than the reference the clock ran, as a share.
     offset: f64,
     /// The true figure lies within this of that, unless the thread was interrupted.
@@ -98,7 +98,7 @@ pub(super) fn judge(case: &Case, stable: Stable) -> (Outcome, String, Stable) {
 }
 
 /// The answers that tell a rate: while the thread computed; and while it slept, unless the clock stood still then only.
-fn answers(case: &Case) -> Vec<Answer> {
+fn answers(case: &Case) -> Vec<RateAnswer> {
     let reference = &case.trace.reference;
     let cost = case.profile.cost.map_or(0.0, |cost| cost.value.max(0.0));
     let Some(step) = case.step_ns() else { return Vec::new() };
@@ -107,15 +107,15 @@ fn answers(case: &Case) -> Vec<Answer> {
         let offset = case.ns(moved.timer as f64)? / window - 1.0;
         let uncertainty = (step + reference.uncertainty_ns() + 2.0 * cost + COLD_NS) / window;
         let spun = moved.meanwhile == Meanwhile::Spin;
-        (window > 0.0 && uncertainty < super::WORTHLESS * 1e-6).then_some(Answer {
+        (window > 0.0 && uncertainty < super::WORTHLESS * 1e-6).then_some(RateAnswer {
             offset,
             uncertainty,
             window,
             spun,
         })
     };
-    let mut answers: Vec<Answer> = case.evidence().advances.iter().filter_map(of).collect();
-    let moves = |answer: &Answer| 1.0 + answer.offset >= STILL;
+    let mut answers: Vec<RateAnswer> = case.evidence().advances.iter().filter_map(of).collect();
+    let moves = |answer: &RateAnswer| 1.0 + answer.offset >= STILL;
     if answers.iter().any(|answer| answer.spun && moves(answer)) {
         answers.retain(|answer| answer.spun || moves(answer));
     }
@@ -123,28 +123,29 @@ fn answers(case: &Case) -> Vec<Answer> {
 }
 
 /// Whether no two of them differ by more than their uncertainties, and slewing, explain.
-fn agree(answers: &[Answer]) -> bool {
-    let explained =
-        |a: &Answer, b: &Answer| (a.offset - b.offset).abs() <= a.uncertainty + b.uncertainty + SLEWED;
+fn agree(answers: &[RateAnswer]) -> bool {
+    let explained = |a: &RateAnswer, b: &RateAnswer| {
+        (a.offset - b.offset).abs() <= a.uncertainty + b.uncertainty + SLEWED
+    };
     answers.iter().enumerate().all(|(at, a)| answers[at + 1..].iter().all(|b| explained(a, b)))
 }
 
 /// How many of them, which agree, say that it runs too fast, or too slow. Others may be too short to say.
-fn off(answers: &[Answer], rate_uncertainty: f64) -> usize {
-    let says = |offset: f64, answer: &Answer| offset > answer.uncertainty + rate_uncertainty + SLEW;
+fn off(answers: &[RateAnswer], rate_uncertainty: f64) -> usize {
+    let says = |offset: f64, answer: &RateAnswer| offset > answer.uncertainty + rate_uncertainty + SLEW;
     let fast = answers.iter().filter(|answer| says(answer.offset, answer)).count();
     let slow = answers.iter().filter(|answer| says(-answer.offset, answer)).count();
     fast.max(slow)
 }
 
 /// Whether they agree, or all but some one do.
-fn agree_but_one(answers: &[Answer]) -> bool {
+fn agree_but_one(answers: &[RateAnswer]) -> bool {
     let but = |left_out: usize| [&answers[..left_out], &answers[left_out + 1..]].concat();
     agree(answers) || (0..answers.len()).any(|left_out| agree(&but(left_out)))
 }
 
-fn listed(answers: &[Answer]) -> String {
-    let of = |answer: &Answer| {
+fn listed(answers: &[RateAnswer]) -> String {
+    let of = |answer: &RateAnswer| {
         let window = time(Some(answer.window));
         let (offset, uncertainty) =
             (significant(1e6 * answer.offset, 3), significant(1e6 * answer.uncertainty, 2));

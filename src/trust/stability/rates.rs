@@ -19,7 +19,7 @@ pub(super) struct Rate {
 
 /// What is known of the rate of a clock.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct KnownRate {
     /// Over the longest window.
     pub long: Rate,
     /// The usual one of all processes.
@@ -45,7 +45,7 @@ pub(super) fn between(first: &Comparison, last: &Comparison, uncertainty: f64) -
 }
 
 /// Of the longest of these runs, and of the processes that were asked besides.
-pub(super) fn known(case: &Case, runs: &[&Vec<Comparison>], uncertainty: f64) -> Option<Known> {
+pub(super) fn known(case: &Case, runs: &[&Vec<Comparison>], uncertainty: f64) -> Option<KnownRate> {
     let run = longest(runs)?;
     let mut long = between(run.first()?, run.last()?, uncertainty)?;
     let scatter = scatter(run, long, uncertainty);
@@ -61,7 +61,7 @@ pub(super) fn known(case: &Case, runs: &[&Vec<Comparison>], uncertainty: f64) ->
     let proven: Vec<Rate> = others.iter().chain([&long]).filter(apart).copied().collect();
     let half = proven.iter().map(|rate| (rate.offset - usual).abs() + rate.uncertainty).fold(own, f64::max);
     let ends = proven.iter().map(|rate| rate.offset).chain([usual]);
-    Some(Known {
+    Some(KnownRate {
         long,
         usual,
         half,

@@ -21,7 +21,7 @@ pub(super) struct Hidden {
 
 /// Windows that disagree by more than can be explained.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FoundInWindows {
     pub jumps: u32,
     pub freezes: u32,
     pub largest_jump: f64,
@@ -31,7 +31,7 @@ pub(super) struct Found {
     pub latest: f64,
 }
 
-impl Found {
+impl FoundInWindows {
     /// Of those that are told: jumps, if there are any.
     pub fn largest(&self) -> f64 {
         if self.jumps > 0 { self.largest_jump } else { self.largest_freeze }
@@ -66,7 +66,7 @@ impl Found {
         let (mut at, mut hidden) = (0, 0.0_f64);
         while let Some(window) = run.get(at..at + 2) {
             let (off, explained) = expected.off(window[0], window[1]);
-            // Late by this, if after so many comparisons nothing was lost.
+            // Late by this, if after all comparisons nothing was lost.
             let late = match () {
                 () if off.abs() <= explained || off.abs() > expected.latest => None,
                 () if off < 0.0 => expected.caught_up(&run[at..]).map(|ends| (-off, ends)),

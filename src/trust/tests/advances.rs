@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::model::Stable;
 
-/// Answers for spinning, sleeping, and sleeping beside a busy thread: how much faster than the reference, in ppm, over so many
+/// Answers for spinning, sleeping, and sleeping beside a busy thread: how much faster than the reference, in ppm, over a number of
 /// milliseconds.
 fn answering(ppm: &[f64], milliseconds: f64) -> Vec<Moved> {
     let kinds = [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin];

@@ -4,7 +4,7 @@ use super::*;
 
 const WRAP: i64 = 1 << 28;
 
-/// Comparisons so many nanoseconds apart, of two clocks that may wrap.
+/// Comparisons at a distance in nanoseconds, of two clocks that may wrap.
 fn comparisons(apart: i64, [reference, timer]: [i64; 2]) -> Vec<[i64; 3]> {
     let at = |time: i64| {
         [time.rem_euclid(reference), (time + 30).rem_euclid(timer), (time + 60).rem_euclid(reference)]

@@ -382,7 +382,7 @@ fn a_steady_clock_is_known_as_well_as_its_reads_tell() {
     }
 }
 
-/// Windows of 40 ms, each in a process of its own that runs so many ppm faster.
+/// Windows of 40 ms, each in a process of its own that runs faster by a number of ppm.
 fn of_processes(ppm: &[f64]) -> crate::model::Stable {
     let process_comparisons = ppm
         .iter()

@@ -21,7 +21,7 @@ fn a_run_is_kept_in_all_formats_and_all_verbs_read_it() {
     command.args(["--histogram", &histogram, "--baseline", "waits"]);
     let home = folder.file("home");
     let run = command.env("TIMERMETER_HOME", &home).timeout(patience()).assert().success();
-    // What it says beside the report is where that was kept: no progress where nobody looks, and nothing that steers a terminal.
+    // What it says beside the report is where that was kept: no progress without a terminal, and nothing that steers one.
     let told = String::from_utf8(run.get_output().stderr.clone()).expect("text");
     assert!(told.lines().all(|line| line.starts_with("kept ")) && told.lines().count() == 2, "{told}");
     let shown = printed(&run);

@@ -4,7 +4,7 @@
 
 use std::{fs, io};
 
-use super::procfs;
+use super::process;
 use crate::os::AffinityError;
 
 /// Far beyond any Linux (CONFIG_NR_CPUS ends at 8192): a bound for the growth of the mask.
@@ -30,7 +30,7 @@ pub fn current() -> Option<u32> {
 
 /// The threads of a process; `None` where that is not shown.
 pub fn threads(process: u32) -> Option<Vec<u32>> {
-    let threads = fs::read_dir(procfs::of(process)?.join("task")).ok()?;
+    let threads = fs::read_dir(process::proc_folder(process)?.join("task")).ok()?;
     Some(threads.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 
-use super::{affinity, procfs};
+use super::{affinity, process};
 use crate::os::Counters;
 
 /// Where the kernel shows its counts.
@@ -19,7 +19,7 @@ impl Counts {
     /// Those of this system.
     #[must_use]
     pub fn of_system() -> Self {
-        Self { folder: "/proc".into(), numbered_as_here: procfs::is_ours() }
+        Self { folder: "/proc".into(), numbered_as_here: process::is_ours() }
     }
 
     /// A folder that stands for procfs.
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn this_process() {
-        if procfs::is_ours() {
+        if process::is_ours() {
             let counts = Counts::of_system();
             let counters = counts.of_process(std::process::id()).expect("procfs is there");
             assert!(!counters.cpus.is_empty());

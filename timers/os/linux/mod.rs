@@ -3,9 +3,7 @@
 pub mod affinity;
 pub mod clocks;
 pub mod counters;
-mod descendants;
 pub mod discipline;
-pub mod machine;
 #[cfg(any(
     target_arch = "x86",
     target_arch = "x86_64",
@@ -16,9 +14,7 @@ pub mod machine;
     target_arch = "s390x"
 ))]
 pub(crate) mod perf_event;
-mod permission;
 pub mod process;
-mod procfs;
 pub mod ptp;
 pub mod scheduling;
 pub(crate) mod waits;
@@ -36,9 +32,53 @@ pub(crate) use crate::os::no_perf_event as perf_event;
 
 pub use super::unix::{files, limits, signals};
 
-use ptp::Clock as Ptp;
+use ptp::PtpClock;
 
-crate::catalogue::list![Ptp<0>, Ptp<1>, Ptp<2>, Ptp<3>];
+crate::catalogue::list![PtpClock<0>, PtpClock<1>, PtpClock<2>, PtpClock<3>];
 pub(crate) use crate::posix::{
     Monotonic as Common, MonotonicRaw as Unsteered, MonotonicSyscall as Undistorted,
 };
+
+pub mod machine {
+    //! The kernel, and where it shows its files.
+
+    use std::path::PathBuf;
+    use std::{io, ptr};
+
+    use crate::os::MachineFacts;
+    pub use crate::os::unix::machine::kernel;
+
+    /// The folder that holds `proc`, `sys` and `etc`; `None` where a system has no such files.
+    #[must_use]
+    pub fn files() -> Option<PathBuf> {
+        Some("/".into())
+    }
+
+    /// What the system tells by calls: Linux tells the rest by files.
+    #[must_use]
+    pub fn told(_cpu: Option<u32>) -> MachineFacts {
+        // SAFETY: a plain number; what is not known is 0.
+        let vdso = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) };
+        MachineFacts { vdso: Some(vdso != 0), ..MachineFacts::default() }
+    }
+
+    /// What the kernel logged, as much of it as it still has.
+    ///
+    /// # Errors
+    /// What the kernel said: it lets root alone read its log where `kernel.dmesg_restrict` is 1.
+    pub fn kernel_log() -> io::Result<String> {
+        /// Numbers of syslog(2): what is there, and how much that can be.
+        const READ_ALL: libc::c_int = 3;
+        const SIZE: libc::c_int = 10;
+        // SAFETY: this action takes no memory.
+        let size = unsafe { libc::klogctl(SIZE, ptr::null_mut(), 0) };
+        let size = usize::try_from(size).map_err(|_| io::Error::last_os_error())?;
+        let mut text = vec![0_u8; size];
+        // SAFETY: the memory is as long as is said, and the kernel writes no more.
+        let length = unsafe { libc::klogctl(READ_ALL, text.as_mut_ptr().cast(), size as libc::c_int) };
+        text.truncate(usize::try_from(length).map_err(|_| io::Error::last_os_error())?);
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    pub use super::clocks::regain_counter;
+}

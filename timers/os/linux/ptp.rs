@@ -21,12 +21,12 @@ use crate::posix::{nanoseconds, word_by_word};
 use crate::{Info, Ticks, Timer, Unavailable, ptp};
 
 /// The clock of `/dev/ptpN`. It stays open as long as it is read.
-pub(crate) struct Clock<const N: usize> {
+pub(crate) struct PtpClock<const N: usize> {
     clock: clockid_t,
     _device: File,
 }
 
-impl<const N: usize> Timer for Clock<N> {
+impl<const N: usize> Timer for PtpClock<N> {
     const INFO: Info = ptp::ALL[N];
     type Reading = timespec;
 

@@ -11,8 +11,8 @@ use windows_sys::Win32::System::SystemInformation::{
 };
 use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProcessorCount};
 
-use super::{affinity, functions, settings};
-use crate::os::{KernelName, Told};
+use super::{affinity, handle, settings};
+use crate::os::{KernelName, MachineFacts};
 
 /// Windows shows nothing in files.
 #[must_use]
@@ -34,12 +34,12 @@ pub use crate::os::other::machine::kernel_log;
 
 /// What the system tells by its calls; `cpu` is the one whose core is told, without it the first one allowed.
 #[must_use]
-pub fn told(cpu: Option<u32>) -> Told {
+pub fn told(cpu: Option<u32>) -> MachineFacts {
     // SAFETY: a plain number.
     let online = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) };
     let cpu = cpu.or_else(|| affinity::allowed().ok()?.first().copied());
     let cores = cores();
-    Told {
+    MachineFacts {
         os_name: name(),
         emulator: wine(),
         clock_source: clock_source().map(str::to_owned),
@@ -51,14 +51,14 @@ pub fn told(cpu: Option<u32>) -> Told {
         power_plan: settings::power_plan(),
         start_options: settings::start_options(),
         nominal: declared_megahertz().map(|megahertz| (f64::from(megahertz) * 1e6, "CallNtPowerInformation")),
-        ..Told::default()
+        ..MachineFacts::default()
     }
 }
 
 fn version() -> Option<[u32; 3]> {
     type Ask = unsafe extern "system" fn(*mut OSVERSIONINFOW) -> i32;
     // SAFETY: the signature is the documented one. GetVersionEx tells programs without a manifest an older version.
-    let ask = unsafe { functions::find::<Ask>("ntdll.dll\0", "RtlGetVersion\0") }.ok()?;
+    let ask = unsafe { handle::find_function::<Ask>("ntdll.dll\0", "RtlGetVersion\0") }.ok()?;
     let mut info = OSVERSIONINFOW {
         dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32,
         ..OSVERSIONINFOW::default()
@@ -79,7 +79,7 @@ fn name() -> Option<String> {
 fn wine() -> Option<String> {
     type Ask = unsafe extern "C" fn() -> *const c_char;
     // SAFETY: the signature is that of Wine's ntdll.
-    let ask = unsafe { functions::find::<Ask>("ntdll.dll\0", "wine_get_version\0") }.ok()?;
+    let ask = unsafe { handle::find_function::<Ask>("ntdll.dll\0", "wine_get_version\0") }.ok()?;
     // SAFETY: it returns a constant text.
     let version = unsafe { CStr::from_ptr(ask()) };
     Some(format!("Wine {}", version.to_string_lossy()))
@@ -142,7 +142,7 @@ fn declared_megahertz() -> Option<u32> {
     type Ask = unsafe extern "system" fn(i32, *const u8, u32, *mut Information, u32) -> i32;
     const PROCESSOR_INFORMATION: i32 = 11;
     // SAFETY: the signature is the documented one, with the output as bytes of that length.
-    let ask = unsafe { functions::find::<Ask>("powrprof.dll\0", "CallNtPowerInformation\0") }.ok()?;
+    let ask = unsafe { handle::find_function::<Ask>("powrprof.dll\0", "CallNtPowerInformation\0") }.ok()?;
     // It wants room for all CPUs of the system.
     // SAFETY: a plain number.
     let cpus = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) } as usize;

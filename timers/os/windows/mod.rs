@@ -1,12 +1,9 @@
 //! Windows, and Wine, which is one of the things that `machine` finds out.
 
 pub mod affinity;
-pub mod clocks;
 pub mod discipline;
 pub mod files;
-mod functions;
 mod handle;
-pub mod limits;
 pub mod machine;
 pub mod process;
 mod settings;
@@ -17,3 +14,56 @@ pub(crate) mod waits;
 pub(crate) use super::no_perf_event as perf_event;
 pub use super::other::{counters, ptp, scheduling};
 pub(crate) use timers::{NtQpc as Undistorted, OWN, Qpc as Common, Qpc as Unsteered, visit_own};
+
+pub mod clocks {
+    //! The calls of POSIX, of which the C runtime has `time`.
+
+    use super::timers::NtQpc;
+    use crate::Timer;
+    pub use crate::os::other::clocks::*;
+
+    unsafe extern "C" {
+        fn _time64(time: *mut i64) -> i64;
+    }
+
+    /// `time`, by its result alone.
+    #[inline(always)]
+    pub fn time() -> i64 {
+        // SAFETY: a null pointer asks for the result alone.
+        unsafe { _time64(std::ptr::null_mut()) }
+    }
+
+    /// The cheapest system call that is known to be one.
+    pub fn cheapest_call() -> u64 {
+        NtQpc::open().map_or(0, |clock| clock.read() as u64)
+    }
+}
+
+pub mod limits {
+    //! What a process may have of the system. Windows limits neither open files nor processes by itself.
+
+    use std::io;
+
+    use windows_sys::Win32::Foundation::{
+        ERROR_COMMITMENT_LIMIT, ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY, ERROR_NOT_ENOUGH_QUOTA,
+        ERROR_OUTOFMEMORY, ERROR_TOO_MANY_OPEN_FILES,
+    };
+
+    use crate::os::Shortage;
+    pub use crate::os::other::limits::{allow_files, open_files, share_reserves};
+
+    /// What there is too little of, where an error says that there is.
+    #[must_use]
+    pub fn shortage(error: &io::Error) -> Option<Shortage> {
+        match error.raw_os_error()?.cast_unsigned() {
+            ERROR_TOO_MANY_OPEN_FILES => Some(Shortage::Files(None)),
+            // A job object made by another process may limit the number of processes.
+            ERROR_NOT_ENOUGH_QUOTA => Some(Shortage::Processes(None)),
+            ERROR_NOT_ENOUGH_MEMORY
+            | ERROR_OUTOFMEMORY
+            | ERROR_COMMITMENT_LIMIT
+            | ERROR_NO_SYSTEM_RESOURCES => Some(Shortage::Memory),
+            _ => None,
+        }
+    }
+}

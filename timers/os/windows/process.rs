@@ -23,7 +23,7 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::affinity::inherit;
-use super::functions;
+use super::handle;
 use super::handle::{Handle, checked, owned};
 pub use crate::os::other::process::{
     adopt_descendants, all, end_all_with, end_child, ends_with, ends_with_its_starter, hidden, listed,
@@ -83,7 +83,7 @@ fn release(child: HANDLE) -> io::Result<OwnedHandle> {
     inherit(child)?;
     type Resume = unsafe extern "system" fn(HANDLE) -> i32;
     // SAFETY: the signature is that of ntdll.
-    let resume = unsafe { functions::find::<Resume>("ntdll.dll\0", "NtResumeProcess\0") };
+    let resume = unsafe { handle::find_function::<Resume>("ntdll.dll\0", "NtResumeProcess\0") };
     let resume = resume.map_err(|why| io::Error::new(io::ErrorKind::Unsupported, why.reason))?;
     // SAFETY: the handle is open. The standard library does not give that of the thread.
     match unsafe { resume(child) } {
@@ -135,7 +135,7 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
     Ok((status, (told != 0).then(|| CpuTime { user: time(user), system: time(kernel) })))
 }
 
-/// Whether a process is over within so many milliseconds. One that is not there any more is.
+/// Whether a process ends within a number of milliseconds. One that no longer exists has ended.
 fn is_over(process: Pid, milliseconds: u32) -> bool {
     let process = Handle::of(process.0, PROCESS_SYNCHRONIZE);
     // SAFETY: the handle is open and permits it.

@@ -6,7 +6,7 @@ use windows_sys::Win32::Foundation::{ERROR_SUCCESS, LocalFree};
 use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
 use windows_sys::core::GUID;
 
-use super::functions;
+use super::handle;
 use crate::os::ToldKind;
 
 /// The plans that Windows brings, by the first part of their number (winnt.h): their names are those of the language it speaks.
@@ -25,7 +25,7 @@ const LEAST_CAPABLE: &str = "E-core";
 pub(super) fn power_plan() -> Option<String> {
     type Ask = unsafe extern "system" fn(*mut core::ffi::c_void, *mut *mut GUID) -> u32;
     // SAFETY: the signature is the documented one.
-    let ask = unsafe { functions::find::<Ask>("powrprof.dll\0", "PowerGetActiveScheme\0") }.ok()?;
+    let ask = unsafe { handle::find_function::<Ask>("powrprof.dll\0", "PowerGetActiveScheme\0") }.ok()?;
     let mut scheme: *mut GUID = ptr::null_mut();
     // SAFETY: no key is given, and the pointer is valid.
     let status = unsafe { ask(ptr::null_mut(), &raw mut scheme) };

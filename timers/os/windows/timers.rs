@@ -15,7 +15,7 @@ use windows_sys::Win32::System::WindowsProgramming::{
     QueryProcessCycleTime, QueryThreadCycleTime, QueryUnbiasedInterruptTime,
 };
 
-use super::{discipline, functions};
+use super::{discipline, handle};
 use crate::{Info, Ticks, Timer, Unavailable, windows as infos, work};
 
 /// What a call wrote that returns nothing, or cannot fail.
@@ -130,7 +130,7 @@ macro_rules! found {
 
             fn open() -> Result<Self, Unavailable> {
                 // SAFETY: the signature is the documented one.
-                unsafe { functions::find($library, $function) }.map(Self)
+                unsafe { handle::find_function($library, $function) }.map(Self)
             }
 
             #[inline(always)]
@@ -181,7 +181,7 @@ impl Timer for TimeGetTime {
 
     fn open() -> Result<Self, Unavailable> {
         // SAFETY: the signature is the documented one.
-        unsafe { functions::find("winmm.dll\0", "timeGetTime\0") }.map(Self)
+        unsafe { handle::find_function("winmm.dll\0", "timeGetTime\0") }.map(Self)
     }
 
     #[inline(always)]
@@ -209,8 +209,8 @@ impl Timer for TimeGetTime1Ms {
         // SAFETY: the signatures are the documented ones.
         let [begin, end]: [Period; 2] = unsafe {
             [
-                functions::find("winmm.dll\0", "timeBeginPeriod\0")?,
-                functions::find("winmm.dll\0", "timeEndPeriod\0")?,
+                handle::find_function("winmm.dll\0", "timeBeginPeriod\0")?,
+                handle::find_function("winmm.dll\0", "timeEndPeriod\0")?,
             ]
         };
         let clock = TimeGetTime::open()?;
@@ -247,7 +247,7 @@ macro_rules! charged {
             #[inline(always)]
             fn ask(times: &mut [MaybeUninit<FILETIME>; 4]) -> i32 {
                 let [created, exited, kernel, user] = times.each_mut().map(MaybeUninit::as_mut_ptr);
-                // SAFETY: all pointers are valid; the handle is the constant of who calls.
+                // SAFETY: all pointers are valid; the handle is a constant of the caller.
                 unsafe { $call($of(), created, exited, kernel, user) }
             }
         }
@@ -298,7 +298,7 @@ macro_rules! cycles {
 
             fn open() -> Result<Self, Unavailable> {
                 let mut cycles = 0;
-                // SAFETY: the pointer is valid; the handle is the constant of who calls.
+                // SAFETY: the pointer is valid; the handle is a constant of the caller.
                 if unsafe { $call($of(), &raw mut cycles) } == 0 {
                     return Err(refused(Self::INFO.label));
                 }

@@ -3,10 +3,7 @@
 //! Arithmetic and the searches follow P. Sestoft, *Microbenchmarks in Java and C#*, the copies H. Kabutz, *The Java
 //! Specialists' Newsletter* 124, the chain of logarithms an article on measuring by crossing clock edges.
 
-mod arithmetic;
-mod arrays;
-mod searching;
-mod sorting;
+mod built_in;
 
 use super::window::Calls;
 
@@ -47,25 +44,25 @@ macro_rules! operations {
 
 operations! {
     "chain", "multiplications that wait for each other; the size says how many", &[64, 128, 256, 1_024, 4_096],
-        |size| arithmetic::chain(size);
-    "log-chain", "a hundred logarithms, each of the one before", &[], |_size| arithmetic::log_chain();
-    "multiply", "twenty multiplications of small numbers", &[], |_size| arithmetic::multiply();
-    "pow", "10 to the power of 0 to 25.5", &[], |_size| arithmetic::of(|x| 10_f64.powf(0.1 * x));
-    "exp", "e to the power of 0 to 25.5", &[], |_size| arithmetic::of(|x| (0.1 * x).exp());
-    "log", "natural logarithm of 0.1 to 25.6", &[], |_size| arithmetic::of(|x| (0.1 + 0.1 * x).ln());
-    "sin", "sine of 0 to 25.5", &[], |_size| arithmetic::of(|x| (0.1 * x).sin());
-    "cos", "cosine of 0 to 25.5", &[], |_size| arithmetic::of(|x| (0.1 * x).cos());
-    "tan", "tangent of 0 to 25.5", &[], |_size| arithmetic::of(|x| (0.1 * x).tan());
-    "asin", "arc sine of 0 to 1", &[], |_size| arithmetic::of(|x| (x / 256.0).asin());
-    "acos", "arc cosine of 0 to 1", &[], |_size| arithmetic::of(|x| (x / 256.0).acos());
-    "atan", "arc tangent of 0 to 1", &[], |_size| arithmetic::of(|x| (x / 256.0).atan());
-    "clone", "an array of bytes is cloned", COPIES, |size| arrays::clone(size);
-    "new-and-copy", "a new array of zeros, into which the bytes are copied", COPIES, |size| arrays::new_and_copy(size);
-    "search-same", "binary search for the same item each time", SEARCHES, |size| searching::same(size);
-    "search-random", "binary search for another item each time", SEARCHES, |size| searching::random(size);
-    "selection-sort", "selection sort of shuffled numbers", &[100, 1_000], |size| sorting::selection(size);
-    "quicksort", "quicksort of shuffled numbers", SORTS, |size| sorting::quick(size);
-    "heapsort", "heap sort of shuffled numbers", SORTS, |size| sorting::heap(size);
+        |size| built_in::chain(size);
+    "log-chain", "a hundred logarithms, each of the one before", &[], |_size| built_in::log_chain();
+    "multiply", "twenty multiplications of small numbers", &[], |_size| built_in::multiply();
+    "pow", "10 to the power of 0 to 25.5", &[], |_size| built_in::each_of(|x| 10_f64.powf(0.1 * x));
+    "exp", "e to the power of 0 to 25.5", &[], |_size| built_in::each_of(|x| (0.1 * x).exp());
+    "log", "natural logarithm of 0.1 to 25.6", &[], |_size| built_in::each_of(|x| (0.1 + 0.1 * x).ln());
+    "sin", "sine of 0 to 25.5", &[], |_size| built_in::each_of(|x| (0.1 * x).sin());
+    "cos", "cosine of 0 to 25.5", &[], |_size| built_in::each_of(|x| (0.1 * x).cos());
+    "tan", "tangent of 0 to 25.5", &[], |_size| built_in::each_of(|x| (0.1 * x).tan());
+    "asin", "arc sine of 0 to 1", &[], |_size| built_in::each_of(|x| (x / 256.0).asin());
+    "acos", "arc cosine of 0 to 1", &[], |_size| built_in::each_of(|x| (x / 256.0).acos());
+    "atan", "arc tangent of 0 to 1", &[], |_size| built_in::each_of(|x| (x / 256.0).atan());
+    "clone", "an array of bytes is cloned", COPIES, |size| built_in::clone(size);
+    "new-and-copy", "a new array of zeros, into which the bytes are copied", COPIES, |size| built_in::new_and_copy(size);
+    "search-same", "binary search for the same item each time", SEARCHES, |size| built_in::search_same(size);
+    "search-random", "binary search for another item each time", SEARCHES, |size| built_in::search_random(size);
+    "selection-sort", "selection sort of shuffled numbers", &[100, 1_000], |size| built_in::selection_sort(size);
+    "quicksort", "quicksort of shuffled numbers", SORTS, |size| built_in::quicksort(size);
+    "heapsort", "heap sort of shuffled numbers", SORTS, |size| built_in::heapsort(size);
 }
 
 /// Whether each call needs something put back before it; `None` when there is no such operation.

@@ -13,7 +13,7 @@ pub enum Truth {
     Step(&'static str, f64),
     /// The step of a timer, in its own ticks: a whole multiple of so many.
     StepInTicks(&'static str, f64),
-    /// A read costs so many times what it costs on another machine, both in ticks.
+    /// A read costs this many times what it costs on another machine, both in ticks.
     CostInTicks(&'static str, &'static str, f64),
     /// The step of a timer is the period of the HPET, as the kernel's log prints its frequency, times a factor.
     StepOfHpet(&'static str, f64),
@@ -29,9 +29,9 @@ pub enum Truth {
     ReadInUserMode(&'static str, bool),
     /// `watch` tells such an event once, by its kind and culprit, whose interval holds the size, in seconds or ppm.
     Happened(&'static str, &'static str, Option<f64>),
-    /// `watch` tells so many events of a kind.
+    /// `watch` tells this many events of a kind.
     Events(&'static str, usize),
-    /// `watch` tells so many events of a kind as somebody's doing.
+    /// `watch` tells this many events of a kind, with this culprit.
     Told(&'static str, &'static str, usize),
     /// The same words are in a file that was handed back.
     Says(&'static str, &'static str),

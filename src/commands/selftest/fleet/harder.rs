@@ -42,7 +42,7 @@ struct HarderScore {
     false_fleets: Share,
 }
 
-/// Judges harder fleets of so many nodes.
+/// Judges harder fleets of `nodes` nodes.
 ///
 /// # Errors
 /// When `compare` is not as good as it has to be, or the output cannot be written.
@@ -97,7 +97,7 @@ impl HarderScore {
         Ok(())
     }
 
-    /// What is not met, beyond what chance does to so many.
+    /// Requirements that are failed by more than chance explains for the number of fleets.
     fn failures(&self) -> Vec<String> {
         let failure = |(name, counts, large): (&str, Share, Option<bool>)| {
             let (share, large) = (counts.share()?, large?);

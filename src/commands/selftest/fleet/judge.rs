@@ -29,7 +29,7 @@ impl Costs {
 
 /// What was found of several fleets.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Score {
+pub struct FleetScore {
     pub regressed: Costs,
     pub unchanged: Costs,
     /// Qualities of regressed timers, that are told as worse.
@@ -44,7 +44,7 @@ pub struct Score {
     pub false_nodes: Share,
 }
 
-impl Score {
+impl FleetScore {
     /// Compares a fleet with itself after the upgrade.
     pub fn add(&mut self, fleet: &Fleet) {
         let nodes: Vec<Node> = (0..fleet.len()).map(|at| fleet.node(at)).collect();

@@ -24,12 +24,12 @@ struct Truth {
     regressed: Vec<&'static str>,
     /// The others.
     unchanged: Vec<&'static str>,
-    nodes: Vec<Told>,
+    nodes: Vec<ToldNode>,
 }
 
 /// What is true of a node.
 #[derive(Serialize)]
-struct Told {
+struct ToldNode {
     #[serde(flatten)]
     node: Node,
     /// The folder that its report of the fleet in the midst of the upgrade is from.
@@ -71,9 +71,9 @@ fn write(fleet: &Fleet, folder: &Path) -> io::Result<()> {
         let midway = fleet.midway(&node);
         link(&file(folder, moment_name(midway), &node), &file(folder, "midway", &node))?;
         progress.step();
-        Ok(Told { node, midway: moment_name(midway) })
+        Ok(ToldNode { node, midway: moment_name(midway) })
     });
-    let nodes: Vec<Told> = nodes.into_iter().collect::<io::Result<_>>()?;
+    let nodes: Vec<ToldNode> = nodes.into_iter().collect::<io::Result<_>>()?;
     let of_kernel = |wanted: bool| {
         let timers = fleet.timers().iter().filter(move |timer| timer.is_of_kernel() == wanted);
         timers.map(|timer| timer.id).collect()

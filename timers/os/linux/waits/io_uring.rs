@@ -215,7 +215,7 @@ impl Timeout {
         Some(completion.result)
     }
 
-    /// Submits what is in the ring and waits for so many completions: the result of the last one.
+    /// Submits what is in the ring and waits for a number of completions: the result of the last one.
     fn complete(&mut self, mut submitted: u32, mut awaited: u32) -> io::Result<i32> {
         loop {
             match self.enter(submitted, awaited) {

@@ -1,4 +1,4 @@
-//! The calls that wait. What they are stands in `waits/linux.rs`.
+//! The calls that wait. What they are stands in `waits/systems.rs`.
 
 mod io_uring;
 mod kernel_timer;

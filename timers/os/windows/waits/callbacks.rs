@@ -11,10 +11,9 @@ use windows_sys::Win32::System::Threading::{
     WaitForThreadpoolTimerCallbacks,
 };
 
-use super::super::functions;
-use super::alarm::{Alarm, Event};
-use super::{from_now, milliseconds, refused};
+use super::{Alarm, Event, from_now, milliseconds, refused};
 use crate::Unavailable;
+use crate::os::windows::handle;
 use crate::waits::method::Method;
 use crate::waits::{WaitInfo, windows};
 
@@ -40,8 +39,8 @@ impl Method for TimeSetEvent {
         // SAFETY: the signatures are the documented ones, with the event in place of a function (TIME_CALLBACK_EVENT_SET).
         let (begin, end) = unsafe {
             (
-                functions::find("winmm.dll\0", "timeSetEvent\0")?,
-                functions::find("winmm.dll\0", "timeKillEvent\0")?,
+                handle::find_function("winmm.dll\0", "timeSetEvent\0")?,
+                handle::find_function("winmm.dll\0", "timeKillEvent\0")?,
             )
         };
         Ok(Self { event: Event::new()?, begin, end, armed: None })

@@ -6,8 +6,7 @@ use windows_sys::Win32::System::Threading::{
     AcquireSRWLockExclusive, CONDITION_VARIABLE, ReleaseSRWLockExclusive, SRWLOCK, SleepConditionVariableSRW,
 };
 
-use super::alarm::Event;
-use super::{milliseconds, refused};
+use super::{Event, milliseconds, refused};
 use crate::Unavailable;
 use crate::waits::method::{Countdown, Method};
 use crate::waits::{WaitInfo, windows};

@@ -8,8 +8,7 @@ use windows_sys::Win32::System::Threading::{
     TIMER_ALL_ACCESS,
 };
 
-use super::alarm::Alarm;
-use super::{from_now, refused};
+use super::{Alarm, from_now, refused};
 use crate::Unavailable;
 use crate::waits::method::Method;
 use crate::waits::{WaitInfo, windows};

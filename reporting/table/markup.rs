@@ -1,0 +1,107 @@
+//! For pages: HTML, one table for a page of others or as a page of its own without scripts and network; and GitHub's Markdown.
+
+use std::io::{self, Write};
+
+use super::{Table, rewritten, spans};
+
+const BEFORE: &str = "<!doctype html>
+<html lang=\"en\">
+<head>
+<meta charset=\"utf-8\">
+<meta name=\"viewport\" content=\"width=device-width\">
+<title>Timers</title>
+<style>
+:root { color-scheme: light dark; font: 15px/1.4 system-ui, sans-serif }
+div { overflow-x: auto }
+table { border-collapse: collapse }
+th, td { padding: .2em .7em; text-align: left; border-bottom: 1px solid #8884 }
+.n { text-align: right; font-variant-numeric: tabular-nums }
+.p { text-align: center }
+</style>
+</head>
+<body>
+<div>
+";
+const AFTER: &str = "</div>\n</body>\n</html>\n";
+
+pub(super) fn write_page(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
+    output.write_all(BEFORE.as_bytes())?;
+    write_html(table, output)?;
+    output.write_all(AFTER.as_bytes())
+}
+
+/// The table alone. Cells of figures have the class `n`, names of groups the class `p`.
+pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
+    output.write_all(b"<table>\n<thead>\n")?;
+    if !table.groups.is_empty() {
+        let span = |(width, group): (usize, Option<usize>)| match group {
+            Some(group) => format!(
+                "<th scope=\"colgroup\" class=\"p\" colspan=\"{width}\">{}</th>",
+                escape_html(table.groups[group])
+            ),
+            None => "<td></td>".to_owned(),
+        };
+        writeln!(
+            output,
+            "<tr>{}</tr>",
+            spans(table.columns.iter()).into_iter().map(span).collect::<String>()
+        )?;
+    }
+    let class = |right: bool| if right { " class=\"n\"" } else { "" };
+    let heads = table.columns.iter().map(|column| {
+        format!("<th scope=\"col\"{}>{}</th>", class(column.right), escape_html(column.scaled_heading()))
+    });
+    writeln!(output, "<tr>{}</tr>\n</thead>\n<tbody>", heads.collect::<String>())?;
+    for row in &table.rows {
+        let cells = table.cells(row).map(|(column, cell)| {
+            format!("<td{}>{}</td>", class(column.right), escape_html(&column.scaled(cell)))
+        });
+        writeln!(output, "<tr>{}</tr>", cells.collect::<String>())?;
+    }
+    output.write_all(b"</tbody>\n</table>\n")
+}
+
+/// Text for HTML, between tags and in quoted attributes.
+#[must_use]
+pub fn escape_html(text: &str) -> String {
+    rewritten(text, |c, out| match c {
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '"' => out.push_str("&quot;"),
+        '\'' => out.push_str("&#39;"),
+        c => out.push(c),
+    })
+}
+
+pub(super) fn write_markdown(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
+    let heads = table.columns.iter().map(|column| match column.group {
+        Some(group) => escape_markdown(&format!("{}, {}", table.groups[group], column.heading)),
+        None => escape_markdown(column.heading),
+    });
+    writeln!(
+        output,
+        "|{}",
+        heads.map(|head| format!(" {head}").trim_end().to_owned() + " |").collect::<String>()
+    )?;
+    let rules = table.columns.iter().map(|column| if column.right { "--:" } else { ":--" });
+    writeln!(output, "|{}|", rules.collect::<Vec<_>>().join("|"))?;
+    let shown = |row| table.cells(row).map(|(column, cell)| escape_markdown(&column.shown(cell)));
+    table.rows.iter().try_for_each(|row| line_of_cells(output, shown(row)))
+}
+
+fn line_of_cells(output: &mut dyn Write, cells: impl Iterator<Item = String>) -> io::Result<()> {
+    writeln!(output, "| {} |", cells.collect::<Vec<_>>().join(" | "))
+}
+
+/// Text that Markdown and the HTML in it leave alone, in a cell of a table too.
+#[must_use]
+pub fn escape_markdown(text: &str) -> String {
+    rewritten(text, |c, out| match c {
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '$' | '!' => out.extend(['\\', c]),
+        c => out.push(c),
+    })
+}
