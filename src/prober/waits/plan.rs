@@ -102,6 +102,12 @@ impl WaitPlan {
         Self { waits: each.max(self.waits), length_ns: MOST_NS / f64::from(self.processes), ..self.whole() }
     }
 
+    /// The same with so many waits of each length, however long they take.
+    #[must_use]
+    pub fn exactly(&self, waits: u32) -> Self {
+        Self { waits: waits.div_ceil(self.processes), ..self.at_least(waits) }
+    }
+
     /// A look at which methods are worth further waits: no figure is quoted from it.
     pub const GLANCE: Self = Self {
         name: "glance",
