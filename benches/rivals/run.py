@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """What other programs say of CLOCK_MONOTONIC on this machine, beside what `timermeter probe` says, and how long each took.
 
-    benches/rivals/run.py --timermeter target/release/timermeter [--clockperf PATH] [--vdsotest PATH] [--rounds 3]
+    benches/rivals/run.py --timermeter target/release/timermeter [--clockperf PATH] [--vdsotest PATH] [--jmh CLASSPATH] [--rounds 3]
 
 Prints a table in Markdown. A program that is not here is said aloud and left out. The programs are asked in turn, round by round, while nothing
 else should run; each figure is the median over rounds, with the least and the most. `clockperf` is https://github.com/tycho/clockperf,
-`vdsotest` https://github.com/nlynch-mentor/vdsotest, both built by hand; google/benchmark is compiled here against its library.
+`vdsotest` https://github.com/nlynch-mentor/vdsotest, both built by hand; JMH (https://github.com/openjdk/jmh) too:
+CLASSPATH has its core, what that needs, and `NanoTimerBench` of its jmh-core-benchmarks. google/benchmark is compiled here against its library.
 """
 
 import argparse
+import csv
 import json
 import re
 import shutil
@@ -69,8 +71,17 @@ def google_benchmark(folder):
     return ask
 
 
+def jmh(classpath, folder):
+    """Its own benchmark of System.nanoTime(), which is CLOCK_MONOTONIC: a call, and what it calls granularity."""
+    said = Path(folder) / "jmh.csv"
+    output("java", "-cp", classpath, "org.openjdk.jmh.Main", "NanoTimerBench", "-f", "1", "-rf", "csv", "-rff", str(said))
+    rows = csv.DictReader(said.read_text().splitlines())
+    scores = {row["Benchmark"].rpartition(".")[2]: float(row["Score"]) for row in rows}
+    return scores["latency"], scores["granularity"], 1
+
+
 def granularity(folder):
-    """What harnesses call granularity, as JMH's own timer benchmark does: reads until the value changes, and the mean of how far it moved."""
+    """What harnesses call granularity, JMH among them: reads until the value changes, and the mean of how far it moved."""
     program = Path(folder) / "granularity"
     output("cc", "-O2", "-o", str(program), str(HERE / "granularity.c"))
     return lambda: (None, float(output(str(program))), 1)
@@ -95,6 +106,10 @@ def contenders(arguments, folder):
     rivals |= found("clockperf", arguments.clockperf, clockperf)
     rivals |= found("vdsotest", arguments.vdsotest, vdsotest)
     rivals |= found("pg_test_timing", arguments.pg_test_timing, pg_test_timing)
+    if arguments.jmh:
+        rivals["JMH"] = lambda: jmh(arguments.jmh, folder)
+    else:
+        print("skipped: JMH is not here", file=sys.stderr)
     for name, prepared in [("google/benchmark", google_benchmark), ("granularity", granularity)]:
         try:
             rivals[name] = prepared(folder)
@@ -124,6 +139,7 @@ def main():
     parser.add_argument("--clockperf")
     parser.add_argument("--vdsotest")
     parser.add_argument("--pg-test-timing")
+    parser.add_argument("--jmh")
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
