@@ -26,7 +26,7 @@ const SECOND_NS: i64 = 1_000_000_000;
 
 /// All devices that are there.
 pub(super) fn ask(root: &Root) -> Vec<CommonTime> {
-    let told_by_kernel = timers::os::discipline::discipline().map_or(0, |told| told.tai_offset_s);
+    let told_by_kernel = timers::os::discipline::trim().map_or(0, |told| told.tai_offset_s);
     let tai_ahead_s = if told_by_kernel == 0 { TAI_AHEAD_S } else { told_by_kernel };
     let there = (0..MOST_DEVICES).map(|number| format!("ptp{number}"));
     let there = there.filter_map(|name| {

@@ -8,7 +8,7 @@
 
 use std::io::Read;
 
-use timers::os::{Discipline, KernelName, MachineFacts};
+use timers::os::{Discipline, KernelName, MachineFacts, Trim};
 
 use super::Root;
 use crate::model::{ClockSource, Kernel, Ntp, Tickless};
@@ -126,8 +126,6 @@ fn clock_parameters(command_line: &str) -> Vec<String> {
     command_line.split_whitespace().filter(known).map(str::to_owned).collect()
 }
 
-/// Microseconds between ticks of USER_HZ, which is 100 wherever this program runs.
-const TICK_US: i64 = 10_000;
 /// SHIFT_PLL of the kernel: a second slews in 1/2^(2 + time constant) of the offset.
 const SHIFT_PLL: i64 = 2;
 /// The most that a second takes of an adjtime(3), in microseconds (MAX_TICKADJ).
@@ -141,19 +139,18 @@ pub fn ntp() -> Option<Ntp> {
 
 fn steered(discipline: &Discipline) -> Ntp {
     let adjtime_us = discipline.adjtime_us.unwrap_or(0);
-    let frequency_ppm = discipline.scaled_ppm as f64 / 65_536.0;
-    let tick_ppm = discipline.tick_us.saturating_sub(TICK_US) as f64 / TICK_US as f64 * 1e6;
+    let (trim, frequency_ppm) = (discipline.trim, discipline.trim.frequency_ppm());
     // Nanoseconds a second are parts per billion. The kernel keeps the constant between 0 and 10.
     let halvings = (SHIFT_PLL + discipline.time_constant.clamp(0, 10)) as i32;
     let offset_ppm = discipline.offset_ns as f64 / 2_f64.powi(halvings) / 1e3;
     let adjtime_ppm = adjtime_us.clamp(-ADJTIME_US, ADJTIME_US) as f64;
     Ntp {
         synchronised: discipline.synchronised,
-        slewing: discipline.offset_ns != 0 || adjtime_us != 0 || discipline.tick_us != TICK_US,
-        rate_ppm: frequency_ppm + tick_ppm + offset_ppm + adjtime_ppm,
+        slewing: discipline.offset_ns != 0 || adjtime_us != 0 || trim.tick_us != Trim::UNTRIMMED_TICK_US,
+        rate_ppm: frequency_ppm + trim.tick_ppm() + offset_ppm + adjtime_ppm,
         frequency_ppm,
         offset_ns: discipline.offset_ns.saturating_add(adjtime_us.saturating_mul(1000)),
-        tick_us: discipline.tick_us,
+        tick_us: trim.tick_us,
         estimated_error_us: discipline.estimated_error_us,
     }
 }
@@ -262,12 +259,15 @@ mod tests {
         offset_ns: 0,
         time_constant: 2,
         adjtime_us: Some(0),
-        scaled_ppm: 0,
-        tick_us: TICK_US,
+        trim: STEADY,
         estimated_error_us: 16_000_000,
         maximum_error_us: 16_000_000,
-        tai_offset_s: 0,
     };
+    const STEADY: Trim = Trim { scaled_ppm: 0, tick_us: Trim::UNTRIMMED_TICK_US, tai_offset_s: 0 };
+
+    fn trimmed(trim: Trim) -> Discipline {
+        Discipline { trim, ..FREE }
+    }
 
     #[test]
     fn a_clock_that_nobody_steers() {
@@ -279,10 +279,10 @@ mod tests {
     #[test]
     fn each_trim_in_parts_per_million() {
         let rate = |discipline| steered(&discipline).rate_ppm;
-        assert_eq!(rate(Discipline { scaled_ppm: 32 << 16, ..FREE }), 32.0);
-        assert_eq!(rate(Discipline { scaled_ppm: -1 << 15, ..FREE }), -0.5);
-        assert_eq!(rate(Discipline { tick_us: 10_001, ..FREE }), 100.0);
-        assert_eq!(rate(Discipline { tick_us: 9_000, ..FREE }), -100_000.0);
+        assert_eq!(rate(trimmed(Trim { scaled_ppm: 32 << 16, ..STEADY })), 32.0);
+        assert_eq!(rate(trimmed(Trim { scaled_ppm: -1 << 15, ..STEADY })), -0.5);
+        assert_eq!(rate(trimmed(Trim { tick_us: 10_001, ..STEADY })), 100.0);
+        assert_eq!(rate(trimmed(Trim { tick_us: 9_000, ..STEADY })), -100_000.0);
         // A millisecond with the constant 2: a sixteenth of it in the first second.
         assert_eq!(rate(Discipline { offset_ns: 1_000_000, ..FREE }), 62.5);
         assert_eq!(rate(Discipline { adjtime_us: Some(-20_000), ..FREE }), -500.0);
@@ -293,10 +293,13 @@ mod tests {
     #[test]
     fn a_steady_trim_of_the_frequency_is_no_slewing() {
         let slewing = |discipline| steered(&discipline).slewing;
-        assert!(!slewing(Discipline { scaled_ppm: 32 << 16, synchronised: true, ..FREE }));
+        assert!(!slewing(Discipline {
+            synchronised: true,
+            ..trimmed(Trim { scaled_ppm: 32 << 16, ..STEADY })
+        }));
         assert!(slewing(Discipline { offset_ns: -1, ..FREE }));
         assert!(slewing(Discipline { adjtime_us: Some(1), ..FREE }));
-        assert!(slewing(Discipline { tick_us: 10_001, ..FREE }));
+        assert!(slewing(trimmed(Trim { tick_us: 10_001, ..STEADY })));
     }
 
     proptest! {
@@ -308,8 +311,7 @@ mod tests {
                 offset_ns,
                 time_constant,
                 adjtime_us: told.then_some(adjtime),
-                scaled_ppm,
-                tick_us,
+                trim: Trim { scaled_ppm, tick_us, tai_offset_s: 0 },
                 estimated_error_us,
                 ..FREE
             });

@@ -132,16 +132,12 @@ pub struct Discipline {
     pub time_constant: i64,
     /// What of an adjtime(3) is still to be slewed in, in microseconds; `None` where that is not reported.
     pub adjtime_us: Option<i64>,
-    /// The trim of the frequency, in parts per million times 2^16.
-    pub scaled_ppm: i64,
-    /// Microseconds between ticks of USER_HZ; 10 000 when the rate is not trimmed by it.
-    pub tick_us: i64,
+    /// The trim of the rate.
+    pub trim: Trim,
     /// Estimated error of CLOCK_REALTIME, in microseconds.
     pub estimated_error_us: i64,
     /// The most that CLOCK_REALTIME may be off by, in microseconds: its time service says so, and the kernel adds 500 ppm of the time since.
     pub maximum_error_us: i64,
-    /// Seconds by which TAI is ahead of CLOCK_REALTIME; 0 where the kernel was not told.
-    pub tai_offset_s: i64,
 }
 
 /// How the kernel trims the rate of CLOCK_REALTIME and CLOCK_MONOTONIC, and what it adds for TAI.
@@ -153,6 +149,24 @@ pub struct Trim {
     pub tick_us: i64,
     /// Seconds by which TAI is ahead of CLOCK_REALTIME; 0 where the kernel was not told.
     pub tai_offset_s: i64,
+}
+
+impl Trim {
+    /// Microseconds between ticks of USER_HZ, which is 100 wherever this program runs, where the rate is not trimmed by them.
+    pub const UNTRIMMED_TICK_US: i64 = 10_000;
+
+    /// The trim of the frequency, in ppm.
+    #[must_use]
+    pub fn frequency_ppm(&self) -> f64 {
+        self.scaled_ppm as f64 / 65_536.0
+    }
+
+    /// What the tick trims besides, in ppm.
+    #[must_use]
+    pub fn tick_ppm(&self) -> f64 {
+        let off = self.tick_us.saturating_sub(Self::UNTRIMMED_TICK_US);
+        off as f64 / Self::UNTRIMMED_TICK_US as f64 * 1e6
+    }
 }
 
 /// A device clock (`/dev/ptp0`) held against the system clock CLOCK_REALTIME.

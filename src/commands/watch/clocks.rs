@@ -21,10 +21,6 @@ const LONG_NS: i64 = 5_000;
 /// *Judgement*: half a period, and some turns of a scheduler.
 const LATE_NS: i64 = 50_000_000;
 const GRACE: Duration = Duration::from_millis(20);
-/// Of a microsecond in 2^16 parts.
-const SCALED: f64 = 65_536.0;
-/// Of a tick of USER_HZ, in microseconds.
-const TICK_US: f64 = 10_000.0;
 
 /// The clocks.
 pub(super) struct Clocks {
@@ -104,8 +100,7 @@ impl Clocks {
         best.continued = signals::continued();
         best.waited = self.run_queue.ns();
         let trim = discipline::trim().ok();
-        best.trim_ppm =
-            trim.map(|trim| trim.scaled_ppm as f64 / SCALED + (trim.tick_us as f64 / TICK_US - 1.0) * 1e6);
+        best.trim_ppm = trim.map(|trim| trim.frequency_ppm() + trim.tick_ppm());
         best.tai_offset_s = trim.map(|trim| trim.tai_offset_s);
         best
     }

@@ -69,22 +69,12 @@ pub mod machine {
     //! What macOS tells of the machine.
 
     use std::ffi::CString;
-    use std::path::PathBuf;
 
+    // Nothing is shown in files that are there on each, and a program cannot be forbidden to read a counter.
+    pub use crate::os::other::machine::{files, kernel_log, regain_counter};
     pub use crate::os::unix::machine::kernel;
     use crate::os::unix::sysctl::{load, number, online, text};
     use crate::os::{MachineFacts, ToldKind};
-
-    /// macOS shows nothing in files.
-    #[must_use]
-    pub fn files() -> Option<PathBuf> {
-        None
-    }
-
-    /// A program cannot be forbidden to read a counter here.
-    pub fn regain_counter() {}
-
-    pub use crate::os::other::machine::kernel_log;
 
     /// What the system tells by sysctl(3).
     #[must_use]

@@ -154,22 +154,11 @@ pub mod clocks {
 pub mod machine {
     //! What FreeBSD tells of the machine.
 
-    use std::path::PathBuf;
-
     use crate::os::MachineFacts;
+    // Nothing is shown in files that are there on each, and a program cannot be forbidden to read a counter.
+    pub use crate::os::other::machine::{files, kernel_log, regain_counter};
     pub use crate::os::unix::machine::kernel;
     use crate::os::unix::sysctl::{load, number, online, text};
-
-    /// FreeBSD shows nothing in files that are there on each.
-    #[must_use]
-    pub fn files() -> Option<PathBuf> {
-        None
-    }
-
-    /// A program cannot be forbidden to read a counter here.
-    pub fn regain_counter() {}
-
-    pub use crate::os::other::machine::kernel_log;
 
     /// What the system tells by sysctl(3).
     #[must_use]

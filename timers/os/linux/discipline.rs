@@ -28,11 +28,9 @@ pub fn discipline() -> io::Result<Discipline> {
         offset_ns: wide(state.offset).saturating_mul(unit),
         time_constant: wide(state.constant),
         adjtime_us: adjtimex(libc::ADJ_OFFSET_SS_READ).ok().map(|rest| wide(rest.offset)),
-        scaled_ppm: wide(state.freq),
-        tick_us: wide(state.tick),
+        trim: trim_of(&state),
         estimated_error_us: wide(state.esterror),
         maximum_error_us: wide(state.maxerror),
-        tai_offset_s: wide(state.tai),
     })
 }
 
@@ -41,8 +39,11 @@ pub fn discipline() -> io::Result<Discipline> {
 /// # Errors
 /// As [`discipline`].
 pub fn trim() -> io::Result<Trim> {
-    let state = adjtimex(0)?;
-    Ok(Trim { scaled_ppm: wide(state.freq), tick_us: wide(state.tick), tai_offset_s: wide(state.tai) })
+    adjtimex(0).map(|state| trim_of(&state))
+}
+
+fn trim_of(state: &libc::timex) -> Trim {
+    Trim { scaled_ppm: wide(state.freq), tick_us: wide(state.tick), tai_offset_s: wide(state.tai) }
 }
 
 /// The time between two ticks of the kernel, which is what it declares as the resolution of its coarse clocks.
@@ -83,8 +84,8 @@ mod tests {
         match discipline() {
             // The kernel's own bounds: 500 ppm, and 10 % of a tick (adjtimex(2)).
             Ok(found) => {
-                assert!(found.scaled_ppm.abs() <= 500 << 16, "{found:?}");
-                assert!((9_000..=11_000).contains(&found.tick_us), "{found:?}");
+                assert!(found.trim.scaled_ppm.abs() <= 500 << 16, "{found:?}");
+                assert!((9_000..=11_000).contains(&found.trim.tick_us), "{found:?}");
             }
             Err(error) => eprintln!("adjtimex: {error}"),
         }
