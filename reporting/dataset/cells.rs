@@ -1,10 +1,10 @@
 //! What stands in a row of a part, by the names of its columns, of which parts of other versions lack some.
 
-use std::time::{Duration, UNIX_EPOCH};
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, RecordBatch};
+
+use crate::fields::instant;
 
 /// A row of a part.
 #[derive(Clone, Copy)]
@@ -48,7 +48,6 @@ impl<'a> Cells<'a> {
     /// A column of times, as reports write them.
     pub fn time(self, name: &str) -> Option<String> {
         let micros = self.column(name)?.as_primitive_opt::<TimestampMicrosecondType>()?.value(self.row);
-        let since = Duration::from_micros(u64::try_from(micros).ok()?);
-        Some(humantime::format_rfc3339(UNIX_EPOCH.checked_add(since)?).to_string())
+        Some(humantime::format_rfc3339(instant(micros)?).to_string())
     }
 }

@@ -22,7 +22,7 @@ use super::column::columns;
 use super::file::{FileError, kind_name, parquet, typed};
 use super::identity::Identity;
 use super::partitions::{DatasetError, held, without_links};
-use super::parts::{PartError, ids_of, kind_of, opened, unreadable};
+use super::parts::{PartError, ids_of, kind_of, of_kind, opened, unreadable};
 use crate::fields::Kind;
 use crate::report::OutputError;
 use crate::scratch::{Remains, ScratchFolder};
@@ -184,11 +184,7 @@ impl Union {
 
     /// Adds what columns a part has that are not known yet.
     fn add(&mut self, path: &Path, told: Option<&str>, schema: &Schema) -> Result<(), PartError> {
-        let wanted = kind_name(self.kind);
-        if told != Some(wanted) {
-            let found = told.unwrap_or("something that is not of timermeter").to_owned();
-            return Err(PartError::OtherKind { path: path.to_owned(), found, wanted });
-        }
+        of_kind(path, told, self.kind)?;
         for field in schema.fields() {
             match self.fields.iter().find(|known| known.name() == field.name()) {
                 Some(known) if known.data_type() != field.data_type() => {

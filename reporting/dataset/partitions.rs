@@ -14,6 +14,7 @@ use super::file::{FileError, FileFormat, TableFile};
 use super::identity::Identity;
 use super::parts::{PartError, reports_in};
 use super::sheet::{Choice, Sheet};
+use crate::fields::UNSET_UNTIL;
 use crate::report::OutputError;
 use crate::scratch::{Remains, ScratchFolder};
 
@@ -245,8 +246,6 @@ impl<'a> Dataset<'a> {
     }
 
     fn notice(&mut self, sheet: &Sheet) {
-        /// 1971, in microseconds since 1970: before that only clocks stand that were never set.
-        const UNSET_UNTIL: i64 = 31_536_000_000_000;
         let origin = &sheet.origin;
         self.added.undated += usize::from(origin.created.is_none());
         self.added.unset += usize::from(origin.created.is_some_and(|created| created < UNSET_UNTIL));

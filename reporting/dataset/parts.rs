@@ -56,31 +56,46 @@ pub enum PartError {
 
 /// The reports that the files in `folder` hold; none where there is no such folder.
 pub fn reports_in(folder: &Path, kind: Kind) -> Result<HashSet<Identity>, PartError> {
-    let unreadable = |error: io::Error| unreadable(folder, error);
     let mut found = HashSet::new();
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
+    let parts = match parts_in(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
-        Err(error) => return Err(unreadable(error)),
+        parts => parts.map_err(|error| unreadable(folder, error))?,
     };
-    for entry in entries {
-        let path = entry.map_err(unreadable)?.path();
-        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        if !hidden && path.extension().is_some_and(|ending| ending == "parquet") {
-            add_reports_of(&path, kind, &mut found)?;
-        }
+    for path in parts {
+        each_batch_of(&path, kind, Some(&[REPORT]), |batch| {
+            found.extend(ids_of(&path, batch)?.flatten());
+            Ok(())
+        })?;
     }
     Ok(found)
 }
 
-fn add_reports_of(path: &Path, kind: Kind, found: &mut HashSet<Identity>) -> Result<(), PartError> {
+/// The parts in the folder of a partition, sorted.
+pub fn parts_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let mut parts = paths.collect::<io::Result<Vec<PathBuf>>>()?;
+    parts.retain(|path| {
+        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        !hidden && path.extension().is_some_and(|ending| ending == "parquet")
+    });
+    parts.sort();
+    Ok(parts)
+}
+
+/// Hands over the rows of a part of this kind, those columns only where some are named.
+pub fn each_batch_of(
+    path: &Path,
+    kind: Kind,
+    columns: Option<&[&str]>,
+    mut work: impl FnMut(&RecordBatch) -> Result<(), PartError>,
+) -> Result<(), PartError> {
     let reader = opened(path)?;
-    of_kind(path, reader.metadata(), kind)?;
-    let ids = ProjectionMask::columns(reader.parquet_schema(), [REPORT]);
-    let batches = reader.with_projection(ids).build().map_err(|error| unreadable(path, error))?;
-    for batch in batches {
-        let batch = batch.map_err(|error| unreadable(path, error))?;
-        found.extend(ids_of(path, &batch)?.flatten());
+    of_kind(path, kind_of(reader.metadata()), kind)?;
+    let mask = columns.map_or_else(ProjectionMask::all, |columns| {
+        ProjectionMask::columns(reader.parquet_schema(), columns.iter().copied())
+    });
+    for batch in reader.with_projection(mask).build().map_err(|error| unreadable(path, error))? {
+        work(&batch.map_err(|error| unreadable(path, error))?)?;
     }
     Ok(())
 }
@@ -101,8 +116,9 @@ pub fn kind_of(metadata: &ParquetMetaData) -> Option<&str> {
     told.iter().find(|entry| entry.key == KIND)?.value.as_deref()
 }
 
-fn of_kind(path: &Path, metadata: &ParquetMetaData, kind: Kind) -> Result<(), PartError> {
-    let (found, wanted) = (kind_of(metadata), kind_name(kind));
+/// Refuses a part that says its rows are of something else.
+pub fn of_kind(path: &Path, found: Option<&str>, kind: Kind) -> Result<(), PartError> {
+    let wanted = kind_name(kind);
     if found == Some(wanted) {
         return Ok(());
     }

@@ -14,7 +14,7 @@ use crate::model::{Figure, Report, TimerRow};
 use crate::table::{Notation, TableColumn, Type, Value};
 
 pub use comparable::{Comparable, Kind, Measure, Range, Row, Scatter, Ticked, Waited, in_a_line};
-pub use report::time;
+pub use report::{UNSET_UNTIL, instant, micros, time};
 
 /// Something that is listed.
 pub struct Field {

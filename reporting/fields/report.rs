@@ -1,6 +1,6 @@
 //! Fields of a whole report: which one it is, who made it, and on what machine.
 
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::clocks::codes;
 use super::{Field, FieldSource, Range};
@@ -248,8 +248,22 @@ fn tsc_offset(report: &Report) -> Option<CpuOffset> {
 /// Microseconds since 1970 of a time such as `2026-11-20T12:00:00Z`; times from elsewhere may be anything.
 #[must_use]
 pub fn time(created: &str) -> Option<i64> {
-    let since = humantime::parse_rfc3339(created).ok()?.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_micros()).ok()
+    micros(humantime::parse_rfc3339(created).ok()?)
+}
+
+/// 1971, in microseconds since 1970: before that only clocks stand that were never set.
+pub const UNSET_UNTIL: i64 = 31_536_000_000_000;
+
+/// An instant in microseconds since 1970.
+#[must_use]
+pub fn micros(at: SystemTime) -> Option<i64> {
+    i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_micros()).ok()
+}
+
+/// The instant so many microseconds after 1970 began.
+#[must_use]
+pub fn instant(micros: i64) -> Option<SystemTime> {
+    UNIX_EPOCH.checked_add(Duration::from_micros(u64::try_from(micros).ok()?))
 }
 
 /// Its day, in days since 1970.

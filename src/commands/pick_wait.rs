@@ -67,11 +67,7 @@ fn waited(args: &PickArgs, every_ns: f64) -> Result<Report, CommandError> {
     }
     let waits = (EACH_NS / every_ns).clamp(WAITS.0, WAITS.1);
     affordable("to see how exactly that is waited for", waits * every_ns / 1e9, every_ns)?;
-    let record = |common: WaitingArgs, plan: WaitPlan| {
-        let durations = vec![Lengths(vec![every_ns as u64])];
-        let wanted = WaitArgs { durations, plan: Some(plan), ..WaitArgs::first_look(common) };
-        wait::record(&wanted)?.0.report().map_err(failed)
-    };
+    let record = |common, plan| recorded(every_ns, plan, WaitArgs::first_look(common));
     let all = whom(args)?;
     let glanced = (GLANCE_NS / every_ns).clamp(GLANCED.0, GLANCED.1);
     let mut report = record(all.clone(), WaitPlan::GLANCE.exactly(glanced as u32))?;
@@ -90,6 +86,12 @@ fn waited(args: &PickArgs, every_ns: f64) -> Result<Report, CommandError> {
         measured.extend(timers);
     }
     Ok(report)
+}
+
+/// Waits of this length by a plan.
+fn recorded(length_ns: f64, plan: WaitPlan, args: WaitArgs) -> Result<Report, CommandError> {
+    let durations = vec![Lengths(vec![length_ns as u64])];
+    wait::record(&WaitArgs { durations, plan: Some(plan), ..args })?.0.report().map_err(failed)
 }
 
 /// Takes the rows of these timers from a later report.
@@ -154,12 +156,10 @@ const MOST_SECONDS: f64 = 15.0;
 /// All methods at a glance, and then those that may suffice, the cheapest first, often enough to tell, until one is shown to.
 fn measured(pick: &PickArgs, asked: &Punctuality) -> Result<Report, CommandError> {
     provable(asked)?;
-    let length = vec![Lengths(vec![asked.every_ns as u64])];
-    let record = |common: WaitingArgs, plan: WaitPlan| {
+    let record = |common, plan| {
         // One that rounds does not keep a period.
-        let looked = WaitArgs { granularity: true, ..WaitArgs::first_look(common) };
-        let args = WaitArgs { durations: length.clone(), plan: Some(plan), ..looked };
-        wait::record(&args)?.0.report().map_err(failed)
+        let args = WaitArgs { granularity: true, ..WaitArgs::first_look(common) };
+        recorded(asked.every_ns, plan, args)
     };
     let all = whom(pick)?;
     let mut report = record(all.clone(), WaitPlan::GLANCE)?;

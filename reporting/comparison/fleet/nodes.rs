@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexSet;
 use serde::Serialize;
@@ -69,6 +69,14 @@ impl Row {
         let [low, high] = self.figures.ends[at].map(end);
         Some(Figure { value, low, high })
     }
+
+    /// What a call costs alone.
+    pub fn cost(&self) -> Option<f64> {
+        static COST: LazyLock<Option<usize>> = LazyLock::new(|| {
+            Quantity::of_clocks().into_iter().position(|quantity| quantity == Quantity::COST)
+        });
+        Some(self.figure((*COST)?)?.value)
+    }
 }
 
 impl Node {
@@ -83,8 +91,7 @@ impl Node {
 
     /// What its timers cost.
     pub fn costs(&self) -> Vec<(usize, f64)> {
-        let at = Quantity::of_clocks().into_iter().position(|quantity| quantity == Quantity::COST);
-        let cost = |row: &Row| Some((row.timer as usize, row.figure(at?)?.value));
+        let cost = |row: &Row| Some((row.timer as usize, row.cost()?));
         self.rows.iter().filter_map(cost).collect()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::super::{Quantity, SMALLEST};
+use super::super::SMALLEST;
 use super::nodes::Fleets;
 use crate::fleet::attribution::{FEWEST, Found, Part, attributed};
 use crate::model::Platform;
@@ -100,10 +100,7 @@ fn level(old: Option<String>, new: Option<String>) -> Option<String> {
 
 /// The logarithm of what a read costs now, over what it cost.
 fn cost_change(fleets: &Fleets, pair: usize, timer: usize) -> Option<f64> {
-    let at = Quantity::of_clocks().into_iter().position(|quantity| quantity == Quantity::COST)?;
     let (old, new) = fleets.both[pair];
-    let [old, new] = [fleets.old[old].row(timer)?, fleets.new[new].row(timer)?]
-        .map(|row| row.figure(at).map(|cost| cost.value));
-    let (old, new) = (old?, new?);
+    let (old, new) = (fleets.old[old].row(timer)?.cost()?, fleets.new[new].row(timer)?.cost()?);
     (old > 0.0 && new > 0.0).then(|| (new / old).ln())
 }

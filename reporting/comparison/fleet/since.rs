@@ -4,14 +4,11 @@ use std::path::Path;
 
 use super::nodes::{Fleets, Known, Node, kept, whole};
 use super::{Aside, FleetComparison};
-use crate::fields::time;
+use crate::fields::{UNSET_UNTIL, time};
 use crate::fleet::roll::{Called, Roll};
 use crate::fleet::trend::{Run, Trends, trends};
 use crate::model::Report;
 use crate::report::ReadError;
-
-/// 1971, in microseconds since 1970: before that only clocks stand that were never set.
-const UNSET_UNTIL: i64 = 31_536_000_000_000;
 
 /// Why reports have no two sides.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,13 +2,13 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::{CommandError, columns, tell, tell_refused};
 use super::fleet::Told;
 use super::untold;
 use crate::cli::{CompareArgs, Since};
 use crate::comparison::fleet::{FleetComparison, Moment, SinceRead};
+use crate::fields::micros;
 use crate::fleet::trend::Trends;
 use crate::text::counted;
 
@@ -75,7 +75,6 @@ fn instant(since: Since) -> Result<Moment, CommandError> {
         Since::At(at) => Some(at),
         Since::Ago(ago) => timers::date().checked_sub(ago),
     };
-    let micros = |at: SystemTime| i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_micros()).ok();
     let known = at.and_then(|at| Some((at, micros(at)?)));
     let (at, micros) =
         known.ok_or_else(|| CommandError::Usage("--since: no report is of a time before 1970".into()))?;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::terminal_style;
 use crate::comparison::fleet::FleetComparison;
+use crate::fields::instant;
 use crate::fleet::trend::{Point, Trend, Trends};
 use crate::table::{Format, Table, TableColumn};
 use crate::text::clipped;
@@ -86,10 +87,8 @@ pub(super) fn as_markdown(
 /// All groups, and the nodes that changed unlike the rest; with `all` every node.
 pub(super) fn as_json(trends: &Trends, comparison: &FleetComparison, all: bool) -> Value {
     let point = |point: &Point| {
-        let begins = u64::try_from(point.at).ok().map(std::time::Duration::from_micros);
-        let begins = begins.and_then(|since| std::time::UNIX_EPOCH.checked_add(since));
         json!({
-            "begins": begins.map(|begins| humantime::format_rfc3339_seconds(begins).to_string()),
+            "begins": instant(point.at).map(|begins| humantime::format_rfc3339_seconds(begins).to_string()),
             "since": point.since,
             "runs": point.runs,
             "percent": point.percent,
