@@ -145,6 +145,25 @@ pub struct Readings {
     pub unstable: bool,
 }
 
+impl Readings {
+    /// Has each told by its difference from the one before, which takes fewer digits.
+    pub fn differ(&mut self) {
+        let mut last = 0_i64;
+        for value in &mut self.values {
+            (last, *value) = (*value, value.wrapping_sub(last));
+        }
+    }
+
+    /// Undoes [`differ`](Self::differ).
+    pub fn add_up(&mut self) {
+        let mut last = 0_i64;
+        for value in &mut self.values {
+            last = last.wrapping_add(*value);
+            *value = last;
+        }
+    }
+}
+
 impl Run {
     /// Whether its costs were measured on a core of its own, at one frequency.
     #[must_use]

@@ -153,6 +153,12 @@ pub fn rough(pilot: &Batches, bracket: &Batches) -> Option<f64> {
     Some(((median(&floats(pilot))? - median(&floats(bracket))?) / calls).max(0.0))
 }
 
+/// The same of what a process observed, in nanoseconds.
+#[must_use]
+pub fn rough_ns(run: &Run, reference: &Reference) -> f64 {
+    rough(&run.batches, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick
+}
+
 /// The share of rare interruptions among single calls.
 #[must_use]
 pub fn rare(run: &Run, reference: &Reference) -> f64 {

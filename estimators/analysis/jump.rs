@@ -65,8 +65,8 @@ impl Jump {
 
     fn judge(steps: &[f64], typical: f64) -> Self {
         /// Jumps of one tick, at least; and as a share.
-        /// *Judgement*: 5 % may be anything.
-        const ONES: (f64, f64) = (2.0, 0.5);
+        /// *Computed* and *judgement*: one is enough, as a step of two ticks or more never shows one; 5 % may be anything.
+        const ONES: (f64, f64) = (1.0, 0.5);
         /// Those of two among one and two, at most.
         /// *Default*: moves no figure.
         const TWOS: f64 = 0.05;

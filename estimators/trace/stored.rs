@@ -155,20 +155,13 @@ struct Packed(Box<[u8]>);
 
 impl Packed {
     fn of(mut run: Run) -> Self {
-        let mut last = 0_i64;
-        for value in &mut run.readings.values {
-            (last, *value) = (*value, value.wrapping_sub(last));
-        }
+        run.readings.differ();
         Self(postcard::to_stdvec(&run).expect("lists of numbers can be written to memory").into())
     }
 
     fn open(&self) -> Run {
         let mut run: Run = postcard::from_bytes(&self.0).expect("it was packed by this program");
-        let mut last = 0_i64;
-        for value in &mut run.readings.values {
-            last = last.wrapping_add(*value);
-            *value = last;
-        }
+        run.readings.add_up();
         run
     }
 }

@@ -7,9 +7,9 @@ use timers::KernelEntry;
 use super::CommandError;
 use crate::cli::{NodeArgs, RunArgs};
 use crate::common_time;
-use crate::model::{Estimate, Hertz, Platform, Settings, TimerRow, Tool};
+use crate::model::{Estimate, Platform, Settings, TimerRow, Tool};
 use crate::platform;
-use crate::platform::frequency::{self, CyclesFrom, Parts};
+use crate::platform::frequency::{self, CyclesFrom, Parts, TscWatch};
 use crate::recording::{self, Observed, Recording};
 use crate::trust::Yardsticks;
 
@@ -20,6 +20,7 @@ pub struct Frame {
     cpu: Option<u32>,
     cycles: CyclesFrom,
     parts: Parts,
+    tsc: Option<TscWatch>,
     kernel_entry: Option<KernelEntry>,
 }
 
@@ -39,7 +40,8 @@ impl Frame {
             node,
             cpu,
             cycles,
-            parts: Parts { before: frequency::effective(cpu), tsc: tsc(), ..known },
+            parts: Parts { before: frequency::effective(cpu), ..known },
+            tsc: TscWatch::begin(timers::RATE_SOURCES[0]),
             kernel_entry: timers::kernel_entry(cpu),
         })
     }
@@ -62,7 +64,12 @@ impl Frame {
             tool: Tool::this(),
             created: humantime::format_rfc3339_seconds(self.created).to_string(),
             node: self.node,
-            frequency: Parts { after: frequency::effective(self.cpu), during, ..self.parts },
+            frequency: Parts {
+                after: frequency::effective(self.cpu),
+                during,
+                tsc: self.tsc.and_then(TscWatch::end),
+                ..self.parts
+            },
             yardsticks: yardsticks(&platform, entry),
             platform,
             cycles_from: self.cycles,
@@ -98,12 +105,6 @@ pub fn choose_cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
     let allowed = timers::allowed_cpus().unwrap_or_default();
     let Some(cpu) = asked else { return Ok(platform::quietest_cpu(&allowed)) };
     super::usable(cpu).map(|()| Some(cpu))
-}
-
-/// The rate of the time stamp counter, against the kernel's clock.
-fn tsc() -> Option<Hertz> {
-    const WATCH_MS: u32 = 40;
-    frequency::tsc_hz(timers::RATE_SOURCES[0], WATCH_MS)
 }
 
 /// What the read paths of this machine are held against.

@@ -8,7 +8,8 @@ use super::{CommandError, terminal_style};
 use crate::cli::{PlatformArgs, ShortFormat};
 use crate::common_time;
 use crate::model::{Frequency, Platform};
-use crate::platform::{self, frequency};
+use crate::platform::frequency::{self, Parts, TscWatch};
+use crate::platform::{self};
 use crate::report::{conditions, machine, terminal};
 
 #[derive(Serialize)]
@@ -25,13 +26,10 @@ struct Identified {
 pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     let allowed = timers::allowed_cpus().unwrap_or_default();
     let cpu = platform::quietest_cpu(&allowed);
-    let parts = frequency::Parts {
-        before: frequency::effective(cpu),
-        after: None,
-        during: None,
-        tsc: frequency::tsc_hz(timers::RATE_SOURCES[0], 40),
-        nominal: frequency::nominal(),
-    };
+    let tsc = TscWatch::begin(timers::RATE_SOURCES[0]);
+    let before = frequency::effective(cpu);
+    let (tsc, nominal) = (tsc.and_then(TscWatch::end), frequency::nominal());
+    let parts = Parts { before, tsc, nominal, ..Parts::default() };
     let (frequency, _) = frequency::summarise(&parts, frequency::CyclesFrom::Effective)
         .map_err(|error| CommandError::Failed(error.to_string()))?;
     let date = humantime::format_rfc3339_seconds(timers::date()).to_string();

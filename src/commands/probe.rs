@@ -53,7 +53,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     population.of_runtimes.iter().filter(|_| !args.quiet).for_each(|line| tell(line));
     let frame = Frame::begin(cpu, &args.run)?;
     let during = measure(&mut population, &settings, args.quiet)?;
-    read_beside(&mut population);
+    read_beside(&mut population, &settings.plan);
     let by_name_failed = population.failed_by_name();
     let described = described(&settings, &population.hosts);
     let observed = observed(population.names, population.subjects);
@@ -111,13 +111,13 @@ fn measure(
 }
 
 /// Reads those of this program's own clocks that are to be had in several ways beside each other.
-fn read_beside(population: &mut Population) {
+fn read_beside(population: &mut Population, plan: &Plan) {
     let Population { names, subjects, .. } = population;
     let own = |subject: &Subject| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
     let ids: Vec<String> =
         subjects.iter().filter(|subject| own(subject)).map(|subject| subject.timer.id.clone()).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    for (id, seen) in beside(&ids) {
+    for (id, seen) in beside(&ids, plan) {
         let of = subjects.iter_mut().find(|subject| own(subject) && subject.timer.id == id);
         if let Some(Ok(stored)) = of.map(|subject| &mut subject.outcome) {
             stored.trace.evidence.beside.push(seen);

@@ -1,17 +1,18 @@
 //! Clocks of this program that are to be had in several ways, read beside each other.
 
+use crate::prober::sampling::Plan;
 use crate::trace::Beside;
 
-/// Readings of each, idle and beside a busy CPU.
-/// *Judgement*: some ten milliseconds.
-const READINGS: u32 = 20_000;
+/// Readings of each, idle and beside a busy CPU, are this part of those whose order is looked at.
+/// *Judgement*: some ten milliseconds of a default run.
+const PART: u32 = 10;
 
 /// What was seen of those of these clocks that are known twice, by their ids.
 #[must_use]
-pub fn beside(ids: &[&str]) -> Vec<(&'static str, Beside)> {
+pub fn beside(ids: &[&str], plan: &Plan) -> Vec<(&'static str, Beside)> {
     let reduced = |read: timers::ReadBeside| {
         let kinds = [read.unit_ns, read.lag_ns];
         (read.id, Beside::of(read.within, kinds, read.busy, &read.readings))
     };
-    timers::beside(ids, READINGS).into_iter().map(reduced).collect()
+    timers::beside(ids, plan.order_readings / PART).into_iter().map(reduced).collect()
 }

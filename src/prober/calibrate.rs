@@ -10,16 +10,24 @@ use crate::analysis::resolution::{Context, Resolution, resolve};
 use crate::analysis::singles::successive;
 use crate::trace::{Intervals, Reference};
 
-/// How long a rate is watched, in milliseconds.
-const WATCH_MS: u32 = 10;
+/// How long the rate of a reference is watched, in milliseconds: all that it times hangs on it until the campaign has seen more.
+pub const WATCH_MS: u32 = 10;
+/// How long that of a timer is watched that the reference times.
+/// *Judgement*: 50 ns at the ends are 17 ppm, of which no figure shows anything.
+pub const SHORT_WATCH_MS: u32 = 3;
 
 /// Nanoseconds in a tick of `timer` by a reference whose own tick is known, from watching both advance. `None` when the timer
 /// does not move or the host cannot watch.
 ///
 /// # Errors
 /// Only when the host is lost.
-pub fn watched_rate(timer: &mut dyn Subject, reference: &str, reference_ns: f64) -> Answer<Option<f64>> {
-    match timer.advance(reference, During::Spin, WATCH_MS) {
+pub fn watched_rate(
+    timer: &mut dyn Subject,
+    reference: &str,
+    reference_ns: f64,
+    milliseconds: u32,
+) -> Answer<Option<f64>> {
+    match timer.advance(reference, During::Spin, milliseconds) {
         Ok(moved) => Ok(rate::ns_per_tick(moved.timer, moved.reference, reference_ns)),
         Err(Fault::Refused(_)) => Ok(None),
         Err(fault) => Err(fault),

@@ -192,13 +192,14 @@ impl<'a> Campaign<'a> {
             }
         }
         // Where processes take so long that the time is used, fewer have to do.
-        for _ in self.settings.plan.brief_after(round) {
+        for turn in self.settings.plan.brief_after(round) {
             if self.over.remaining().is_none() {
                 break;
             }
             for host in (0..self.hosts.len()).filter(|host| self.hosts[*host].takes_ids) {
                 (self.progress)("timers of one process");
-                self.visit(host, (0..self.subjects.len()).collect())?;
+                let searches = turn < self.settings.plan.searching;
+                self.visit(host, (0..self.subjects.len()).collect(), searches)?;
             }
         }
         Ok(())
@@ -213,10 +214,10 @@ impl<'a> Campaign<'a> {
     }
 
     /// A brief process for those of `whom` that this host has; returns those that it asked.
-    fn visit(&mut self, host: usize, mut whom: Vec<usize>) -> Result<Vec<usize>, Fault> {
+    fn visit(&mut self, host: usize, mut whom: Vec<usize>, searches: bool) -> Result<Vec<usize>, Fault> {
         whom.retain(|index| self.subjects[*index].host == host);
         let (random, watch) = (&mut self.random, &self.watch);
-        let asked = visit(&self.hosts[host], self.subjects, whom, self.settings, watch, random)?;
+        let asked = visit(&self.hosts[host], self.subjects, whom, self.settings, watch, random, searches)?;
         // The closer such looks lie, the smaller the jumps that they show.
         self.compare(Look::Sparse, None)?;
         Ok(asked)
@@ -269,7 +270,7 @@ impl<'a> Campaign<'a> {
         let host = widest.host;
         (self.progress)(&format!("{}, to narrow its interval", widest.timer.id));
         if self.hosts[host].takes_ids {
-            return self.visit(host, wide.to_vec());
+            return self.visit(host, wide.to_vec(), false);
         }
         self.ask(wide[0])?;
         Ok(vec![wide[0]])

@@ -1,19 +1,22 @@
 //! What one fresh process is asked about its timer.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use rand::RngExt;
 use rand::rngs::StdRng;
-use smallvec::SmallVec;
 use timers::Answer;
 
 use crate::analysis::cost;
-use crate::analysis::statistics::median;
 use crate::prober::bench::Bench;
-use crate::prober::calibrate::watched_rate;
+use crate::prober::calibrate::{SHORT_WATCH_MS, watched_rate};
+use crate::prober::connection::Connection;
+use crate::prober::hosted;
 use crate::prober::sampling::Plan;
+use crate::prober::step_search::{StepQuestion, find_step};
 use crate::prober::watch::SeenOfCore;
-use crate::trace::{Batches, Intervals, Reference, Run};
+use crate::trace::{Batches, Reference, Run};
 
 /// What a process observed, and what the others need to know of it.
 #[derive(Clone, Debug)]
@@ -43,9 +46,16 @@ const SOME_CALLS: u64 = 32;
 /// *Judgement*.
 const MOST_CALLS: f64 = 512.0;
 
-/// Intervals of one amount of work that a growth stage takes.
-/// *Judgement*.
-const STAGE: usize = 24;
+/// What makes an exploration shorter.
+#[derive(Clone, Copy, Default)]
+pub struct Shortcuts<'a> {
+    /// Whether other processes time its calls as well: then these are timed as briefly as theirs.
+    pub brief: bool,
+    /// The host that answers many questions at once, and the id of the timer.
+    pub host: Option<(&'a Rc<RefCell<Connection>>, &'a str)>,
+    /// Whether other processes found that its steps are too long: they are not looked for again.
+    pub slow: bool,
+}
 
 /// Questions the timer on the bench: cost first, then its step.
 ///
@@ -56,17 +66,65 @@ pub fn explore(
     reference: &Reference,
     plan: &Plan,
     random: &mut StdRng,
+    shortcuts: Shortcuts,
 ) -> Answer<Exploration> {
-    let mut run = Run::default();
-    let ns_per_tick = match bench.ns_per_tick {
-        Some(ns) => Some(ns),
-        None => watched_rate(bench.timer.as_mut(), &bench.reference_id, reference.ns_per_tick)?,
+    let at_once = match shortcuts.host.zip(bench.watch.as_mut()) {
+        Some(((connection, id), watch)) => {
+            watch.once(&mut || hosted::calls(connection, id, reference, true))?
+        }
+        None => None,
     };
-    let cost_ns = ask_calls(bench, reference, plan, &mut run)?;
-    run.floor = bench.floor(run.batches.calls, run.batches.deltas.len() as u32)?.unwrap_or_default();
-    let slow = ask_step(bench, reference, plan, cost_ns, ns_per_tick, &mut run.intervals, random)?;
+    let mut run = match at_once {
+        Some((run, seen)) => run.seen(seen.core_hz, seen.unstable),
+        None => {
+            let mut run = Run::default();
+            ask_calls(bench, reference, if shortcuts.brief { &Plan::BRIEF } else { plan }, &mut run)?;
+            run.floor = bench.floor(run.batches.calls, run.batches.deltas.len() as u32)?.unwrap_or_default();
+            run
+        }
+    };
+    let (ns_per_tick, slow) = search(bench, reference, plan, random, shortcuts, &mut run)?;
     run.dropped = std::mem::take(&mut bench.dropped);
     Ok(Exploration { run, ns_per_tick, slow, dropped: BTreeMap::new() })
+}
+
+/// Looks for the step of the timer on the bench, whose calls were timed: what its tick is, and whether its steps are too long.
+///
+/// # Errors
+/// As the subjects on the bench.
+pub fn search(
+    bench: &mut Bench,
+    reference: &Reference,
+    plan: &Plan,
+    random: &mut StdRng,
+    shortcuts: Shortcuts,
+    run: &mut Run,
+) -> Answer<(Option<f64>, bool)> {
+    let ns_per_tick = match bench.ns_per_tick {
+        Some(ns) => Some(ns),
+        None => {
+            let (timer, id) = (bench.timer.as_mut(), &bench.reference_id);
+            watched_rate(timer, id, reference.ns_per_tick, SHORT_WATCH_MS)?
+        }
+    };
+    let question = StepQuestion {
+        ns_per_work: reference.ns_per_work,
+        ns_per_tick,
+        cost_ns: cost::rough_ns(run, reference),
+        interval_ns: plan.interval_ns,
+        growth_ns: plan.growth_ns,
+        seed: random.random(),
+    };
+    let slow = match shortcuts {
+        Shortcuts { slow: true, .. } => true,
+        Shortcuts { host: Some((connection, id)), .. } => {
+            let (intervals, slow) = hosted::steps(connection, id, question)?;
+            run.intervals = intervals;
+            slow
+        }
+        Shortcuts { host: None, .. } => find_step(bench.timer.as_mut(), &question, &mut run.intervals)?,
+    };
+    Ok((ns_per_tick, slow))
 }
 
 /// Times calls of the timer on the bench, and nothing else: what tells how processes differ. All of it is one window. The `floor` of a
@@ -93,8 +151,8 @@ pub fn explore_calls(bench: &mut Bench, reference: &Reference, floor: &mut Optio
     Ok(run.seen(seen.core_hz, seen.unstable))
 }
 
-/// Single calls, batches and successive readings; returns the cost of a call, roughly, in nanoseconds.
-fn ask_calls(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run) -> Answer<f64> {
+/// Single calls, batches and successive readings.
+fn ask_calls(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run) -> Answer<()> {
     /// What is taken off single calls has to be known as well as they are.
     /// *Judgement*.
     const BRACKETS: u32 = 1_500;
@@ -123,7 +181,7 @@ fn ask_calls(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Ru
     }
     let readings = (0.2 * plan.interval_ns / (cost_ns + 20.0)).clamp(500.0, READINGS);
     run.readings = bench.readings(readings as u32)?;
-    Ok(cost_ns)
+    Ok(())
 }
 
 /// How long a batch should take, in nanoseconds: long against the step of most references, short against interruptions.
@@ -140,7 +198,7 @@ pub(super) fn is_coarse(reference: &Reference) -> bool {
 }
 
 /// As [`ask_calls`], by a reference whose steps are long: batches that are longer. What single calls tell is that none takes long.
-fn ask_calls_coarsely(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run) -> Answer<f64> {
+fn ask_calls_coarsely(bench: &mut Bench, reference: &Reference, plan: &Plan, run: &mut Run) -> Answer<()> {
     /// Single calls: where none of them shows a step, one takes less than 3 parts in so many of it.
     /// *Judgement*: 150 ns of a millisecond.
     const SINGLES: u32 = 20_000;
@@ -162,65 +220,5 @@ fn ask_calls_coarsely(bench: &mut Bench, reference: &Reference, plan: &Plan, run
     run.few = bench.batches(FEW_CALLS, FEW)?;
     run.some = bench.batches(SOME_CALLS, FEW)?;
     run.readings = bench.readings(READINGS as u32)?;
-    Ok(cost_ns)
-}
-
-/// Growing work until the timer jumps at nearly every interval, then random work around there. Returns whether the
-/// timer is too slow for that.
-fn ask_step(
-    bench: &mut Bench,
-    reference: &Reference,
-    plan: &Plan,
-    cost_ns: f64,
-    ns_per_tick: Option<f64>,
-    groups: &mut Vec<Intervals>,
-    random: &mut StdRng,
-) -> Answer<bool> {
-    let work_ns = reference.ns_per_work;
-    let tight_ns = cost_ns + 20.0;
-    let repeat = (0.2 * plan.interval_ns / tight_ns).clamp(100.0, 2_000.0) as u32;
-    let tight = bench.timer.intervals(&[0], repeat)?.pop().unwrap_or_default();
-    let still = u64::from(median(&tight.iter().map(|&delta| delta as f64).collect::<Vec<_>>()) == Some(1.0));
-    groups.push(Intervals { work: 0, deltas: tight.into() });
-    let mut top_ns = (16.0 * work_ns).max(8.0 * ns_per_tick.unwrap_or(0.0).min(100.0));
-    loop {
-        let stage = random_work(bench, top_ns / work_ns, STAGE, random)?;
-        let moved = stage
-            .iter()
-            .filter(|group| group.deltas.iter().any(|delta| delta.unsigned_abs() > still))
-            .count();
-        groups.extend(stage);
-        if 10 * moved >= 9 * STAGE {
-            break;
-        }
-        top_ns *= 2.0;
-        if top_ns > plan.growth_ns {
-            return Ok(true);
-        }
-    }
-    // A read far more expensive than this work may hide steps nearly as long as itself.
-    let mut spans = vec![top_ns, 2.0 * top_ns, 4.0 * top_ns];
-    spans.extend([0.5, 2.0].map(|scale| scale * cost_ns).into_iter().filter(|span| *span > 4.0 * top_ns));
-    for &span_ns in &spans {
-        let count = (plan.interval_ns / spans.len() as f64 / (cost_ns + span_ns / 2.0)).clamp(20.0, 500.0);
-        groups.extend(random_work(bench, span_ns / work_ns, count as usize, random)?);
-    }
-    // The same amount again and again: what varies now is the timer, not the work.
-    for scale in [0.3, 0.7] {
-        let work = (scale * top_ns / work_ns) as u64 + random.random_range(0..4_u64);
-        let repeat = (0.1 * plan.interval_ns / (cost_ns + scale * top_ns)).clamp(10.0, 100.0) as u32;
-        let deltas = bench.timer.intervals(&[work], repeat)?.pop().unwrap_or_default();
-        groups.push(Intervals { work, deltas: deltas.into() });
-    }
-    Ok(false)
-}
-
-fn random_work(bench: &mut Bench, most: f64, count: usize, random: &mut StdRng) -> Answer<Vec<Intervals>> {
-    let work: Vec<u64> = (0..count).map(|_| random.random_range(0..=most as u64)).collect();
-    let rows = bench.timer.intervals(&work, 1)?;
-    Ok(work
-        .into_iter()
-        .zip(rows)
-        .map(|(work, row)| Intervals { work, deltas: SmallVec::from_slice(&row) })
-        .collect())
+    Ok(())
 }

@@ -9,7 +9,7 @@ use timers::{Answer, Fault};
 
 use crate::model::Counted;
 use crate::prober::bench::Bench;
-use crate::prober::calibrate::{calibrate, watched_rate};
+use crate::prober::calibrate::{WATCH_MS, calibrate, watched_rate};
 use crate::prober::children::Placement;
 use crate::prober::connection::Connection;
 use crate::prober::events::LogSpec;
@@ -146,7 +146,7 @@ fn found_rate(host: &Host, counter: &mut dyn timers::Subject) -> Result<Option<f
     clocks.sort_by_key(|clock| place(clock).unwrap_or(usize::MAX));
     for clock in clocks {
         if let Some(ns) = clock.ns_per_tick
-            && let Some(rate) = watched_rate(counter, &clock.id, ns)?
+            && let Some(rate) = watched_rate(counter, &clock.id, ns, WATCH_MS)?
         {
             return Ok(Some(rate));
         }

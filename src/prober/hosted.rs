@@ -4,15 +4,17 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use serde::de::DeserializeOwned;
+use smallvec::SmallVec;
 use timers::{Advance, Answer, During, Fault, Subject};
 
 use super::connection::Connection;
 use super::protocol::{
     Adds, Advanced, Advances, Batches, Called, Comparisons, Handoffs, HandoffsBetween, Intervals, Ordered,
-    Readings, Request, Together,
+    Readings, Request, Steps, Together,
 };
 use crate::model::Context;
-use crate::trace::{InContext, Reference, Run};
+use crate::prober::step_search::StepQuestion;
+use crate::trace::{self, InContext, Reference, Run};
 
 /// How often a window is taken again that something disturbed. The last one is kept, whatever disturbed it.
 const REPETITIONS: u32 = 6;
@@ -77,7 +79,7 @@ impl Hosted {
     }
 }
 
-/// All that a brief process is asked of the calls of a timer, of a host that offers that in one question.
+/// All that a process is asked of the calls of a timer, of a host that offers that in one question.
 ///
 /// # Errors
 /// As the timer.
@@ -100,9 +102,30 @@ pub(super) fn calls(
         (empty || readings.values.is_empty() || batches.calls == 0).then(|| "something is missing".into())
     };
     let hosted = Hosted::new(Rc::clone(connection), id);
-    let Called { calls, around } = hosted.ask(&request, r#"{"calls":{…},"around":…}"#, objection)?;
+    let Called { mut calls, around } = hosted.ask(&request, r#"{"calls":{…},"around":…}"#, objection)?;
     connection.borrow_mut().saw(around);
+    calls.readings.add_up();
     Ok(calls)
+}
+
+/// All intervals by which a process looks for the step of a timer, of a host that offers that in one question.
+///
+/// # Errors
+/// As the timer.
+pub(super) fn steps(
+    connection: &Rc<RefCell<Connection>>,
+    timer: &str,
+    question: StepQuestion,
+) -> Answer<(Vec<trace::Intervals>, bool)> {
+    let request = Request::Steps { timer: timer.into(), question };
+    let objection = |answer: &Steps| {
+        let short = answer.steps.iter().any(|row| row.len() < 2 || row[0] < 0);
+        (short || answer.steps.is_empty()).then(|| "something is missing".into())
+    };
+    let Steps { steps, slow } =
+        connection.borrow_mut().ask(&request, r#"{"steps":[[…],…],"slow":…}"#, objection)?;
+    let of = |row: SmallVec<[i64; 3]>| trace::Intervals { work: row[0] as u64, deltas: row[1..].into() };
+    Ok((steps.into_iter().map(of).collect(), slow))
 }
 
 /// Comparisons of several timers in turn, in rounds, of a host that offers that: for each round one a timer, where it answered.

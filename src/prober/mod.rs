@@ -23,6 +23,7 @@ pub mod runtimes;
 pub mod sampling;
 pub mod serve;
 pub mod slow_clocks;
+mod step_search;
 pub mod tool;
 pub mod waits;
 pub mod watch;

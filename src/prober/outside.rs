@@ -16,7 +16,7 @@ use crate::trace::Reference;
 
 /// How long it is watched.
 /// *Judgement*.
-const WATCH: Duration = Duration::from_millis(40);
+const WATCH: Duration = Duration::from_millis(20);
 /// As much more or less a clock may count that runs on hardware of its own, at the unit that it declares: the kernel corrects
 /// a clock by 500 ppm at most (adjtimex(2)), so each of two may be off by that.
 /// *Computed*.

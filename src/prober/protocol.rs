@@ -10,17 +10,18 @@ use timers::During;
 
 pub use self::answers::{
     Adds, Advanced, Advances, Arms, Around, Batches, Called, Comparisons, Handoffs, HandoffsBetween,
-    Intervals, Ordered, Periods, Readings, Refusal, Together, Waits,
+    Intervals, Ordered, Periods, Readings, Refusal, Steps, Together, Waits,
 };
 pub use self::hello::{Hello, HostedTimer, HostedWaiter, Missing, Runtime};
 use crate::limits::MOST_TIMERS;
 use crate::model::Context;
+use crate::prober::step_search::StepQuestion;
 
 /// The version that is spoken here.
 pub const VERSION: u32 = 1;
 
 /// What the prober may ask besides `hello`, by its name on the wire.
-pub const OPS: [&str; 15] = [
+pub const OPS: [&str; 16] = [
     "intervals",
     "batches",
     "readings",
@@ -30,6 +31,7 @@ pub const OPS: [&str; 15] = [
     "comparisons",
     "advance",
     "calls",
+    "steps",
     "together",
     "advances",
     "adds",
@@ -80,7 +82,7 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         watched: bool,
     },
-    /// All that a brief process is asked of the calls of a timer, and what the host saw of itself right around that.
+    /// All that a process is asked of the calls of a timer, and what the host saw of itself right around that.
     Calls {
         /// The id of the timer.
         timer: String,
@@ -92,6 +94,14 @@ pub enum Request {
         step: f64,
         /// Whether the timer that reads nothing is called as well.
         floor: bool,
+    },
+    /// All intervals by which a process looks for the step of a timer.
+    Steps {
+        /// The id of the timer.
+        timer: String,
+        /// What is known of it, and how far to look.
+        #[serde(flatten)]
+        question: StepQuestion,
     },
     /// Successive readings, of which only the order is told.
     Order {
@@ -233,6 +243,7 @@ impl Request {
             Self::HandoffsBetween { .. } => "handoffs-between",
             Self::Comparisons { .. } => "comparisons",
             Self::Calls { .. } => "calls",
+            Self::Steps { .. } => "steps",
             Self::Together { .. } => "together",
             Self::Advance { .. } => "advance",
             Self::Advances { .. } => "advances",
@@ -248,7 +259,7 @@ impl Request {
 const BYTES_A_VALUE: u64 = 24;
 /// What stands around the integers, among it what disturbed them.
 const BYTES_AROUND: u64 = 64 << 10;
-/// More integers than the plan of a brief process asks for.
+/// More integers than a process tells at once of calls, or of intervals.
 const MOST_CALLED: u64 = 20_000;
 /// For the introduction: four kilobytes a timer.
 const LONGEST_HELLO: u64 = MOST_TIMERS as u64 * (4 << 10);
@@ -271,7 +282,7 @@ impl Request {
                 2 * u64::from((*count).max(1)).saturating_mul(cpus.len() as u64)
             }
             Self::Comparisons { count, .. } => 3 * u64::from(*count),
-            Self::Calls { .. } => MOST_CALLED,
+            Self::Calls { .. } | Self::Steps { .. } => MOST_CALLED,
             Self::Together { timers, count, .. } => {
                 3 * u64::from((*count).max(1)).saturating_mul(timers.len() as u64)
             }
@@ -324,6 +335,7 @@ pub enum Reply {
     Advance(Advanced),
     Advances(Advances),
     Adds(Adds),
+    Steps(Steps),
     Waits(Waits),
     Arms(Arms),
     Periods(Periods),

@@ -13,6 +13,8 @@ pub struct Plan {
     pub processes: u32,
     /// Further ones that only time its calls.
     pub brief: u32,
+    /// Those of them that look for steps as well, the first ones.
+    pub searching: u32,
     /// Brief ones that follow each other before anybody asks again which intervals are still too wide.
     pub block: u32,
     /// Fresh processes that a timer gets to itself where its host cannot be visited by brief ones.
@@ -25,9 +27,9 @@ pub struct Plan {
     pub insists: bool,
     /// Seconds that a run should take at most: no further processes are started when it is used up but for the verdicts.
     pub budget_s: f64,
-    /// Single invocations a process.
+    /// Single invocations a process, where all processes of a timer are its own.
     pub singles: u32,
-    /// Batches a process.
+    /// Batches a process, in the same way.
     pub batches: u32,
     /// Nanoseconds of intervals a process.
     pub interval_ns: f64,
@@ -90,8 +92,9 @@ impl Plan {
     /// A first look.
     pub const QUICK: Self = Self {
         name: "quick",
-        processes: 3,
-        brief: 9,
+        processes: 2,
+        brief: 10,
+        searching: 1,
         block: 4,
         unvisited: 5,
         most_processes: 12,
@@ -104,18 +107,19 @@ impl Plan {
         growth_ns: 3e5,
         patience_ns: 1e8,
         order_readings: 50_000,
-        order_ns: 8e6,
+        order_ns: 4e6,
         handoffs: 500,
         comparisons: 7,
         nature_ms: 2,
         contexts: &[],
-        slow_ns: 2.15e9,
+        slow_ns: 1.1e9,
     };
     /// What figures are quoted from.
     pub const DEFAULT: Self = Self {
         name: "default",
-        processes: 3,
-        brief: 10,
+        processes: 2,
+        brief: 11,
+        searching: 1,
         block: 4,
         unvisited: 5,
         most_processes: 60,
@@ -128,7 +132,7 @@ impl Plan {
         growth_ns: 5e5,
         patience_ns: 3e8,
         order_readings: 100_000,
-        order_ns: 2.5e7,
+        order_ns: 1.5e7,
         handoffs: 4_000,
         comparisons: 9,
         nature_ms: 4,
@@ -140,6 +144,7 @@ impl Plan {
         name: "thorough",
         processes: 12,
         brief: 40,
+        searching: 0,
         block: 10,
         unvisited: 12,
         most_processes: 400,

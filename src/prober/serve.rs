@@ -13,13 +13,14 @@ use super::lines::{self, Line};
 use super::protocol::{
     Adds, Advanced, Advances, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, HostedTimer,
     HostedWaiter, Intervals, Missing, OPS, Ordered, Periods, Readings, Refusal, Reply, Request, Runtime,
-    Together, VERSION, Waits,
+    Steps, Together, VERSION, Waits,
 };
 use crate::model::Context;
 use crate::native;
+use crate::prober::step_search::find_step;
 use crate::text::from_bytes;
 use crate::text::json::{Layout, write};
-use crate::trace::Reference;
+use crate::trace::{self, Reference};
 
 /// No request needs to be as long as this.
 const LONGEST_REQUEST: u64 = 16 << 20;
@@ -123,6 +124,13 @@ impl Host {
             Request::Calls { timer, reference, ns_per_tick, step, floor } => {
                 let reference = Reference { id: reference, ns_per_tick, step, ..Reference::default() };
                 Reply::Called(Box::new(self.calls(&timer, &reference, floor)?))
+            }
+            Request::Steps { timer, question } => {
+                let mut groups = Vec::new();
+                let slow = find_step(self.subject(&timer)?, &question, &mut groups)?;
+                let row =
+                    |group: trace::Intervals| [group.work as i64].into_iter().chain(group.deltas).collect();
+                Reply::Steps(Steps { steps: groups.into_iter().map(row).collect(), slow })
             }
             Request::Together { timers, reference, repeat, work, count } => {
                 let together = self.together(&timers, &reference, [repeat, count], work)?;
@@ -264,6 +272,12 @@ fn affordable(request: &Request) -> Answer<()> {
             return Err(Fault::Refused(format!("{} pairs are too many: at most {MOST_PAIRS}", cpus.len())));
         }
         Request::Comparisons { work, count, .. } => work.saturating_mul((*count).into()),
+        Request::Steps { question, .. }
+            if !(question.ns_per_work.is_normal() && question.ns_per_work > 0.0) =>
+        {
+            return Err(Fault::Refused("a unit of work takes some time".into()));
+        }
+        Request::Steps { question, .. } => question.most_work() as u64,
         Request::Together { timers, work, repeat, count, .. } => {
             let calls = u64::from(*repeat).saturating_mul(timers.len() as u64);
             calls.saturating_add(*work).saturating_mul((*count).into())

@@ -64,6 +64,10 @@ impl Watcher for SimulatedCore {
         Ok((run, seen))
     }
 
+    fn once(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<Option<(Run, SeenOfCore)>> {
+        Ok(Some(self.around(questions)?).filter(|(_, seen)| !seen.unstable))
+    }
+
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool) {
         (BTreeMap::new(), true)
     }

@@ -30,7 +30,7 @@ use crate::model::Estimate;
 use crate::prober::bench::Bench;
 use crate::prober::calibrate::calibrate;
 use crate::prober::campaign::goes_on;
-use crate::prober::explore::{explore, explore_calls};
+use crate::prober::explore::{Shortcuts, explore, explore_calls};
 use crate::prober::sampling::Plan;
 use crate::prober::slow_clocks::at_work;
 use crate::scoring::Sketch;
@@ -70,7 +70,7 @@ impl Case {
         let (mut slow, mut rates) = (0, Vec::new());
         let mut sketch: Option<Sketch> = None;
         for process in 1..=self.cut.unwrap_or(u32::MAX).clamp(plan.processes, plan.most_processes) {
-            let (alone, certain) = (plan.processes, plan.processes + plan.brief);
+            let (searching, certain) = (plan.processes + plan.searching, plan.processes + plan.brief);
             let wide = |sketch: &Sketch| goes_on(sketch.scatter(), trace.runs.len(), f64::INFINITY, plan);
             if plan.asks_before(process) && !sketch.as_ref().is_some_and(wide) {
                 break;
@@ -79,8 +79,9 @@ impl Case {
             let world = self.world(process_seed);
             let mut bench = self.bench(&world);
             bench.watch = Some(Box::new(SimulatedCore::of(world, &frequencies)));
-            if process <= alone {
-                let found = explore(&mut bench, &trace.reference, plan, &mut random)?;
+            if process <= searching {
+                let shortcuts = Shortcuts { brief: true, host: None, slow: slow > 0 && slow + 1 == process };
+                let found = explore(&mut bench, &trace.reference, plan, &mut random, shortcuts)?;
                 rates.extend(found.ns_per_tick);
                 slow += u32::from(found.slow);
                 trace.runs.push(found.run);
@@ -105,7 +106,7 @@ impl Case {
                 None => {}
             }
         }
-        if 2 * slow > plan.processes {
+        if 2 * slow > plan.processes + plan.searching {
             trace.slow = at_work(&mut bench, &trace.reference, plan, &mut random)?;
         }
         let agreed = rate::agreed(&rates);

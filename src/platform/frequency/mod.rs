@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 pub use effective::{Chains, effective};
 pub use summary::{CyclesFrom, NominalUnknown, Parts, UnknownCycles, summarise};
-use timers::During;
+use timers::Subject;
 
 use super::cpu;
 use crate::model::Hertz;
@@ -59,26 +59,42 @@ fn in_brand(brand: &str) -> Option<Hertz> {
     })
 }
 
-/// The parts of the span, each of which gives a rate; their median is not moved by an interruption at the end of one.
-const PARTS: u32 = 5;
+/// Looks at the time stamp counter and a clock, of which the tightest counts.
+const LOOKS: u32 = 9;
 
-/// Hertz of the time stamp counter against a clock of the kernel (one of [`timers::RATE_SOURCES`]), watched for about
-/// that many milliseconds of computing. A read at either end of a part can be some 50 ns off, so that 100 ms give the
-/// rate to a few ppm; that of `monotonic` itself may be slewed by up to 500 ppm (adjtimex(2)).
-///
-/// `None` where the counter or the clock cannot be read.
-#[must_use]
-pub fn tsc_hz(reference: &str, milliseconds: u32) -> Option<Hertz> {
-    let ns_per_tick = (timers::find(reference)?.ns_per_tick)()?;
-    let mut counter = (timers::find("rdtsc-lfence")?.open)().ok()?;
-    let mut rates = (0..PARTS)
-        .map(|_| {
-            let part = counter.advance(reference, During::Spin, (milliseconds / PARTS).max(1)).ok()?;
-            rate(part.timer, part.reference as f64 * ns_per_tick)
-        })
-        .collect::<Option<Vec<f64>>>()?;
-    rates.sort_by(f64::total_cmp);
-    Some(Hertz(rates[rates.len() / 2]))
+/// The time stamp counter and a clock of the kernel (one of [`timers::RATE_SOURCES`]), seen at the beginning of a run.
+pub struct TscWatch {
+    counter: Box<dyn Subject>,
+    reference: &'static str,
+    ns_per_tick: f64,
+    begun: [i64; 3],
+}
+
+impl TscWatch {
+    /// `None` where the counter or the clock cannot be read.
+    #[must_use]
+    pub fn begin(reference: &'static str) -> Option<Self> {
+        let ns_per_tick = (timers::find(reference)?.ns_per_tick)()?;
+        let mut counter = (timers::find("rdtsc-lfence")?.open)().ok()?;
+        let begun = look(counter.as_mut(), reference)?;
+        Some(Self { counter, reference, ns_per_tick, begun })
+    }
+
+    /// Hertz of the counter since it began, by that clock. A look can be some 50 ns off, so that a second gives the rate to 0.1 ppm; that of
+    /// `monotonic` itself may be slewed by up to 500 ppm (adjtimex(2)).
+    #[must_use]
+    pub fn end(mut self) -> Option<Hertz> {
+        let ended = look(self.counter.as_mut(), self.reference)?;
+        let moved = |at: usize| ended[at].wrapping_sub(self.begun[at]);
+        let reference = (moved(0) as f64 + moved(2) as f64) / 2.0;
+        rate(moved(1), reference * self.ns_per_tick).map(Hertz)
+    }
+}
+
+/// The clock, the counter, the clock again, by the look whose reads lie closest together.
+fn look(counter: &mut dyn Subject, reference: &str) -> Option<[i64; 3]> {
+    let looks = counter.comparisons(reference, 0, LOOKS).ok()?;
+    looks.into_iter().min_by_key(|[before, _, after]| after.wrapping_sub(*before))
 }
 
 fn rate(ticks: i64, nanoseconds: f64) -> Option<f64> {
@@ -157,9 +173,10 @@ mod tests {
     #[test]
     fn a_rate_or_nothing() {
         for reference in timers::RATE_SOURCES {
-            assert!(tsc_hz(reference, 5).is_none_or(|hertz| hertz.0.is_finite() && hertz.0 > 0.0));
+            let hertz = TscWatch::begin(reference).and_then(TscWatch::end);
+            assert!(hertz.is_none_or(|hertz| hertz.0.is_finite() && hertz.0 > 0.0));
         }
-        assert_eq!(tsc_hz("no such clock", 5), None);
-        assert_eq!(tsc_hz("rdtsc", 5), None, "its unit is not declared");
+        assert!(TscWatch::begin("no such clock").is_none());
+        assert!(TscWatch::begin("rdtsc").is_none(), "its unit is not declared");
     }
 }

@@ -5,13 +5,12 @@ use std::rc::Rc;
 
 use timers::{Answer, Fault};
 
-use crate::analysis::cost;
 use crate::model::Context;
 use crate::prober::connection::Connection;
 use crate::prober::hosted;
 use crate::prober::sampling::Plan;
 use crate::prober::watch::ProcessWatch;
-use crate::trace::{InContext, Reference, Run};
+use crate::trace::InContext;
 
 /// How long a row of pieces of work should take with its reads, in nanoseconds: long against the step of any reference, short against
 /// interruptions.
@@ -86,9 +85,4 @@ pub(super) fn adds(
 /// How many pieces of work are in a row with reads of a cost in nanoseconds.
 fn turns(cost_ns: f64) -> u32 {
     (ROW_NS / (cost_ns.max(0.0) + PIECE_NS)).clamp(TURNS[0], TURNS[1]) as u32
-}
-
-/// What a call costs, roughly, in nanoseconds.
-pub(super) fn rough_ns(run: &Run, reference: &Reference) -> f64 {
-    cost::rough(&run.batches, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick
 }

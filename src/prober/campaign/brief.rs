@@ -2,7 +2,7 @@
 //!
 //! Only many processes tell what processes differ by, and one that is started for a single timer spends most of its time
 //! starting. So besides those that a timer has to itself, which look for its step as well, there are processes that visit the
-//! timers of a host one after the other, in another order each time.
+//! timers of a host one after the other, in another order each time. Some of them look for steps, too.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,12 +11,14 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use timers::Fault;
 
-use super::adds::{adds, rough_ns};
+use super::adds::adds;
 use super::own_rate::{OwnRate, may_differ};
 use super::subject::Subject;
+use crate::analysis::cost;
 use crate::model::Family;
+use crate::prober::bench::Bench;
 use crate::prober::connection::Connection;
-use crate::prober::explore::explore_calls;
+use crate::prober::explore::{Shortcuts, explore_calls, search};
 use crate::prober::host::{Host, Settings, bench, connect};
 use crate::prober::hosted::calls;
 use crate::prober::protocol::HostedTimer;
@@ -36,6 +38,7 @@ pub(super) fn visit(
     settings: &Settings,
     watch: &Rc<RefCell<Watch>>,
     random: &mut StdRng,
+    searches: bool,
 ) -> Result<Vec<usize>, Fault> {
     whom.retain(|index| subjects[*index].outcome.is_ok());
     whom.shuffle(random);
@@ -50,12 +53,26 @@ pub(super) fn visit(
     let (mut asked, mut floor) = (Vec::new(), None);
     let own_rates = begun(host, &connection, subjects, &whom)?;
     for index in whom {
+        let slow = subjects[index].is_found_slow();
         let Subject { timer, outcome: Ok(stored), .. } = &mut subjects[index] else { continue };
         let mut window = ProcessWatch::of_one_of_many(watch, &connection);
-        match times_calls(&connection, &mut window, timer, &stored.trace.reference, &mut floor) {
-            Ok(run) => {
-                if !kept(stored, run, &connection, window, timer, &settings.plan)? {
+        let reference = &stored.trace.reference;
+        let mut bench = bench(&connection, timer, &reference.id);
+        let answered = times_calls(&connection, &mut window, &timer.id, &mut bench, reference, &mut floor)
+            .and_then(|mut run| {
+                let at_once = connection.borrow().offers("steps").then_some((&connection, &*timer.id));
+                let shortcuts = Shortcuts { brief: true, host: at_once, slow };
+                let search = || search(&mut bench, reference, &settings.plan, random, shortcuts, &mut run);
+                let found = searches.then(search).transpose()?;
+                Ok((run, found))
+            });
+        match answered {
+            Ok((run, found)) => {
+                let Some(valid) = kept(stored, run, &connection, window, timer, &settings.plan)? else {
                     break;
+                };
+                if let Some((ns_per_tick, slow)) = found.filter(|_| valid) {
+                    subjects[index].explored(ns_per_tick, slow);
                 }
                 asked.push(index);
             }
@@ -74,7 +91,8 @@ pub(super) fn visit(
     Ok(asked)
 }
 
-/// Keeps what a timer answered, and asks what it adds in context where that is not known well enough. Returns whether the process lives.
+/// Keeps what a timer answered, and asks what it adds in context where that is not known well enough. Returns whether it counts; nothing where
+/// the process is lost.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`].
@@ -85,10 +103,10 @@ fn kept(
     mut window: ProcessWatch,
     timer: &HostedTimer,
     plan: &Plan,
-) -> Result<bool, Fault> {
+) -> Result<Option<bool>, Fault> {
     let trace = &stored.trace;
     let in_context = if trace.adds.len() < plan.brief as usize {
-        let (ids, cost_ns) = ([&*timer.id, &trace.reference.id], rough_ns(&run, &trace.reference));
+        let (ids, cost_ns) = ([&*timer.id, &trace.reference.id], cost::rough_ns(&run, &trace.reference));
         adds(connection, Some(&mut window), ids, cost_ns, plan)
     } else {
         Ok(Vec::new())
@@ -104,9 +122,9 @@ fn kept(
         Ok(rows) if valid && !rows.is_empty() => stored.trace.adds.push(rows),
         Ok(_) => {}
         Err(Fault::Interrupted) => return Err(Fault::Interrupted),
-        Err(_) => return Ok(false),
+        Err(_) => return Ok(None),
     }
-    Ok(true)
+    Ok(Some(valid))
 }
 
 /// Times the calls of a timer, by one question where the host answers that, all in one window. The floor is the same for all timers of a
@@ -114,17 +132,17 @@ fn kept(
 fn times_calls(
     connection: &Rc<RefCell<Connection>>,
     window: &mut ProcessWatch,
-    timer: &HostedTimer,
+    id: &str,
+    bench: &mut Bench,
     reference: &Reference,
     floor: &mut Option<Batches>,
 ) -> Result<Run, Fault> {
     let at_once = connection.borrow().offers("calls");
-    let mut bench = bench(connection, timer, &reference.id);
     let (run, seen) = window.around(&mut || {
         if !at_once {
-            return explore_calls(&mut bench, reference, floor);
+            return explore_calls(bench, reference, floor);
         }
-        let mut run = calls(connection, &timer.id, reference, floor.is_none())?;
+        let mut run = calls(connection, id, reference, floor.is_none())?;
         match floor {
             Some(floor) => run.floor.clone_from(floor),
             None => *floor = Some(run.floor.clone()),

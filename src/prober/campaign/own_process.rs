@@ -8,16 +8,14 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use timers::Fault;
 
-use super::adds::{adds, rough_ns};
+use super::adds::adds;
 use super::own_rate::{OwnRate, may_differ};
 use super::subject::Subject;
-use crate::prober::bench::Bench;
+use crate::analysis::cost;
 use crate::prober::connection::Connection;
-use crate::prober::explore::{Exploration, explore};
+use crate::prober::explore::{Exploration, Shortcuts, explore};
 use crate::prober::host::{Host, Settings, bench, connect};
-use crate::prober::sampling::Plan;
 use crate::prober::watch::{ProcessWatch, Watch, Watcher};
-use crate::trace::Reference;
 
 /// One process for one timer.
 pub(super) fn ask(
@@ -27,6 +25,7 @@ pub(super) fn ask(
     watch: &Rc<RefCell<Watch>>,
     seed: u64,
 ) -> Result<(), Fault> {
+    let found_slow = subject.is_found_slow();
     let Ok(stored) = &mut subject.outcome else { return Ok(()) };
     subject.alone += 1;
     let trace = &mut stored.trace;
@@ -38,12 +37,14 @@ pub(super) fn ask(
             true => OwnRate::begin(&connection, &subject.timer, &trace.reference.id)?,
             false => None,
         };
-        let found =
-            explore_undisturbed(&connection, &mut bench, &trace.reference, &settings.plan, &mut random)?;
+        let at_once = connection.borrow().offers("calls").then_some((&connection, &*subject.timer.id));
+        let shortcuts = Shortcuts { brief: host.takes_ids, host: at_once, slow: found_slow };
+        let mut explored = || explore(&mut bench, &trace.reference, &settings.plan, &mut random, shortcuts);
+        let found = undisturbed(&connection, &mut explored)?;
         // Brief processes ask the others.
         if !host.takes_ids {
             let (ids, cost_ns) =
-                ([&*subject.timer.id, &trace.reference.id], rough_ns(&found.run, &trace.reference));
+                ([&*subject.timer.id, &trace.reference.id], cost::rough_ns(&found.run, &trace.reference));
             let rows = adds(&connection, None, ids, cost_ns, &settings.plan)?;
             trace.adds.extend((!rows.is_empty()).then_some(rows));
         }
@@ -62,9 +63,7 @@ pub(super) fn ask(
                 return Ok(());
             }
             stored.add(run);
-            subject.rates.extend(ns_per_tick);
-            subject.explored += 1;
-            subject.slow += u32::from(slow);
+            subject.explored(ns_per_tick, slow);
         }
         Err(Fault::Interrupted) => return Err(Fault::Interrupted),
         Err(fault) => subject.outcome = Err(fault.to_string()),
@@ -74,12 +73,9 @@ pub(super) fn ask(
 
 /// Explores once more whenever the runtime compiled the loops anew meanwhile: what was measured before that was another
 /// program.
-fn explore_undisturbed(
-    connection: &RefCell<Connection>,
-    bench: &mut Bench,
-    reference: &Reference,
-    plan: &Plan,
-    random: &mut StdRng,
+fn undisturbed(
+    connection: &Rc<RefCell<Connection>>,
+    explore: &mut dyn FnMut() -> Result<Exploration, Fault>,
 ) -> Result<Exploration, Fault> {
     /// From there on it will not settle.
     /// *Judgement*.
@@ -87,7 +83,7 @@ fn explore_undisturbed(
     let mut turn = 1;
     loop {
         let before = connection.borrow().windows().clone();
-        let mut exploration = explore(bench, reference, plan, random)?;
+        let mut exploration = explore()?;
         let mut connection = connection.borrow_mut();
         let voided = connection.windows().voided - before.voided;
         if voided == 0 || turn == MOST {

@@ -16,7 +16,7 @@ pub struct Subject {
     pub timer: HostedTimer,
     /// What was observed; with a reason where the timer failed.
     pub outcome: Result<Stored, String>,
-    /// Processes that it had to itself, those of them that could measure, and those of the latter that found it too slow.
+    /// Processes that it had to itself, those that could look for its step, and those of the latter that found it too slow.
     pub(super) alone: u32,
     pub(super) explored: u32,
     pub(super) slow: u32,
@@ -45,6 +45,18 @@ impl Subject {
     /// Whether its steps are too long for most of its processes.
     pub(super) fn is_slow(&self) -> bool {
         self.outcome.is_ok() && 2 * self.slow > self.explored
+    }
+
+    /// Whether all processes that looked for its step so far found it too slow: what one cannot afford another one cannot either.
+    pub(super) fn is_found_slow(&self) -> bool {
+        self.slow > 0 && self.slow == self.explored
+    }
+
+    /// Keeps what an undisturbed process found of its tick and its step.
+    pub(super) fn explored(&mut self, ns_per_tick: Option<f64>, slow: bool) {
+        self.rates.extend(ns_per_tick);
+        self.explored += 1;
+        self.slow += u32::from(slow);
     }
 
     /// Tells all its times at the rate of the reference that was found in the end.

@@ -48,10 +48,19 @@ pub struct Readings {
 /// The answer to `calls`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Called {
-    /// What was observed.
+    /// What was observed, readings by their differences.
     pub calls: Run,
     /// Before and after; null where the system does not tell.
     pub around: Option<[Around; 2]>,
+}
+
+/// The answer to `steps`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Steps {
+    /// Rows of the work between two readings, and by how much the second exceeded the first, each time.
+    pub steps: Vec<SmallVec<[i64; 3]>>,
+    /// Whether the timer steps too seldom for a process like this one.
+    pub slow: bool,
 }
 
 /// The answer to `together`.

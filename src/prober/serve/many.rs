@@ -57,7 +57,7 @@ impl Host {
         Mirror { watched, meter: self.meter }
     }
 
-    /// All that a brief process is asked of the calls of a timer.
+    /// All that a process is asked of the calls of a timer.
     pub(super) fn calls(&mut self, id: &str, reference: &Reference, floor: bool) -> Answer<Called> {
         let times = fresh(&reference.id)?;
         let floor = if floor { Some(fresh(timers::FLOOR_ID)?) } else { None };
@@ -77,7 +77,10 @@ impl Host {
         };
         let called = mirror.around(|| explore_calls(&mut bench, reference, &mut None));
         self.open.insert(id, bench.timer);
-        called.map(|(calls, around)| Called { calls, around })
+        called.map(|(mut calls, around)| {
+            calls.readings.differ();
+            Called { calls, around }
+        })
     }
 
     /// In each round of each timer the tightest of some comparisons.

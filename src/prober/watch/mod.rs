@@ -209,6 +209,12 @@ pub trait Watcher {
     /// As the questions.
     fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, SeenOfCore)>;
 
+    /// The same, once: nothing where something disturbed the window.
+    ///
+    /// # Errors
+    /// As the questions.
+    fn once(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<Option<(Run, SeenOfCore)>>;
+
     /// Ends watching: windows that were dropped, by reason, and whether enough of the others were not disturbed.
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool);
 }

@@ -77,12 +77,8 @@ impl ProcessWatch {
         let (mut portion, mut tries) = (repeat, 0);
         self.watch.borrow_mut().credit += if self.patient { CREDIT } else { 0.0 };
         while (all.len() as u32) < repeat {
-            let before = self.before();
-            let answer = question(portion.min(repeat - all.len() as u32))?;
-            let (before, after) = self.seen(before);
-            let core_hz = hertz(&before, &after);
-            let disturbance = self.compare(&before, &after);
-            self.last = Some(after);
+            let count = portion.min(repeat - all.len() as u32);
+            let (answer, core_hz, disturbance) = self.window(|| question(count))?;
             tries += 1;
             if let Some(disturbance) = disturbance {
                 let dropped: u32 = self.dropped.values().sum();
@@ -112,6 +108,19 @@ impl ProcessWatch {
             all.extend(answer);
         }
         Ok((all, SeenOfCore { core_hz: mean(&frequencies), unstable }))
+    }
+
+    /// Asks, and looks before and after: the frequency of the core meanwhile, and what disturbed the window.
+    fn window<T, E>(
+        &mut self,
+        question: impl FnOnce() -> Result<T, E>,
+    ) -> Result<(T, Option<f64>, Option<Disturbance>), E> {
+        let before = self.before();
+        let answer = question()?;
+        let (before, after) = self.seen(before);
+        let found = (answer, hertz(&before, &after), self.compare(&before, &after));
+        self.last = Some(after);
+        Ok(found)
     }
 
     /// Ends watching: windows that were dropped, by reason, and whether enough of the others were not disturbed.
@@ -217,6 +226,15 @@ impl Watcher for ProcessWatch {
     fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, SeenOfCore)> {
         let (mut runs, seen) = Self::gather(self, 1, |_| questions().map(|run| vec![run]))?;
         Ok((runs.pop().unwrap_or_default(), seen))
+    }
+
+    fn once(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<Option<(Run, SeenOfCore)>> {
+        let (run, core_hz, disturbance) = self.window(questions)?;
+        if let Some(disturbance) = disturbance {
+            *self.dropped.entry(disturbance).or_default() += 1;
+            return Ok(None);
+        }
+        Ok(Some((run, SeenOfCore { core_hz, unstable: false })))
     }
 
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool) {

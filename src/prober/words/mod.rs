@@ -178,6 +178,7 @@ impl Interpreter {
             }
             Request::Order { .. }
             | Request::Calls { .. }
+            | Request::Steps { .. }
             | Request::Together { .. }
             | Request::Advances { .. }
             | Request::Adds { .. }
