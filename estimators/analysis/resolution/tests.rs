@@ -111,3 +111,18 @@ fn what_all_intervals_are_multiples_of_is_within_the_bound() {
         Resolution::Unmoved => panic!("it moves"),
     }
 }
+
+#[test]
+fn one_step_of_one_tick_is_enough_and_one_of_two_is_not() {
+    let seen = |step: i64| {
+        let mut groups: Vec<Intervals> =
+            (0..400).map(|at| Intervals { work: at % 40, deltas: vec![0].into() }).collect();
+        groups[123].deltas = vec![step].into();
+        resolve(&groups, &[], &Context::default())
+    };
+    let Resolution::Resolved { step, rule: Rule::Unit } = seen(1) else { panic!("{:?}", seen(1)) };
+    assert_eq!((step.value, step.low), (1.0, 1.0));
+    // A step of 1.5 ticks shows one tick half of the time.
+    assert!(step.high > 1.5 && step.high < 2.0, "{step:?}");
+    assert!(matches!(seen(2), Resolution::AtMost { .. }), "{:?}", seen(2));
+}

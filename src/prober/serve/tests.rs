@@ -69,6 +69,35 @@ fn the_five_questions_are_answered() {
     assert!(moved.timer == 0 && moved.reference >= 1_000_000, "{moved:?}");
 }
 
+/// A question for the step of a timer; a unit of work takes a nanosecond.
+fn for_the_step(timer: &str) -> Value {
+    json!({
+        "op": "steps", "timer": timer, "ns_per_work": 1.0, "ns_per_tick": 1.0, "cost_ns": 20.0,
+        "interval_ns": 1e5, "growth_ns": 1e4, "seed": 7,
+    })
+}
+
+#[test]
+fn all_intervals_for_a_step_are_one_answer() {
+    let steps: Steps = serde_json::from_value(answer(&for_the_step("monotonic"))).expect("steps");
+    assert!(!steps.slow && steps.steps.len() > 48, "{}", steps.steps.len());
+    assert!(steps.steps.iter().all(|row| row.len() > 1 && row[0] >= 0));
+    let still: Steps = serde_json::from_value(answer(&for_the_step("null"))).expect("steps");
+    assert!(still.slow && still.steps.iter().all(|row| row[1..].iter().all(|&delta| delta == 0)));
+    for (key, value, why) in [
+        ("ns_per_work", 0.0, "takes some time"),
+        ("ns_per_work", -1.0, "takes some time"),
+        ("ns_per_work", 1e-300, "at most"),
+        ("growth_ns", 1e300, "at most"),
+        ("interval_ns", 1e300, "at most"),
+        ("cost_ns", 1e300, "at most"),
+    ] {
+        let mut question = for_the_step("monotonic");
+        question[key] = json!(value);
+        assert!(error(&question).contains(why), "{question}: {}", error(&question));
+    }
+}
+
 #[test]
 fn what_asks_for_nothing_is_answered_with_nothing() {
     assert_eq!(

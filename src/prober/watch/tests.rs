@@ -96,6 +96,23 @@ fn short_windows_slip_through() {
 }
 
 #[test]
+fn a_question_that_is_asked_once_is_not_repeated() {
+    let procfs = Procfs::with(&["7"]);
+    let mut process = procfs.watched();
+    let mut asked = 0;
+    let mut ask = |disturbs: bool| {
+        Watcher::once(&mut process, &mut || {
+            asked += 1;
+            procfs.count(u32::from(disturbs));
+            Ok(Run::default())
+        })
+    };
+    assert_eq!(ask(false), Ok(Some((Run::default(), SeenOfCore::default()))));
+    assert_eq!(ask(true), Ok(None));
+    assert_eq!((asked, process.end()), (2, (switches(1), true)));
+}
+
+#[test]
 fn a_runtime_that_gives_way_to_its_own_threads_is_kept() {
     assert_eq!(Procfs::with(&["7", "8"]).always_disturbed(), (switches(MOST_TRIES - 1), true));
 }
