@@ -35,7 +35,11 @@ enum Task {
         targets: Vec<String>,
     },
     /// Count the lines and files of production code: without blanks, comments and tests
-    Count,
+    Count {
+        /// Folders and files, from the root of the project; all packages where none is named
+        #[arg(value_name = "PATH")]
+        places: Vec<PathBuf>,
+    },
     /// Boot machines whose truth is known in an emulator, and hold the reports of the program against it
     #[cfg(unix)]
     Machines(machines::Machines),
@@ -44,7 +48,7 @@ enum Task {
 fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::Dist { targets } => dist(&targets),
-        Task::Count => root().and_then(count::tell),
+        Task::Count { places } => root().and_then(|root| count::tell(root, &places)),
         #[cfg(unix)]
         Task::Machines(asked) => machines::run(&asked),
     };
