@@ -8,8 +8,8 @@ use super::{CommandError, terminal_style};
 use crate::cli::{PlatformArgs, ShortFormat};
 use crate::common_time;
 use crate::model::{Frequency, Platform};
+use crate::platform;
 use crate::platform::frequency::{self, Parts, TscWatch};
-use crate::platform::{self};
 use crate::report::{conditions, machine, terminal};
 
 #[derive(Serialize)]

@@ -68,7 +68,7 @@ pub fn explore(
     random: &mut StdRng,
     shortcuts: Shortcuts,
 ) -> Answer<Exploration> {
-    let at_once = match shortcuts.host.zip(bench.watch.as_mut()) {
+    let at_once = match shortcuts.host.filter(|_| shortcuts.brief).zip(bench.watch.as_mut()) {
         Some(((connection, id), watch)) => {
             watch.once(&mut || hosted::calls(connection, id, reference, true))?
         }
