@@ -83,7 +83,7 @@ pub struct Cli {
 }
 
 /// What is done without a command.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct AnswerArgs {
     /// Without a command: the answer as JSON
     #[arg(long)]
@@ -99,10 +99,24 @@ impl Cli {
     /// # Errors
     /// When they are wrong, or ask for help.
     pub fn read() -> Result<Self, clap::Error> {
+        if let Some(args) = agent_args() {
+            return Ok(Self { color: Colour::Auto, answer: AnswerArgs::default(), command: Some(Command::Agent(args)) });
+        }
         let mut command = groups::command();
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
+}
+
+/// The arguments of `agent`, read without the definitions of all other commands, which would be half of what a worker does before its first
+/// answer. `None` for other commands, and where all of them are needed to say what is wrong.
+fn agent_args() -> Option<AgentArgs> {
+    let mut args = std::env::args_os();
+    let _program = args.next();
+    let agent = args.next().filter(|name| name == "agent")?;
+    let command = AgentArgs::augment_args(clap::Command::new("agent").disable_help_flag(true));
+    let matches = command.try_get_matches_from(std::iter::once(agent).chain(args)).ok()?;
+    AgentArgs::from_arg_matches(&matches).ok()
 }
 
 /// When to colour what is printed.
