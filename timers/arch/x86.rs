@@ -4,6 +4,7 @@ mod hypervisor;
 mod identity;
 
 use std::arch::asm;
+use std::sync::LazyLock;
 
 use raw_cpuid::cpuid;
 
@@ -51,8 +52,9 @@ impl Instruction for Rdtsc {
     const INFO: Info = x86::RDTSC;
 
     fn present() -> Result<(), &'static str> {
-        let has = cpuid!(1).edx & 1 << 4 != 0;
-        has.then_some(()).ok_or("this CPU has no time-stamp counter (CPUID 1, EDX bit 4)")
+        // Asked once: references are opened for each loop, and beneath a hypervisor CPUID takes as long as hundreds of reads.
+        static HAS: LazyLock<bool> = LazyLock::new(|| cpuid!(1).edx & 1 << 4 != 0);
+        HAS.then_some(()).ok_or("this CPU has no time-stamp counter (CPUID 1, EDX bit 4)")
     }
 
     #[inline(always)]
@@ -96,8 +98,10 @@ impl Instruction for Rdtscp {
 
     fn present() -> Result<(), &'static str> {
         // Leaf 8000_0000H names the last one that may be asked.
-        let has = cpuid!(0x8000_0000).eax >= 0x8000_0001 && cpuid!(0x8000_0001).edx & 1 << 27 != 0;
-        has.then_some(()).ok_or("this CPU has no RDTSCP (CPUID 8000_0001H, EDX bit 27)")
+        static HAS: LazyLock<bool> = LazyLock::new(|| {
+            cpuid!(0x8000_0000).eax >= 0x8000_0001 && cpuid!(0x8000_0001).edx & 1 << 27 != 0
+        });
+        HAS.then_some(()).ok_or("this CPU has no RDTSCP (CPUID 8000_0001H, EDX bit 27)")
     }
 
     #[inline(always)]
