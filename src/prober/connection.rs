@@ -279,8 +279,14 @@ impl Connection {
 
 /// What a line says under `key`, if anything. Most hold nothing but many numbers, which need not be read once more to see that.
 fn told<T: DeserializeOwned>(line: &[u8], key: &str) -> Option<T> {
-    // With escapes a key can be written in many ways.
-    let may = str::from_utf8(line).is_ok_and(|text| text.contains(key) || text.contains('\\'));
+    // With escapes a key can be written in many ways. A number under such a key is a count of the observations themselves.
+    let tells = |rest: &str| {
+        let value = rest.trim_start().strip_prefix(':').map(str::trim_start);
+        value.is_some_and(|value| !value.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    let may = str::from_utf8(line).is_ok_and(|text| {
+        text.contains('\\') || text.split(&format!("\"{key}\"")).skip(1).any(tells)
+    });
     may.then(|| from_bytes(line).ok()).flatten()
 }
 
