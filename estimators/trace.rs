@@ -147,7 +147,7 @@ pub struct Readings {
 
 impl Readings {
     /// Has each told by its difference from the one before, which takes fewer digits.
-    pub fn differ(&mut self) {
+    pub(crate) fn differ(&mut self) {
         let mut last = 0_i64;
         for value in &mut self.values {
             (last, *value) = (*value, value.wrapping_sub(last));
@@ -155,7 +155,7 @@ impl Readings {
     }
 
     /// Undoes [`differ`](Self::differ).
-    pub fn add_up(&mut self) {
+    pub(crate) fn add_up(&mut self) {
         let mut last = 0_i64;
         for value in &mut self.values {
             last = last.wrapping_add(*value);

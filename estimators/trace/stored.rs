@@ -154,15 +154,29 @@ impl<'de> Deserialize<'de> for Packed {
 struct Packed(Box<[u8]>);
 
 impl Packed {
-    fn of(mut run: Run) -> Self {
-        run.readings.differ();
-        Self(postcard::to_stdvec(&run).expect("lists of numbers can be written to memory").into())
+    fn of(run: Run) -> Self {
+        Self(run.into_bytes().into())
     }
 
     fn open(&self) -> Run {
-        let mut run: Run = postcard::from_bytes(&self.0).expect("it was packed by this program");
+        Run::of_bytes(&self.0).expect("it was packed by this program")
+    }
+}
+
+impl Run {
+    /// The run in a third of what it takes as numbers in decimal, for this version of the program.
+    #[must_use]
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        self.readings.differ();
+        postcard::to_stdvec(&self).expect("lists of numbers can be written to memory")
+    }
+
+    /// The run that these bytes hold. `None` where they hold none.
+    #[must_use]
+    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut run: Self = postcard::from_bytes(bytes).ok()?;
         run.readings.add_up();
-        run
+        Some(run)
     }
 }
 

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use serde::de::DeserializeOwned;
-use smallvec::SmallVec;
 use timers::{Advance, Answer, During, Fault, Subject};
 
 use super::connection::Connection;
@@ -97,15 +96,14 @@ pub(super) fn calls(
         floor,
     };
     let objection = |answer: &Called| {
-        let Run { bracket, singles, batches, readings, .. } = &answer.calls;
+        let Run { bracket, singles, batches, readings, .. } = &answer.calls.0;
         let empty = bracket.deltas.is_empty() || singles.deltas.is_empty() || batches.deltas.is_empty();
         (empty || readings.values.is_empty() || batches.calls == 0).then(|| "something is missing".into())
     };
     let hosted = Hosted::new(Rc::clone(connection), id);
-    let Called { mut calls, around } = hosted.ask(&request, r#"{"calls":{…},"around":…}"#, objection)?;
+    let Called { calls, around } = hosted.ask(&request, r#"{"calls":"…","around":…}"#, objection)?;
     connection.borrow_mut().saw(around);
-    calls.readings.add_up();
-    Ok(calls)
+    Ok(calls.0)
 }
 
 /// All intervals by which a process looks for the step of a timer, of a host that offers that in one question.
@@ -119,13 +117,13 @@ pub(super) fn steps(
 ) -> Answer<(Vec<trace::Intervals>, bool)> {
     let request = Request::Steps { timer: timer.into(), question };
     let objection = |answer: &Steps| {
-        let short = answer.steps.iter().any(|row| row.len() < 2 || row[0] < 0);
-        (short || answer.steps.is_empty()).then(|| "something is missing".into())
+        let intervals = &answer.steps.0.intervals;
+        let short = intervals.is_empty() || intervals.iter().any(|row| row.deltas.is_empty());
+        short.then(|| "something is missing".into())
     };
     let Steps { steps, slow } =
-        connection.borrow_mut().ask(&request, r#"{"steps":[[…],…],"slow":…}"#, objection)?;
-    let of = |row: SmallVec<[i64; 3]>| trace::Intervals { work: row[0] as u64, deltas: row[1..].into() };
-    Ok((steps.into_iter().map(of).collect(), slow))
+        connection.borrow_mut().ask(&request, r#"{"steps":"…","slow":…}"#, objection)?;
+    Ok((steps.0.intervals, slow))
 }
 
 /// Comparisons of several timers in turn, in rounds, of a host that offers that: for each round one a timer, where it answered.

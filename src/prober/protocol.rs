@@ -10,7 +10,7 @@ use timers::During;
 
 pub use self::answers::{
     Adds, Advanced, Advances, Arms, Around, Batches, Called, Comparisons, Handoffs, HandoffsBetween,
-    Intervals, Ordered, Periods, Readings, Refusal, Steps, Together, Waits,
+    Intervals, Ordered, PackedRun, Periods, Readings, Refusal, Steps, Together, Waits,
 };
 pub use self::hello::{Hello, HostedTimer, HostedWaiter, Missing, Runtime};
 use crate::limits::MOST_TIMERS;

@@ -12,7 +12,7 @@ use timers::{Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 use super::lines::{self, Line};
 use super::protocol::{
     Adds, Advanced, Advances, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, HostedTimer,
-    HostedWaiter, Intervals, Missing, OPS, Ordered, Periods, Readings, Refusal, Reply, Request, Runtime,
+    HostedWaiter, Intervals, Missing, OPS, Ordered, PackedRun, Periods, Readings, Refusal, Reply, Request, Runtime,
     Steps, Together, VERSION, Waits,
 };
 use crate::model::Context;
@@ -20,7 +20,7 @@ use crate::native;
 use crate::prober::step_search::find_step;
 use crate::text::from_bytes;
 use crate::text::json::{Layout, write};
-use crate::trace::{self, Reference};
+use crate::trace::{Reference, Run};
 
 /// No request needs to be as long as this.
 const LONGEST_REQUEST: u64 = 16 << 20;
@@ -126,11 +126,9 @@ impl Host {
                 Reply::Called(Box::new(self.calls(&timer, &reference, floor)?))
             }
             Request::Steps { timer, question } => {
-                let mut groups = Vec::new();
-                let slow = find_step(self.subject(&timer)?, &question, &mut groups)?;
-                let row =
-                    |group: trace::Intervals| [group.work as i64].into_iter().chain(group.deltas).collect();
-                Reply::Steps(Steps { steps: groups.into_iter().map(row).collect(), slow })
+                let mut run = Run::default();
+                let slow = find_step(self.subject(&timer)?, &question, &mut run.intervals)?;
+                Reply::Steps(Steps { steps: PackedRun(run), slow })
             }
             Request::Together { timers, reference, repeat, work, count } => {
                 let together = self.together(&timers, &reference, [repeat, count], work)?;

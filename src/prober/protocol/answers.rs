@@ -1,6 +1,9 @@
 //! What an agent answers to each question.
 
-use serde::{Deserialize, Serialize};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smallvec::SmallVec;
 
 use crate::trace::Run;
@@ -45,11 +48,30 @@ pub struct Readings {
     pub around: Option<[Around; 2]>,
 }
 
+/// What a host of this program observed, as bytes in Base64: thousands of numbers a question, which take longer in decimal than their
+/// measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PackedRun(pub Run);
+
+impl Serialize for PackedRun {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&BASE64_STANDARD.encode(self.0.clone().into_bytes()))
+    }
+}
+
+impl<'de> Deserialize<'de> for PackedRun {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = BASE64_STANDARD.decode(text).map_err(D::Error::custom)?;
+        Run::of_bytes(&bytes).map(Self).ok_or_else(|| D::Error::custom("no packed run of this program"))
+    }
+}
+
 /// The answer to `calls`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Called {
-    /// What was observed, readings by their differences.
-    pub calls: Run,
+    /// What was observed.
+    pub calls: PackedRun,
     /// Before and after; null where the system does not tell.
     pub around: Option<[Around; 2]>,
 }
@@ -57,8 +79,8 @@ pub struct Called {
 /// The answer to `steps`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steps {
-    /// Rows of the work between two readings, and by how much the second exceeded the first, each time.
-    pub steps: Vec<SmallVec<[i64; 3]>>,
+    /// Intervals and nothing else.
+    pub steps: PackedRun,
     /// Whether the timer steps too seldom for a process like this one.
     pub slow: bool,
 }

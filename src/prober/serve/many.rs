@@ -8,7 +8,7 @@ use super::Host;
 use crate::analysis::rate::tightest;
 use crate::prober::bench::Bench;
 use crate::prober::explore::explore_calls;
-use crate::prober::protocol::{Around, Called};
+use crate::prober::protocol::{Around, Called, PackedRun};
 use crate::trace::Reference;
 
 /// Looks at the thread that measures, and at its core, right before and right after what it does.
@@ -77,10 +77,7 @@ impl Host {
         };
         let called = mirror.around(|| explore_calls(&mut bench, reference, &mut None));
         self.open.insert(id, bench.timer);
-        called.map(|(mut calls, around)| {
-            calls.readings.differ();
-            Called { calls, around }
-        })
+        called.map(|(calls, around)| Called { calls: PackedRun(calls), around })
     }
 
     /// In each round of each timer the tightest of some comparisons.

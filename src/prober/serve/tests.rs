@@ -80,10 +80,11 @@ fn for_the_step(timer: &str) -> Value {
 #[test]
 fn all_intervals_for_a_step_are_one_answer() {
     let steps: Steps = serde_json::from_value(answer(&for_the_step("monotonic"))).expect("steps");
-    assert!(!steps.slow && steps.steps.len() > 48, "{}", steps.steps.len());
-    assert!(steps.steps.iter().all(|row| row.len() > 1 && row[0] >= 0));
+    let intervals = steps.steps.0.intervals;
+    assert!(!steps.slow && intervals.len() > 48, "{}", intervals.len());
+    assert!(intervals.iter().all(|row| !row.deltas.is_empty()));
     let still: Steps = serde_json::from_value(answer(&for_the_step("null"))).expect("steps");
-    assert!(still.slow && still.steps.iter().all(|row| row[1..].iter().all(|&delta| delta == 0)));
+    assert!(still.slow && still.steps.0.intervals.iter().all(|row| row.deltas.iter().all(|&delta| delta == 0)));
     for (key, value, why) in [
         ("ns_per_work", 0.0, "takes some time"),
         ("ns_per_work", -1.0, "takes some time"),
