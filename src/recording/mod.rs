@@ -113,8 +113,8 @@ impl Recording {
             settings: self.settings.clone(),
             warnings,
             timers,
-            waits: self.waits.iter().map(|observed| observed.row(hertz)).collect(),
-            periods: self.periods.iter().map(ObservedPeriods::row).collect(),
+            waits: parallel::mapped(&self.waits, |observed| observed.row(hertz)),
+            periods: parallel::mapped(&self.periods, ObservedPeriods::row),
         })
     }
 }
