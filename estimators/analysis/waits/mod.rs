@@ -58,6 +58,18 @@ pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
     })
 }
 
+/// The longest step that processes show, of rounding or of a grid, in nanoseconds, where they show one.
+#[must_use]
+pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
+    let scales = steps::steps(runs, reference);
+    let told = scales.into_iter().flat_map(|steps| [steps.rounding, steps.grid]).flatten();
+    let known = told.filter_map(|told| match told {
+        Granularity::Step(known) => Some(known.value),
+        _ => None,
+    });
+    known.max_by(f64::total_cmp)
+}
+
 /// How long it took, in nanoseconds. The subtraction wraps, as counters may.
 fn observed_ns(wait: &Wait, reference: &Reference) -> f64 {
     finite(wait.after.wrapping_sub(wait.before) as f64 * reference.ns_per_tick)

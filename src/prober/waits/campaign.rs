@@ -100,7 +100,7 @@ fn one_process<'a>(
         let run = beside_load(subject, || {
             let placement = subject.conditions.placement();
             let mut bench = bench(&hosts[subject.host], subject, placement, settings)?;
-            explore(&mut bench, &settings.lengths_ns, &plan, &mut StdRng::seed_from_u64(seed))
+            explore(&mut bench, &trace.runs, &settings.lengths_ns, &plan, &mut StdRng::seed_from_u64(seed))
         });
         let broken = run.as_ref().ok().and_then(|run| broken(run, index, ns_per_tick, settings));
         subject.keep(run, |trace| &mut trace.runs)?;

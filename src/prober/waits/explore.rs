@@ -9,13 +9,16 @@ use timers::{Answer, Fault};
 use super::plan::{FEWEST_OF_LENGTH, FEWEST_WAKEUPS, WaitPlan};
 use super::possible;
 use crate::analysis::statistics::{quantile, sorted};
-use crate::analysis::waits::grid_ns;
+use crate::analysis::waits::{grid_ns, longest_step_ns};
 use crate::trace::{PeriodRun, Reference, Wait, WaitRun};
 
 /// Requests of the first scan are up to so long, in nanoseconds.
 const SCAN_NS: f64 = 3e6;
 /// A scan is over this many steps, so that the lattice shows.
 const STEPS_A_SCAN: f64 = 2.5;
+/// Latenesses that are spread over up to this many steps that a scan shows are spread by these.
+/// *Judgement*: the width of sixteen latenesses is off by a fifth.
+const EXPLAINED: f64 = 1.5;
 /// The middle four fifths of what is spread evenly.
 const EVENLY: f64 = 0.8;
 /// The next scan is this many times as long, in all processes, so that they can be looked at together.
@@ -137,11 +140,13 @@ fn pieces(requests: &[u64]) -> impl Iterator<Item = &[u64]> {
 }
 
 /// Everything that does not take long (where no scan is planned, only the given lengths): granularity, the floor, lateness at the given lengths, arming and cancelling.
+/// Processes `before` this one may have shown the step.
 ///
 /// # Errors
 /// As the subject.
 pub fn explore(
     bench: &mut WaitBench,
+    before: &[WaitRun],
     lengths_ns: &[u64],
     plan: &WaitPlan,
     random: &mut StdRng,
@@ -156,7 +161,7 @@ pub fn explore(
     }
     let only = plan.scan == 0;
     let rough =
-        if only { bench.tried(lengths_ns, plan)? } else { scan(bench, plan, &mut run.scans, random)? };
+        if only { bench.tried(lengths_ns, plan)? } else { scan(bench, before, plan, &mut run.scans, random)? };
     // Pauses of whole steps of a grid begin waits anywhere on it, as often.
     let pause_ns = match grid_ns(&run, &bench.reference) {
         Some(grid) => grid * (pause(&rough) / grid).round().max(1.0),
@@ -195,6 +200,7 @@ pub fn explore(
 /// Scans of lengths, longer ones where latenesses are spread as widely as a scan. Returns what the last one tells.
 fn scan(
     bench: &mut WaitBench,
+    before: &[WaitRun],
     plan: &WaitPlan,
     scans: &mut Vec<Vec<Wait>>,
     random: &mut StdRng,
@@ -207,8 +213,17 @@ fn scan(
     let mut rough = bench.rough(&scan).unwrap_or(rough);
     let mut to = SCAN_NS;
     scans.push(scan);
-    // Over steps of such a length latenesses are spread evenly; where a step is longer than the scan, they show no more than that.
-    while STEPS_A_SCAN * rough.width / EVENLY > to && to < LONGEST_SCAN_NS {
+    // Over steps of such a length latenesses are spread evenly; where a step is longer than the scan, they show no more than that. A few
+    // latenesses tell the length roughly: where scans show a step that explains them, it is that one.
+    while to < LONGEST_SCAN_NS && STEPS_A_SCAN * rough.width / EVENLY > to {
+        let explains =
+            |shown: f64| EXPLAINED * shown > rough.width / EVENLY && STEPS_A_SCAN * shown <= to;
+        let scans_alone = |scans: &Vec<Vec<Wait>>| WaitRun { scans: scans.clone(), ..WaitRun::default() };
+        let runs: Vec<WaitRun> =
+            before.iter().map(|run| &run.scans).chain([&*scans]).map(scans_alone).collect();
+        if longest_step_ns(&runs, &bench.reference).is_some_and(explains) {
+            break;
+        }
         to *= LONGER;
         let count =
             ((plan.scan_ns / (0.75 * to + rough.median.max(0.0))) as u32).clamp(FEWEST_OF_LONG, plan.scan);

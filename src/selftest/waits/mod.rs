@@ -51,7 +51,7 @@ impl WaitCase {
         let mut trace = WaitTrace { reference: reference(), blocks, runs: Vec::new() };
         let first = plan.first();
         for process in 0..plan.processes {
-            trace.runs.push(explore(&mut self.bench(process), plan.lengths_ns, &first, &mut random)?);
+            trace.runs.push(explore(&mut self.bench(process), &trace.runs, plan.lengths_ns, &first, &mut random)?);
         }
         // Who spins does not wait beside others.
         let rounds = if blocks { plan.long_rounds } else { 0 };
@@ -64,7 +64,7 @@ impl WaitCase {
         let further = if self.seed.is_multiple_of(2) { plan.further } else { 0 };
         for process in 0..further {
             let mut bench = self.bench(plan.processes + rounds + process);
-            trace.runs.push(explore(&mut bench, plan.lengths_ns, plan, &mut random)?);
+            trace.runs.push(explore(&mut bench, &trace.runs, plan.lengths_ns, plan, &mut random)?);
         }
         Ok(waits::figures(&trace, None))
     }
