@@ -22,7 +22,7 @@ use crate::scratch::{Remains, ScratchFolder};
 const UNDATED: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// Rows that are held before they are written, some hundred megabytes: the more, the fewer files where platforms are many.
-const HELD: usize = 30_000;
+const HELD: usize = 24_000;
 
 /// Why a dataset cannot be written.
 #[derive(Debug, thiserror::Error)]
