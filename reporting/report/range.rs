@@ -61,14 +61,17 @@ pub fn impossible(report: &Report) -> Option<Impossible> {
 /// Whether a figure and the ends of its interval can be.
 fn wrong(check: Check, three: Three, place: &dyn Fn(&str) -> String) -> Option<Impossible> {
     let ranges = [check.range, check.low, check.range];
-    let outside = three.iter().zip(ranges).zip(check.places).find_map(|((figure, range), name)| {
-        let value = figure.filter(|figure| !range.holds(*figure))?;
-        Some(Impossible::Figure { place: place(name), value, range: range.name })
-    });
-    outside.or_else(|| {
-        let (low, high) = three[1].zip(three[2]).filter(|(low, high)| low > high)?;
-        Some(Impossible::Interval { place: place(check.name), low, high })
-    })
+    for (at, figure) in three.into_iter().enumerate() {
+        if let Some(value) = figure.filter(|figure| !ranges[at].holds(*figure)) {
+            return Some(Impossible::Figure { place: place(check.places[at]), value, range: ranges[at].name });
+        }
+    }
+    match three {
+        [_, Some(low), Some(high)] if low > high => {
+            Some(Impossible::Interval { place: place(check.name), low, high })
+        }
+        _ => None,
+    }
 }
 
 fn of_row(row: &Row, kind: Kind, place: &dyn Fn(&str) -> String) -> Option<Impossible> {
