@@ -100,7 +100,11 @@ impl Cli {
     /// When they are wrong, or ask for help.
     pub fn read() -> Result<Self, clap::Error> {
         if let Some(args) = agent_args() {
-            return Ok(Self { color: Colour::Auto, answer: AnswerArgs::default(), command: Some(Command::Agent(args)) });
+            return Ok(Self {
+                color: Colour::Auto,
+                answer: AnswerArgs::default(),
+                command: Some(Command::Agent(args)),
+            });
         }
         let mut command = groups::command();
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;

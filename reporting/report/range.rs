@@ -63,7 +63,11 @@ fn wrong(check: Check, three: Three, place: &dyn Fn(&str) -> String) -> Option<I
     let ranges = [check.range, check.low, check.range];
     for (at, figure) in three.into_iter().enumerate() {
         if let Some(value) = figure.filter(|figure| !ranges[at].holds(*figure)) {
-            return Some(Impossible::Figure { place: place(check.places[at]), value, range: ranges[at].name });
+            return Some(Impossible::Figure {
+                place: place(check.places[at]),
+                value,
+                range: ranges[at].name,
+            });
         }
     }
     match three {

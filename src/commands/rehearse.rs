@@ -11,6 +11,7 @@ use crate::measure::operations;
 use crate::measure::rehearsal::{RehearsalKind, Rehearsed};
 use crate::measure::worker::{Instrument, Reply, Request};
 use crate::method::ClockFigures;
+use crate::model::{Platform, Report, TimerRow};
 use crate::report::machine::{facts, in_a_line};
 use crate::report::terminal::machine;
 use crate::table::{Format, Notation, Style, Table, TableColumn, Value};
@@ -36,7 +37,7 @@ struct Promise {
 #[derive(Serialize)]
 struct RehearsalOutcome {
     schema: &'static str,
-    platform: crate::model::Platform,
+    platform: Platform,
     operation: String,
     error: f64,
     confidence: f64,
@@ -75,9 +76,25 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
     let wanted = crate::selection::select(&args.timers, &ids)
         .map_err(|error| CommandError::Usage(error.to_string()))?;
     let truth = trial::clock(&report, Some("monotonic"))?;
+    let rows = report.timers.iter().filter(|row| wanted.contains(&row.id.as_str()));
+    let outcome = rehearsed(args, &entry, &rows.collect::<Vec<_>>(), &report.platform, &truth, cpu)?;
+    write(args, &report, &outcome, output)?;
+    output.flush()?;
+    Ok(outcome.kept > 0 && 20 * outcome.kept >= 19 * (outcome.kept + outcome.broken))
+}
+
+/// Each kind of promise by each of these clocks.
+fn rehearsed(
+    args: &RehearseArgs,
+    entry: &operations::Entry,
+    rows: &[&TimerRow],
+    platform: &Platform,
+    truth: &ClockFigures,
+    cpu: Option<u32>,
+) -> Result<RehearsalOutcome, CommandError> {
     let mut outcome = RehearsalOutcome {
         schema: SCHEMA,
-        platform: report.platform.clone(),
+        platform: platform.clone(),
         operation: entry.name.into(),
         error: args.error,
         confidence: args.confidence,
@@ -86,15 +103,15 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
         broken: 0,
         left_out: Vec::new(),
     };
-    let progress = Progress::of(wanted.len(), false);
-    for row in report.timers.iter().filter(|row| wanted.contains(&row.id.as_str())) {
+    let progress = Progress::of(rows.len(), false);
+    for row in rows {
         progress.at(&row.id);
-        let left_out = match ClockFigures::of(row, &report.platform) {
+        let left_out = match ClockFigures::of(row, platform) {
             Err(why) => Some(why),
             Ok(clock) if clock.facts.counts.is_none() => Some("it does not count time".into()),
             Ok(clock) => {
                 for kind in KINDS {
-                    let promise = rehearse(args, &entry, &clock, &truth, kind, cpu)?;
+                    let promise = rehearse(args, entry, &clock, truth, kind, cpu)?;
                     outcome.kept += usize::from(promise.kept == Some(true));
                     outcome.broken += usize::from(promise.kept == Some(false));
                     outcome.promises.push(promise);
@@ -105,26 +122,34 @@ pub fn run(args: &RehearseArgs, output: &mut dyn Write) -> Result<bool, CommandE
         outcome.left_out.extend(left_out.map(|why| (row.id.clone(), why)));
         progress.step();
     }
-    drop(progress);
+    Ok(outcome)
+}
+
+/// The outcome in the format that was asked for.
+fn write(
+    args: &RehearseArgs,
+    report: &Report,
+    outcome: &RehearsalOutcome,
+    output: &mut dyn Write,
+) -> Result<(), CommandError> {
     let whole = |format: Format| if args.standalone { format.standalone() } else { format };
     match args.format {
-        MeasureFormat::Json => writeln!(output, "{}", super::pretty(&outcome)?)?,
-        MeasureFormat::Csv => output.write_all(columns(&outcome, ",").as_bytes())?,
-        MeasureFormat::Gnuplot => output.write_all(columns(&outcome, " ").as_bytes())?,
-        MeasureFormat::Markdown => table(&outcome).write(Format::Markdown, output)?,
-        MeasureFormat::Html => table(&outcome).write(whole(Format::Html), output)?,
-        MeasureFormat::Latex => table(&outcome).write(whole(Format::Latex), output)?,
+        MeasureFormat::Json => writeln!(output, "{}", super::pretty(outcome)?)?,
+        MeasureFormat::Csv => output.write_all(columns(outcome, ",").as_bytes())?,
+        MeasureFormat::Gnuplot => output.write_all(columns(outcome, " ").as_bytes())?,
+        MeasureFormat::Markdown => table(outcome).write(Format::Markdown, output)?,
+        MeasureFormat::Html => table(outcome).write(whole(Format::Html), output)?,
+        MeasureFormat::Latex => table(outcome).write(whole(Format::Latex), output)?,
         MeasureFormat::Table => {
             let style = terminal_style();
             let whole = || machine(&facts(&report.platform, &report.frequency), style);
-            let line = || format!("# {}\n", in_a_line(&report, style.columns().saturating_sub(2)));
+            let line = || format!("# {}\n", in_a_line(report, style.columns().saturating_sub(2)));
             let head = if args.verbose { whole() } else { line() };
             output.write_all(head.as_bytes())?;
-            output.write_all(page(&outcome, style).as_bytes())?;
+            output.write_all(page(outcome, style).as_bytes())?;
         }
     }
-    output.flush()?;
-    Ok(outcome.kept > 0 && 20 * outcome.kept >= 19 * (outcome.kept + outcome.broken))
+    Ok(())
 }
 
 /// The size of the operation: for single calls long enough for the clock if that is possible, so that there is something to

@@ -164,6 +164,18 @@ fn judge(
         }
     }
     drop(progress);
+    Ok(outcome(seed, drawn, plan, by_reference, (numbers, irregular.len() as u32), misses))
+}
+
+/// What all verdicts come down to; `irregular` are timers without a step that were given one, and all of them.
+fn outcome(
+    seed: u64,
+    drawn: Drawn,
+    plan: &Plan,
+    mut by_reference: ByReference,
+    (numbers, irregular): (u32, u32),
+    misses: Vec<Miss>,
+) -> SelftestOutcome {
     by_reference.sort_unstable_keys();
     // Of kinds that cannot be told within a step of a coarse reference, as many as of others, what counts is whether intervals say so.
     let mut failures: Vec<String> = match drawn {
@@ -175,7 +187,7 @@ fn judge(
         }
     };
     failures.extend(seldom_covered(&by_reference));
-    if f64::from(numbers) > REQUIRED.numbers_for_irregular * irregular.len() as f64 {
+    if f64::from(numbers) > REQUIRED.numbers_for_irregular * f64::from(irregular) {
         failures.push(format!("{numbers} timers without a step were given one"));
     }
     let summed = |(reference, (groups, all)): (&String, &(Scores, Score))| Judged {
@@ -183,17 +195,17 @@ fn judge(
         groups: groups.0.iter().map(|(group, score)| (group.clone(), score.summary())).collect(),
         all: all.summary(),
     };
-    Ok(SelftestOutcome {
+    SelftestOutcome {
         seed,
         profile: plan.name,
         references: by_reference.iter().map(summed).collect(),
         numbers_for_irregular: numbers,
-        irregular: irregular.len() as u32,
+        irregular,
         required: REQUIRED,
         passed: failures.is_empty(),
         failures,
         misses,
-    })
+    }
 }
 
 /// What timers of one kind of reference do not meet, beyond what chance does to so many.

@@ -284,9 +284,8 @@ fn told<T: DeserializeOwned>(line: &[u8], key: &str) -> Option<T> {
         let value = rest.trim_start().strip_prefix(':').map(str::trim_start);
         value.is_some_and(|value| !value.starts_with(|first: char| first.is_ascii_digit()))
     };
-    let may = str::from_utf8(line).is_ok_and(|text| {
-        text.contains('\\') || text.split(&format!("\"{key}\"")).skip(1).any(tells)
-    });
+    let may = str::from_utf8(line)
+        .is_ok_and(|text| text.contains('\\') || text.split(&format!("\"{key}\"")).skip(1).any(tells));
     may.then(|| from_bytes(line).ok()).flatten()
 }
 

@@ -12,8 +12,8 @@ use timers::{Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 use super::lines::{self, Line};
 use super::protocol::{
     Adds, Advanced, Advances, Arms, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, HostedTimer,
-    HostedWaiter, Intervals, Missing, OPS, Ordered, PackedRun, Periods, Readings, Refusal, Reply, Request, Runtime,
-    Steps, Together, VERSION, Waits,
+    HostedWaiter, Intervals, Missing, OPS, Ordered, PackedRun, Periods, Readings, Refusal, Reply, Request,
+    Runtime, Steps, Together, VERSION, Waits,
 };
 use crate::model::Context;
 use crate::native;

@@ -84,7 +84,9 @@ fn all_intervals_for_a_step_are_one_answer() {
     assert!(!steps.slow && intervals.len() > 48, "{}", intervals.len());
     assert!(intervals.iter().all(|row| !row.deltas.is_empty()));
     let still: Steps = serde_json::from_value(answer(&for_the_step("null"))).expect("steps");
-    assert!(still.slow && still.steps.0.intervals.iter().all(|row| row.deltas.iter().all(|&delta| delta == 0)));
+    assert!(
+        still.slow && still.steps.0.intervals.iter().all(|row| row.deltas.iter().all(|&delta| delta == 0))
+    );
     for (key, value, why) in [
         ("ns_per_work", 0.0, "takes some time"),
         ("ns_per_work", -1.0, "takes some time"),

@@ -160,8 +160,11 @@ pub fn explore(
         run.empty = told.map(|(request, wait)| of(request, wait)).collect();
     }
     let only = plan.scan == 0;
-    let rough =
-        if only { bench.tried(lengths_ns, plan)? } else { scan(bench, before, plan, &mut run.scans, random)? };
+    let rough = if only {
+        bench.tried(lengths_ns, plan)?
+    } else {
+        scan(bench, before, plan, &mut run.scans, random)?
+    };
     // Pauses of whole steps of a grid begin waits anywhere on it, as often.
     let pause_ns = match grid_ns(&run, &bench.reference) {
         Some(grid) => grid * (pause(&rough) / grid).round().max(1.0),
@@ -216,8 +219,7 @@ fn scan(
     // Over steps of such a length latenesses are spread evenly; where a step is longer than the scan, they show no more than that. A few
     // latenesses tell the length roughly: where scans show a step that explains them, it is that one.
     while to < LONGEST_SCAN_NS && STEPS_A_SCAN * rough.width / EVENLY > to {
-        let explains =
-            |shown: f64| EXPLAINED * shown > rough.width / EVENLY && STEPS_A_SCAN * shown <= to;
+        let explains = |shown: f64| EXPLAINED * shown > rough.width / EVENLY && STEPS_A_SCAN * shown <= to;
         let scans_alone = |scans: &Vec<Vec<Wait>>| WaitRun { scans: scans.clone(), ..WaitRun::default() };
         let runs: Vec<WaitRun> =
             before.iter().map(|run| &run.scans).chain([&*scans]).map(scans_alone).collect();

@@ -51,7 +51,13 @@ impl WaitCase {
         let mut trace = WaitTrace { reference: reference(), blocks, runs: Vec::new() };
         let first = plan.first();
         for process in 0..plan.processes {
-            trace.runs.push(explore(&mut self.bench(process), &trace.runs, plan.lengths_ns, &first, &mut random)?);
+            trace.runs.push(explore(
+                &mut self.bench(process),
+                &trace.runs,
+                plan.lengths_ns,
+                &first,
+                &mut random,
+            )?);
         }
         // Who spins does not wait beside others.
         let rounds = if blocks { plan.long_rounds } else { 0 };
