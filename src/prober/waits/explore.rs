@@ -17,7 +17,7 @@ const SCAN_NS: f64 = 3e6;
 /// A scan is over this many steps, so that the lattice shows.
 const STEPS_A_SCAN: f64 = 2.5;
 /// Latenesses that are spread over up to this many steps that a scan shows are spread by these.
-/// *Judgement*: the width of sixteen latenesses is off by a fifth.
+/// *Judgement*: the width of twenty latenesses is off by a fifth.
 const EXPLAINED: f64 = 1.5;
 /// The middle four fifths of what is spread evenly.
 const EVENLY: f64 = 0.8;
@@ -28,7 +28,10 @@ const LONGEST_SCAN_NS: f64 = 3e7;
 /// Waits of the first scan that are made in any case.
 const FEWEST: u32 = 8;
 /// The same of a longer one, which is only for those that seem to have long steps: these show in no fewer.
-const FEWEST_OF_LONG: u32 = 16;
+const FEWEST_OF_LONG: u32 = 20;
+/// Latenesses that lie within so many nanoseconds hold no step that the whole scan would be for.
+/// *Judgement*: a sixtieth of the scan.
+const WIDE_NS: f64 = 5e4;
 /// Pauses are random up to this many steps, and never less or more than this, in nanoseconds.
 const STEPS_A_PAUSE: f64 = 2.0;
 const SHORTEST_PAUSE_NS: f64 = 2e4;
@@ -210,7 +213,8 @@ fn scan(
 ) -> Answer<Rough> {
     let first = bench.scan([0.0, SCAN_NS], FEWEST, random)?;
     let rough = bench.rough(&first).ok_or_else(unanswered)?;
-    let count = ((plan.scan_ns / (takes(SCAN_NS, &rough) + SCAN_NS / 4.0)) as u32).clamp(FEWEST, plan.scan);
+    let (most, most_ns) = if rough.width > WIDE_NS { plan.wide_scan } else { (plan.scan, plan.scan_ns) };
+    let count = ((most_ns / (takes(SCAN_NS, &rough) + SCAN_NS / 4.0)) as u32).clamp(FEWEST, most);
     let mut scan = first;
     scan.extend(bench.scan([0.0, SCAN_NS], count.saturating_sub(FEWEST), random)?);
     let mut rough = bench.rough(&scan).unwrap_or(rough);
@@ -228,7 +232,7 @@ fn scan(
         }
         to *= LONGER;
         let count =
-            ((plan.scan_ns / (0.75 * to + rough.median.max(0.0))) as u32).clamp(FEWEST_OF_LONG, plan.scan);
+            ((most_ns / (0.75 * to + rough.median.max(0.0))) as u32).clamp(FEWEST_OF_LONG.min(most), most);
         let scan = bench.scan([0.0, to], count, random)?;
         rough = bench.rough(&scan).unwrap_or(rough);
         scans.push(scan);

@@ -40,6 +40,8 @@ pub struct WaitPlan {
     pub scan: u32,
     /// Nanoseconds that a scan may take in a process, but for eight waits.
     pub scan_ns: f64,
+    /// Both for a timer whose latenesses are spread so widely that they may hold steps.
+    pub wide_scan: (u32, f64),
     /// Rounds of long waits, in which all timers that block wait side by side.
     pub long_rounds: u32,
     /// The long waits of a round, in nanoseconds.
@@ -69,7 +71,7 @@ impl WaitPlan {
         let long = u64::from(FEWEST_OF_LENGTH) * self.long_ns.iter().sum::<u64>();
         let scans: f64 =
             self.long_scans.iter().map(|(length, count)| *length as f64 * f64::from(*count)).sum();
-        2.0 * (lengths_ns.iter().map(of_length).sum::<f64>() + 4.0 * self.scan_ns + long as f64 + scans)
+        2.0 * (lengths_ns.iter().map(of_length).sum::<f64>() + 4.0 * self.wide_scan.1 + long as f64 + scans)
     }
 
     /// The same of a timer that ticks.
@@ -116,6 +118,7 @@ impl WaitPlan {
         length_ns: 5e7,
         scan: 16,
         scan_ns: 0.0,
+        wide_scan: (16, 0.0),
         long_rounds: 0,
         arms: 4,
         ..Self::QUICK
@@ -130,7 +133,8 @@ impl WaitPlan {
         waits: 40,
         length_ns: 1.4e7,
         scan: 24,
-        scan_ns: 4e7,
+        scan_ns: 2.8e7,
+        wide_scan: (40, 1e8),
         long_rounds: 3,
         long_ns: &[10 * MS, 85 * MS, 170 * MS],
         long_scans: &[(30 * MS, 18)],
@@ -148,6 +152,7 @@ impl WaitPlan {
         length_ns: 1.6e8,
         scan: 60,
         scan_ns: 1.2e8,
+        wide_scan: (60, 1.2e8),
         long_rounds: 3,
         long_ns: &[50 * MS, 100 * MS, 300 * MS, 1_000 * MS],
         long_scans: &[(30 * MS, 24), (300 * MS, 6)],
@@ -164,6 +169,7 @@ impl WaitPlan {
         length_ns: 8e8,
         scan: 120,
         scan_ns: 4e8,
+        wide_scan: (120, 4e8),
         long_rounds: 5,
         long_scans: &[(30 * MS, 48), (300 * MS, 16)],
         arms: 400,
