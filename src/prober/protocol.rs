@@ -335,7 +335,7 @@ pub enum Reply {
     Advance(Advanced),
     Advances(Advances),
     Adds(Adds),
-    Steps(Steps),
+    Steps(Box<Steps>),
     Waits(Waits),
     Arms(Arms),
     Periods(Periods),

@@ -128,7 +128,7 @@ impl Host {
             Request::Steps { timer, question } => {
                 let mut run = Run::default();
                 let slow = find_step(self.subject(&timer)?, &question, &mut run.intervals)?;
-                Reply::Steps(Steps { steps: PackedRun(run), slow })
+                Reply::Steps(Box::new(Steps { steps: PackedRun(run), slow }))
             }
             Request::Together { timers, reference, repeat, work, count } => {
                 let together = self.together(&timers, &reference, [repeat, count], work)?;
