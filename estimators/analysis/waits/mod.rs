@@ -6,7 +6,7 @@ mod steps;
 
 use super::quantiles::{agreed, agreed_median};
 use super::statistics::median;
-use crate::model::{Bulk, Granularity, WaitFigures};
+use crate::model::{Bulk, Granularity, Steps, WaitFigures};
 use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 
 /// The shortest positive request, in nanoseconds: what it takes is the floor.
@@ -62,8 +62,7 @@ pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
 #[must_use]
 pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
     let scales = steps::steps(runs, reference);
-    let told = scales.into_iter().flat_map(|steps| [steps.rounding, steps.grid]).flatten();
-    let known = told.filter_map(|told| match told {
+    let known = scales.iter().flat_map(Steps::known).filter_map(|told| match told {
         Granularity::Step(known) => Some(known.value),
         _ => None,
     });
