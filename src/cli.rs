@@ -391,15 +391,6 @@ pub struct SelftestArgs {
     /// Judge those of timers that wait, and of periodic ones
     #[arg(long)]
     pub waits: bool,
-    /// Judge what `compare` finds of simulated fleets of this many nodes, before and after an upgrade of their kernel
-    #[arg(long, value_name = "NODES", conflicts_with_all = ["quick", "waits", "count", "per_kind"], allow_negative_numbers = true, value_parser = values::whole::<u32>(1..=100_000))]
-    pub fleet: Option<u32>,
-    /// Judge harder fleets of this many nodes instead: fat tails, mixed sources, several runs, renamed, missing and throttled nodes, parts that changed
-    #[arg(long, requires = "fleet", conflicts_with = "save")]
-    pub harder: bool,
-    /// Keep the reports of one such fleet instead, in this folder, which must not be there yet, with what is true of each node
-    #[arg(long, value_name = "DIR", requires = "fleet")]
-    pub save: Option<PathBuf>,
     /// Seed of the simulated timers
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: Option<u64>,

@@ -4,10 +4,10 @@
 use timermeter::comparison::{Compared, Comparison, Quantity, Verdict};
 use timermeter::model::Report;
 use timermeter::parallel;
-use timermeter::selftest::fleet::{Fleet, Planted, Scatter};
 
-/// The first sound one of a fleet.
-const NODES: u32 = 8;
+use machine::{Machine, Planted, Scatter};
+
+mod machine;
 
 /// Quiet: reads in user mode differ by half a percent and less from run to run, calls of the kernel by 2 to 5 %.
 fn quiet() -> Scatter {
@@ -20,12 +20,12 @@ fn busy() -> Scatter {
 }
 
 fn runs(
-    fleet: &Fleet,
+    machine: &Machine,
     numbers: std::ops::Range<u64>,
     scatter: &Scatter,
     planted: Option<Planted>,
 ) -> Vec<Report> {
-    numbers.map(|number| fleet.run(number, scatter, planted).expect("one node of some is sound")).collect()
+    numbers.map(|number| machine.run(number, scatter, planted)).collect()
 }
 
 fn compared(old: &[Report], new: &[Report], history: &[Report]) -> Comparison {
@@ -41,9 +41,9 @@ fn is_change(compared: &&Compared) -> bool {
 fn alarms(machines: u64, side: u64, history: u64, scatter: &Scatter) -> u64 {
     let seeds: Vec<u64> = (1..=machines).collect();
     let alarmed = parallel::mapped(&seeds, |seed| {
-        let fleet = Fleet::new(NODES, *seed);
-        let (old, new) = (runs(&fleet, 0..side, scatter, None), runs(&fleet, side..2 * side, scatter, None));
-        let others = runs(&fleet, 100..100 + history, scatter, None);
+        let machine = Machine::new(*seed);
+        let (old, new) = (runs(&machine, 0..side, scatter, None), runs(&machine, side..2 * side, scatter, None));
+        let others = runs(&machine, 100..100 + history, scatter, None);
         u64::from(compared(&old, &new, &others).figures.iter().any(|compared| is_change(&compared)))
     });
     alarmed.iter().sum()
@@ -83,20 +83,20 @@ fn planted(
     const KEPT: u64 = 30;
     let seeds: Vec<u64> = machines.collect();
     let tallies = parallel::mapped(&seeds, |seed| {
-        let fleet = Fleet::new(NODES, *seed);
-        let kept = runs(&fleet, 100..100 + KEPT, scatter, None);
-        let old = runs(&fleet, 0..side, scatter, None);
+        let machine = Machine::new(*seed);
+        let kept = runs(&machine, 100..100 + KEPT, scatter, None);
+        let old = runs(&machine, 0..side, scatter, None);
         let mut tally = Tally::default();
-        for (at, timer) in fleet.timers().iter().enumerate().skip(*seed as usize % every).step_by(every) {
-            let Some(deviation) = deviation(&kept, timer.id) else { continue };
+        for (at, timer) in machine.timers().enumerate().skip(*seed as usize % every).step_by(every) {
+            let Some(deviation) = deviation(&kept, timer) else { continue };
             let size = errors * deviation * (2.0 / side as f64).sqrt() * if at % 2 == 0 { 1.0 } else { -1.0 };
-            let change = Planted { timer: timer.id, share: size.exp_m1() };
-            let new = runs(&fleet, side..2 * side, scatter, Some(change));
+            let change = Planted { timer, share: size.exp_m1() };
+            let new = runs(&machine, side..2 * side, scatter, Some(change));
             let comparison = compared(&old, &new, &kept[..history]);
             let cost = comparison
                 .figures
                 .iter()
-                .find(|compared| compared.timer == timer.id && compared.quantity == Quantity::COST);
+                .find(|compared| compared.timer == timer && compared.quantity == Quantity::COST);
             let cost = cost.expect("it has a cost on both sides");
             let sign = if size > 0.0 { Verdict::Worse } else { Verdict::Better };
             let (low, high) = cost.difference.percent_interval.expect("an interval");
@@ -152,15 +152,15 @@ fn three_percent_of_a_vdso_read_are_found() {
 
 fn three_percent(seeds: std::ops::RangeInclusive<u64>) -> (usize, usize) {
     let scatter = quiet();
-    let machines = seeds.map(|seed| Fleet::new(NODES, seed));
-    let steady: Vec<Fleet> = machines
-        .filter(|fleet| {
-            deviation(&runs(fleet, 100..130, &scatter, None), "monotonic").is_some_and(|s| s <= 0.005)
+    let machines = seeds.map(Machine::new);
+    let steady: Vec<Machine> = machines
+        .filter(|machine| {
+            deviation(&runs(machine, 100..130, &scatter, None), "monotonic").is_some_and(|s| s <= 0.005)
         })
         .collect();
-    let found = steady.iter().filter(|fleet| {
+    let found = steady.iter().filter(|machine| {
         let change = Planted { timer: "monotonic", share: 0.03 };
-        let (old, new) = (runs(fleet, 0..5, &scatter, None), runs(fleet, 5..10, &scatter, Some(change)));
+        let (old, new) = (runs(machine, 0..5, &scatter, None), runs(machine, 5..10, &scatter, Some(change)));
         let comparison = compared(&old, &new, &[]);
         let cost =
             |compared: &&Compared| compared.timer == "monotonic" && compared.quantity == Quantity::COST;

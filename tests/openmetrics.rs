@@ -177,33 +177,9 @@ fn names(text: &str) -> BTreeSet<&str> {
     words.filter(|word| word.starts_with("timermeter_")).collect()
 }
 
-/// What `fleet` writes of a simulated fleet.
-fn of_a_fleet() -> String {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let timermeter =
-        |args: &[&str]| Command::new(program()).args(args).current_dir(&folder).output().unwrap();
-    let made = timermeter(&["selftest", "--fleet", "60", "--seed", "5", "--save", "fleet"]);
-    assert!(made.status.success(), "{made:?}");
-    let judged = timermeter(&["fleet", "fleet/after", "--format", "openmetrics"]);
-    assert_eq!(judged.status.code(), Some(3), "{judged:?}");
-    String::from_utf8(judged.stdout).unwrap()
-}
-
-#[test]
-fn a_fleet_is_told_in_metrics() {
-    let text = of_a_fleet();
-    assert!(text.contains("timermeter_fleet_nodes 60.0\n") && text.ends_with("# EOF\n"), "{text}");
-    let odd = |line: &&str| {
-        line.starts_with("timermeter_fleet_odd{node=\"") && line.contains("kind=\"clock source\"")
-    };
-    assert!(text.lines().any(|line| odd(&line)), "{text}");
-    let Some((accepted, told)) = promtool(&["check", "metrics"], &text) else { return };
-    assert!(accepted && told.is_empty(), "{told}\n{text}");
-}
-
 #[test]
 fn alerts_ask_for_metrics_that_there_are() {
-    let written = rendered(&kept()) + &rendered(&report()) + &rendered(&waits()) + &of_a_fleet();
+    let written = rendered(&kept()) + &rendered(&report()) + &rendered(&waits());
     let there: BTreeSet<&str> = names(&written);
     let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/prometheus/timermeter.rules.yml");
     let rules = fs::read_to_string(rules).unwrap();

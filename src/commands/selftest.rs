@@ -1,6 +1,5 @@
 //! `selftest`: probes simulated timers of known truth and prints declared against found.
 
-mod fleet;
 mod shown;
 mod waits;
 
@@ -93,9 +92,6 @@ const CHANCE: f64 = 2.5;
 pub fn run(args: &SelftestArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     if args.waits {
         return waits::run(args, output);
-    }
-    if let Some(nodes) = args.fleet {
-        return fleet::run(args, nodes, output);
     }
     let seed = args.seed.unwrap_or(1);
     let (drawn, regular) = match args.per_kind {

@@ -4,7 +4,6 @@
 mod core;
 pub mod coverage;
 pub mod figure;
-pub mod fleet;
 pub mod population;
 mod remains;
 pub mod score;

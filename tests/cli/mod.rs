@@ -9,7 +9,6 @@ mod common_time;
 #[cfg(unix)]
 mod completions;
 mod counter;
-mod fleet;
 mod folder;
 #[cfg(target_os = "linux")]
 mod interrupt;
@@ -21,7 +20,6 @@ mod measuring;
 mod reports;
 mod runtimes;
 mod screens;
-mod since;
 #[cfg(target_os = "linux")]
 mod sources;
 mod streams;

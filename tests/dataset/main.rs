@@ -5,7 +5,6 @@ mod collecting;
 mod compacting;
 mod documented;
 mod duckdb;
-mod fleet;
 #[cfg(unix)]
 mod names;
 #[path = "../program/mod.rs"]
