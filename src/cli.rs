@@ -27,7 +27,7 @@ use crate::report::{Format, is_standard};
 
 pub use analyse::AnalyseArgs;
 pub use check::{CheckArgs, RecipeArgs};
-pub use collect::{CollectArgs, FleetArgs, FleetFormat};
+pub use collect::CollectArgs;
 pub use compare::{CompareArgs, CompareFormat};
 pub use give::{ContributeArgs, ValidateArgs};
 pub use groups::CompletionsArgs;
@@ -35,7 +35,7 @@ pub use inspect::InspectArgs;
 pub use keep::{KeepArgs, NodeArgs, RunArgs};
 pub use measure::{MeasureArgs, MeasureWorkerArgs, RehearseArgs};
 pub use pick::PickArgs;
-pub use report::{FiguresWanted, PagesWanted, PublishArgs, ReportArgs};
+pub use report::{FiguresWanted, PublishArgs, ReportArgs};
 pub use runtimes::{AgentCheckArgs, BrowserArgs, RuntimeArgs, RuntimeName};
 pub use table::{ColumnFormat, TableArgs, TableFormat};
 pub use values::Since;
@@ -171,8 +171,7 @@ pub enum Command {
     Report(ReportArgs),
     /// Make a static site over a folder of reports
     ///
-    /// Up to forty reports stand side by side. With more, the index shows those that do not agree with the others, then groups of reports that
-    /// agree, and the figures of these.
+    /// Up to forty reports stand side by side on the index; it lists more.
     #[command(after_help = groups::REPORTS)]
     Publish(PublishArgs),
     /// Print reports side by side: text, Markdown, CSV, LaTeX, HTML …
@@ -180,11 +179,6 @@ pub enum Command {
     /// JSON, Parquet and Arrow too.
     #[command(after_help = groups::REPORTS)]
     Table(TableArgs),
-    /// Tell what stands out of a fleet, groups before single nodes
-    ///
-    /// Nodes that do not agree with machines like them: trust lost, another clock source, a wrong date, steps and costs far off, timers missing.
-    #[command(after_help = groups::FLEET, after_long_help = with_examples(collect::FLEET_EXAMPLES, groups::FLEET))]
-    Fleet(FleetArgs),
     /// Collect the reports of a fleet into one Parquet dataset
     ///
     /// Partitioned by platform and date.

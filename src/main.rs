@@ -7,7 +7,7 @@ use std::thread;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, collect, colour, compare, completions,
-    contribute, counter, fleet, inspect, list, measure, period, pick, platform, probe, publish, rehearse,
+    contribute, counter, inspect, list, measure, period, pick, platform, probe, publish, rehearse,
     report, score, selftest, table, tell, trial, validate, wait, watch,
 };
 use timermeter::prober::children::{self, guard};
@@ -178,7 +178,6 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Report(args) => report::run(args, &mut output)?,
         Command::Publish(args) => publish::run(args, &mut output)?,
         Command::Table(args) => table::run(args, &mut output)?,
-        Command::Fleet(args) => fleet::run(args, &mut output)?,
         Command::Collect(args) => collect::run(args, &mut output)?,
         Command::Validate(args) => validate::run(args, &mut output)?,
         Command::Contribute(args) => contribute::run(args, &mut output).map(|()| true)?,

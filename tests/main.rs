@@ -24,7 +24,6 @@ mod coverage;
 mod edges;
 mod estimators;
 mod example_agent;
-mod fleet_site;
 mod formats;
 mod fuzz;
 mod measure;

@@ -2,15 +2,8 @@
 
 pub mod attribution;
 pub mod change;
-pub mod findings;
-pub mod groups;
-pub mod node;
-pub mod outliers;
 pub mod random_effects;
 mod robust;
 pub mod roll;
 pub mod strays;
 pub mod trend;
-
-#[cfg(test)]
-mod tests;

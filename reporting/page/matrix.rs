@@ -116,8 +116,6 @@ pub(super) struct Matrix {
     pub key: &'static str,
     /// What a row is.
     pub corner: &'static str,
-    /// Of several that take turns: which figure it is of.
-    pub figure: Option<&'static str>,
     pub title: &'static str,
     pub caption: &'static str,
     pub note: &'static str,
@@ -139,10 +137,6 @@ pub(super) struct MatrixColumn {
 #[derive(Clone)]
 pub(super) struct MatrixRow {
     pub id: String,
-    /// What it sorts by.
-    pub sort: String,
-    pub about: String,
-    pub href: Option<String>,
     pub cells: Vec<Cell>,
 }
 
@@ -214,7 +208,6 @@ impl Matrix {
         Self {
             key: "matrix",
             corner: "timer",
-            figure: None,
             title: "Quality by timer and platform",
             caption: "Quality in percent, a row a timer, a column a platform.",
             note: "n/a: the machine does not let it be read · ?: its step could not be determined · ✕: it failed · blank: not in that \
@@ -250,7 +243,6 @@ impl Matrix {
         (!rows.is_empty()).then(|| Self {
             key: "waits",
             corner: "timer",
-            figure: None,
             title: "Lateness of waits by timer and platform",
             caption: "Median lateness of waits of 1 ms, or of the length nearest to it, a row a timer, a column a platform.",
             note: "Observed less asked, at the median; the pages of the reports have the rest. Blank: not in that report.",
@@ -277,16 +269,11 @@ impl MatrixRow {
     }
 
     fn of_timer(id: &str, cells: Vec<Cell>) -> Self {
-        Self { id: id.to_owned(), sort: id.to_owned(), about: String::new(), href: None, cells }
+        Self { id: id.to_owned(), cells }
     }
 }
 
 impl MatrixColumn {
-    /// One that is nothing but a name.
-    pub fn named(name: &str) -> Self {
-        Self { name: name.to_owned(), about: String::new(), href: None }
-    }
-
     fn all_of(reports: &[&Brief]) -> Vec<Self> {
         let column = |(report, name): (&&Brief, String)| Self {
             name,

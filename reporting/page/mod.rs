@@ -1,7 +1,6 @@
 //! Reports as web pages: one file each, which needs nothing else. What comes from elsewhere (labels, reasons) is made plain
 //! here and escaped by the templates (`templates/`).
 
-mod fleet;
 mod matrix;
 mod parts;
 pub mod site;
@@ -12,7 +11,6 @@ use askama::Template;
 use crate::model::{Report, Tool};
 use crate::report::machine::name;
 use crate::report::plot::svg::DrawError;
-use fleet::{FleetView, GroupPage, NodeView};
 use matrix::{Brief, Matrix};
 use view::ReportView;
 
@@ -39,19 +37,9 @@ struct Page<'a> {
     style: String,
     script: &'a str,
     home: Option<String>,
-    /// What the filter takes.
-    filter: &'static Filter,
-    /// Why a node stands out.
-    reasons: Vec<String>,
-    fleet: Option<FleetView>,
-    group: Option<GroupPage>,
     /// Of several reports: Quality, and lateness.
     matrices: Vec<Matrix>,
     reports: Vec<ReportView>,
-    nodes: Vec<NodeView>,
-    /// All pages of the list of nodes, and which of them this is, from 1.
-    pages: Vec<ListPage>,
-    here: usize,
     list: Vec<Entry>,
     /// Whether the list says what each report comes down to, and so stands first.
     is_verdicts: bool,
@@ -60,15 +48,6 @@ struct Page<'a> {
     legend: [parts::QualityColour; 7],
 }
 
-/// The field that narrows what is shown.
-struct Filter {
-    label: &'static str,
-    example: &'static str,
-}
-
-const OF_TIMERS: Filter = Filter { label: "Filter timers", example: "as in monotonic syscall" };
-const OF_NODES: Filter = Filter { label: "Filter", example: "as in epyc hpet" };
-
 /// A link to a report.
 struct Entry {
     href: String,
@@ -76,15 +55,6 @@ struct Entry {
     about: String,
     /// What it comes down to, in a sentence.
     says: Option<String>,
-}
-
-/// A page of a list that is too long for one.
-#[derive(Clone)]
-struct ListPage {
-    href: String,
-    /// The first name on it, and the last.
-    first: String,
-    last: String,
 }
 
 /// What a column means.
@@ -198,15 +168,8 @@ impl Page<'_> {
             style: include_str!("../templates/page.css").to_owned() + &parts::quality_style(),
             script: include_str!("../templates/page.js"),
             home: None,
-            filter: &OF_TIMERS,
-            reasons: Vec::new(),
-            fleet: None,
-            group: None,
             matrices: Vec::new(),
             reports: Vec::new(),
-            nodes: Vec::new(),
-            pages: Vec::new(),
-            here: 1,
             list: Vec::new(),
             is_verdicts: false,
             left_out: &[],

@@ -1,7 +1,6 @@
-//! A static site over a folder of reports: an index that compares platforms, or groups of them where they are many, and pages of
-//! reports. It is made beside the place where it is to be, and then takes that place.
+//! A static site over a folder of reports: an index that compares platforms, or lists them where they are many, and a page for each
+//! report. It is made beside the place where it is to be, and then takes that place.
 
-mod fleet;
 mod place;
 mod report_page;
 
@@ -19,12 +18,11 @@ use crate::text::plain;
 
 /// A site can be told by this file, which lists what it is made of; a folder without it is not replaced.
 const MARK: &str = ".timermeter-site";
-/// Platforms side by side on the index; of more reports it shows groups.
+/// Platforms side by side on the index; more reports are listed.
 const SIDE_BY_SIDE: usize = 40;
 /// With more reports than this, pages have no figures unless specified otherwise: a megabyte each.
 const MANY: usize = 100;
-/// With more reports than this, only those that tell something have a page unless specified otherwise: a third of a megabyte each, with
-/// the data beside it; and there is no table of all clocks, for which reports are read once more.
+/// With more reports than this there is no table of all clocks, for which reports are read once more.
 const VERY_MANY: usize = 1_000;
 
 /// Why a site could not be made.
@@ -105,34 +103,8 @@ pub struct Site {
     pub left_out: Vec<String>,
     /// Whether pages have figures.
     pub figures: Figures,
-    /// What the index shows of a fleet; nothing where platforms stand side by side.
-    pub fleet: Option<FleetSummary>,
     /// Whether it took the place of an earlier one at once.
     pub at_once: bool,
-}
-
-/// What became of many reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FleetSummary {
-    /// Groups of reports that agree.
-    pub groups: usize,
-    /// Reports that stand out.
-    pub odd: usize,
-    /// Reports that have a page.
-    pub pages: usize,
-    /// Nodes, each by its last report.
-    pub nodes: usize,
-    /// Reports that do not say of which node they are.
-    pub unnamed: usize,
-}
-
-/// Which reports have a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pages {
-    /// Each.
-    All,
-    /// Those that stand out, and a typical one of each group; each where platforms stand side by side.
-    Telling,
 }
 
 /// A file that the index of a site names: all that its reports hold, as one table.
@@ -155,8 +127,6 @@ pub struct Wanted {
     pub sentence: Option<Sentence>,
     /// Whether pages have figures.
     pub figures: Option<Figures>,
-    /// Which reports have a page.
-    pub pages: Option<Pages>,
 }
 
 /// What the page of a report shows.
@@ -184,7 +154,6 @@ impl SiteContent {
 struct Made {
     reports: usize,
     refused: Vec<ReadError>,
-    fleet: Option<FleetSummary>,
 }
 
 /// Makes the site of all reports in and below `folder` at `place`. `read` is called for each report, by several threads.
@@ -208,21 +177,16 @@ pub fn publish(
     let count = count(folder);
     let figures = if count > MANY { Figures::LeftOut } else { Figures::Drawn };
     let figures = wanted.figures.unwrap_or(figures);
-    let pages = wanted.pages.unwrap_or(if count > VERY_MANY { Pages::Telling } else { Pages::All });
     // Of more there is `collect`.
     let table = wanted.table.filter(|_| count <= VERY_MANY);
     let shown = SiteContent { figures, sentence: wanted.sentence, table };
-    let Made { reports, refused, fleet } = if count > SIDE_BY_SIDE {
-        fleet::make(folder, site, shown, pages, read)?
-    } else {
-        make_few(folder, site, shown, read)?
-    };
+    let Made { reports, refused } = make(folder, site, shown, read)?;
     if let Some(WholeTable { name, write, .. }) = table {
         write(folder, &site.join(name)).map_err(SiteError::Table)?;
     }
     place::write_manifest(site).map_err(|source| SiteError::Write { path: site.join(MARK), source })?;
     let at_once = place::take(made, place)?;
-    Ok(Site { reports, left_out: in_words(&refused), figures, fleet, at_once })
+    Ok(Site { reports, left_out: in_words(&refused), figures, at_once })
 }
 
 /// Why files were left out.
@@ -305,7 +269,7 @@ pub fn count(folder: &Path) -> usize {
     found
 }
 
-fn make_few(
+fn make(
     folder: &Path,
     site: &Path,
     shown: SiteContent,
@@ -313,7 +277,7 @@ fn make_few(
 ) -> Result<Made, SiteError> {
     let found: Collection<Result<Brief, SiteError>> = Collection::read(&[folder], |path, report| {
         read();
-        let href = report_page::write(path, &report, folder, site, shown, Vec::new())?;
+        let href = report_page::write(path, &report, folder, site, shown)?;
         Ok(Brief::of(&report, Some(href), shown.sentence.and_then(|sentence| sentence(&report))))
     });
     let mut briefs = Vec::with_capacity(found.reports.len());
@@ -323,23 +287,30 @@ fn make_few(
     refuse_none(briefs.len(), &found.refused, folder)?;
     // Machines that were measured first, side by side, the newest run of each first.
     briefs.sort_by(|a, b| (a.origin, &a.name).cmp(&(b.origin, &b.name)).then_with(|| b.about.cmp(&a.about)));
+    let is_many = briefs.len() > SIDE_BY_SIDE;
     let names = headings(&briefs.iter().collect::<Vec<_>>());
+    let path = |href: &str| href.trim_start_matches("reports/").trim_end_matches(".html").to_owned();
     let entry = |(brief, name): (&Brief, String)| Entry {
         href: brief.href.clone().unwrap_or_default(),
-        name,
+        // Of many machines, most have the same name.
+        name: brief.href.as_deref().filter(|_| is_many).map_or(name, path),
         about: brief.about.clone(),
         says: Some(brief.says.clone()),
     };
     let page = Page {
-        matrices: Matrix::all_of(&briefs),
+        matrices: if is_many { Vec::new() } else { Matrix::all_of(&briefs) },
         list: briefs.iter().zip(names).map(entry).chain(shown.table()).collect(),
         is_verdicts: true,
         left_out: &in_words(&found.refused),
         ..Page::new(
             "How good are the clocks?".to_owned(),
-            format!("{} reports: what each comes down to, then Quality, platform by platform.", briefs.len()),
+            if is_many {
+                format!("{} reports: what each comes down to.", briefs.len())
+            } else {
+                format!("{} reports: what each comes down to, then Quality, platform by platform.", briefs.len())
+            },
         )
     };
     write(&page, site, "index.html")?;
-    Ok(Made { reports: briefs.len(), refused: found.refused, fleet: None })
+    Ok(Made { reports: briefs.len(), refused: found.refused })
 }

@@ -63,12 +63,10 @@
   function narrow(words) {
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = (element) => wanted.every((word) => text(element).includes(word));
-    const tables = all("table.sortable tbody").filter((body) => !body.closest("section[hidden]"));
     const rows = all("table.sortable tbody tr");
     for (const element of [...rows, ...all("details.timer")]) element.hidden = !fits(element);
-    const shownRows = tables.flatMap((body) => [...body.rows]);
-    const visible = shownRows.filter((row) => !row.hidden).length;
-    const count = shownRows.length;
+    const visible = rows.filter((row) => !row.hidden).length;
+    const count = rows.length;
     shown.textContent = visible === count ? `${count} rows` : `${visible} of ${count} rows`;
   }
 
@@ -76,41 +74,6 @@
     narrow(filter.value);
     keep("filter", filter.value.trim());
   });
-
-  // Of matrices of one figure each, one is shown; of their columns, those of the timers that are asked for.
-  const turns = all("section[data-figure]");
-  const figure = document.getElementById("figure");
-  const timers = document.getElementById("timers");
-  const columns = document.createElement("style");
-  document.head.append(columns);
-
-  function turn(wanted) {
-    const chosen = turns.find((section) => section.dataset.figure === wanted) ?? turns[0];
-    for (const section of turns) section.hidden = section !== chosen;
-    figure.value = chosen.dataset.figure;
-    narrow(filter.value);
-  }
-
-  function choose(words) {
-    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-    const rules = turns.flatMap((section) => {
-      const table = section.querySelector("table");
-      const heads = [...table.tHead.rows[0].cells].slice(1).map((head) => head.textContent.toLowerCase());
-      const left = heads.map((head, at) => (wanted.every((word) => head.includes(word)) ? 0 : at + 2)).filter(Boolean);
-      return left.map((at) => `#${table.id} tr > :nth-child(${at}) { display: none; }`);
-    });
-    columns.textContent = rules.join("\n");
-  }
-
-  if (figure && turns.length) {
-    for (const section of turns) {
-      const option = document.createElement("option");
-      option.value = option.textContent = section.dataset.figure;
-      figure.append(option);
-    }
-    figure.addEventListener("change", () => { turn(figure.value); keep("figure", figure.value); });
-    timers.addEventListener("input", () => { choose(timers.value); keep("timers", timers.value.trim()); });
-  }
 
   // A link to a timer opens it; any other fragment is an order and a filter.
   function follow() {
@@ -128,11 +91,6 @@
     for (const [key, text] of asked) state.set(key, text);
     filter.value = asked.get("filter") ?? "";
     narrow(filter.value);
-    if (figure && turns.length) {
-      turn(asked.get("figure"));
-      timers.value = asked.get("timers") ?? "";
-      choose(timers.value);
-    }
     const direction = asked.get("order");
     for (const button of buttons.filter((button) => button.dataset.key === asked.get("sort"))) {
       sort(button, ["ascending", "descending"].includes(direction) ? direction : button.dataset.first);
@@ -181,7 +139,6 @@
 
   all(".controls").forEach((element) => { element.hidden = false; });
   narrow("");
-  if (figure && turns.length) turn("");
   addEventListener("hashchange", follow);
   follow();
 })();

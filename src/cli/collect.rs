@@ -30,37 +30,3 @@ pub struct CollectArgs {
     #[arg(long)]
     pub compact: bool,
 }
-
-pub(super) const FLEET_EXAMPLES: &str = "\
-Examples:
-  timermeter fleet RUN                                  what stands out, each thing once
-  timermeter fleet RUN --format openmetrics             for alerts: deploy/prometheus
-  timermeter fleet RUN --format json | jq -r '.findings[] | \"\\(.kind): \\(.what): \\(.nodes | length)\"'";
-
-/// Arguments of `fleet`.
-#[derive(Clone, Debug, Args)]
-pub struct FleetArgs {
-    /// The folder of reports, or a dataset that `collect` made
-    #[arg(value_name = "RUN")]
-    pub folder: PathBuf,
-    /// Print everything that stands out, not only the first twenty findings
-    #[arg(long)]
-    pub all: bool,
-    /// Format on standard output
-    #[arg(long, short, value_enum, default_value_t)]
-    pub format: FleetFormat,
-}
-
-/// The formats of what stands out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum FleetFormat {
-    /// For people
-    #[default]
-    Table,
-    /// Everything
-    Json,
-    /// For a page
-    Markdown,
-    /// Metrics, for alerts
-    Openmetrics,
-}

@@ -39,9 +39,6 @@ pub struct PublishArgs {
     /// Whether pages show figures, which takes a megabyte each
     #[arg(long, value_enum, default_value_t)]
     pub figures: FiguresWanted,
-    /// Which reports have a page, which takes a third of a megabyte each with the data beside it
-    #[arg(long, value_enum, default_value_t)]
-    pub pages: PagesWanted,
 }
 
 /// Whether pages show figures.
@@ -54,16 +51,4 @@ pub enum FiguresWanted {
     Always,
     /// On none
     Never,
-}
-
-/// Which reports have a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum PagesWanted {
-    /// Each of up to a thousand reports; of more as `telling`
-    #[default]
-    Auto,
-    /// Each
-    All,
-    /// Those that stand out, and a typical one of each group; each where there are 40 or fewer
-    Telling,
 }

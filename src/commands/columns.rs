@@ -8,9 +8,9 @@ mod with;
 mod without;
 
 #[cfg(feature = "dataset")]
-pub use with::{ALL_CLOCKS, collect, muster, since, table};
+pub use with::{ALL_CLOCKS, collect, since, table};
 #[cfg(not(feature = "dataset"))]
-pub use without::{ALL_CLOCKS, collect, muster, since, table};
+pub use without::{ALL_CLOCKS, collect, since, table};
 
 /// Whether a folder is a dataset: then its reports are in columns.
 fn is_dataset(folder: &Path) -> bool {

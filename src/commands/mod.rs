@@ -14,7 +14,6 @@ pub mod contribute;
 pub mod counter;
 mod files;
 mod first_look;
-pub mod fleet;
 mod frame;
 mod hosts;
 pub mod inspect;

@@ -19,14 +19,13 @@ pub(super) fn href(path: &Path, folder: &Path) -> String {
     format!("reports/{}.html", address(path.strip_prefix(folder).unwrap_or(path)).join("/"))
 }
 
-/// Writes the page of a report, and its data beside it. `reasons` say why it stands out. Returns its address.
+/// Writes the page of a report, and its data beside it. Returns its address.
 pub(super) fn write(
     path: &Path,
     report: &Report,
     folder: &Path,
     site: &Path,
     shown: SiteContent,
-    reasons: Vec<String>,
 ) -> Result<String, SiteError> {
     let parts = address(path.strip_prefix(folder).unwrap_or(path));
     let href = href(path, folder);
@@ -39,7 +38,6 @@ pub(super) fn write(
     view.heading = ALONE.to_owned();
     let page = Page {
         home: Some(home),
-        reasons,
         reports: vec![view],
         list: vec![Entry {
             href: format!("{}.json", parts.last().map_or("report", String::as_str)),

@@ -17,7 +17,7 @@ use crate::dataset::{
 use crate::fields::Kind;
 use crate::fleet::trend::{Run, trends};
 use crate::page::site::WholeTable;
-use crate::report::{Muster, Mustering, ReadError, WholeFile, is_standard};
+use crate::report::{ReadError, WholeFile, is_standard};
 use crate::tabulation::Layout;
 use crate::text::{and_more, counted};
 
@@ -234,16 +234,5 @@ pub fn since(place: &Path, since: &Moment) -> Option<Result<ComparedSince, Comma
         });
         taken.map_err(|error| untold(&error))?;
         Ok((chosen.compared(sides.aside, since), sides.undated, trends))
-    })
-}
-
-/// The nodes of the dataset `place`, each by its last report; nothing where it is no dataset.
-pub fn muster(place: &Path) -> Option<Result<Muster, CommandError>> {
-    is_dataset(place).then(|| {
-        let collected = Collected::read(place).map_err(failed)?;
-        let mut muster = Mustering::of(&collected.called);
-        let wanted: Vec<usize> = muster.wanted().collect();
-        collected.each_report(wanted.into_iter(), |at, report| muster.push(at, &report)).map_err(failed)?;
-        Ok(muster.nodes())
     })
 }

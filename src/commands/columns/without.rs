@@ -8,7 +8,6 @@ use crate::cli::{CollectArgs, ColumnFormat, TableArgs};
 use crate::commands::CommandError;
 use crate::comparison::fleet::{ComparedSince, Moment};
 use crate::page::site::WholeTable;
-use crate::report::Muster;
 
 const REMEDY: &str = "this program was built without Parquet and Arrow; build it with them, from a clone: \
                       cargo install --locked --path . --features dataset";
@@ -25,9 +24,5 @@ pub fn collect(_args: &CollectArgs, _output: &mut dyn Write) -> Result<bool, Com
 }
 
 pub fn since(place: &Path, _since: &Moment) -> Option<Result<ComparedSince, CommandError>> {
-    is_dataset(place).then(|| Err(CommandError::Failed(REMEDY.into())))
-}
-
-pub fn muster(place: &Path) -> Option<Result<Muster, CommandError>> {
     is_dataset(place).then(|| Err(CommandError::Failed(REMEDY.into())))
 }
