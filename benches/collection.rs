@@ -76,8 +76,7 @@ fn greatest_memory(args: &[&str]) -> Option<u64> {
 fn many(criterion: &mut Criterion) {
     let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let folder = fleet(base.path());
-    let one = folder.join("machine-000").join("run-00000").join("report.json");
-    let (folder, one) = (folder.display().to_string(), one.display().to_string());
+    let folder = folder.display().to_string();
     let site = base.path().join("site").display().to_string();
     #[cfg(feature = "dataset")]
     let dataset = base.path().join("dataset").display().to_string();
@@ -86,7 +85,6 @@ fn many(criterion: &mut Criterion) {
     for (name, args) in [
         ("table", vec!["table", &folder]),
         ("table beside", vec!["table", &folder, "--layout", "beside", "--format", "csv"]),
-        ("compare", vec!["compare", &folder, &one]),
         ("publish", vec!["publish", &folder, "--output", &site]),
         #[cfg(feature = "dataset")]
         ("table as Parquet", vec!["table", &folder, "--all", "--format", "parquet"]),

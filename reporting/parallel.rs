@@ -7,14 +7,9 @@ use rayon::prelude::*;
 
 /// What `of` makes of each item, in their order.
 pub fn mapped<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    numbered(items.len(), |at| of(&items[at]))
-}
-
-/// What `of` makes of each number below `count`, in their order.
-pub fn numbered<R: Send>(count: usize, of: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let made: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
-    each(count, &|at| {
-        let one = of(at);
+    let made: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    each(items.len(), &|at| {
+        let one = of(&items[at]);
         *made[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(one);
     });
     made.into_iter().filter_map(|one| one.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()

@@ -38,7 +38,6 @@ pub use pick::PickArgs;
 pub use report::{FiguresWanted, PublishArgs, ReportArgs};
 pub use runtimes::{AgentCheckArgs, BrowserArgs, RuntimeArgs, RuntimeName};
 pub use table::{ColumnFormat, TableArgs, TableFormat};
-pub use values::Since;
 pub use wait::{Cpus, Lengths, LoadName, PeriodArgs, Slack, WaitArgs, WaitingArgs};
 pub use watch::WatchArgs;
 
@@ -196,7 +195,7 @@ pub enum Command {
     Contribute(ContributeArgs),
     /// Tell what changed between reports, beyond noise
     ///
-    /// Between two reports, several runs per side, or two folders of a fleet.
+    /// Between two reports, or several runs per side.
     #[command(after_help = groups::COMPARED, after_long_help = with_examples(compare::EXAMPLES, groups::COMPARED))]
     Compare(CompareArgs),
     /// List the timers of this system, and why one cannot be used

@@ -28,7 +28,7 @@ pub use estimators::{analysis, model, quality, scoring, trace};
 #[cfg(feature = "dataset")]
 pub use reporting::dataset;
 pub use reporting::{
-    comparison, fields, fleet, glob, input, limits, page, parallel, report, scratch, table, tabulation, text,
+    comparison, fields, glob, input, limits, page, parallel, report, scratch, table, tabulation, text,
 };
 
 /// The examples of docs/library.md, which are compiled with the tests.

@@ -7,8 +7,8 @@ use std::thread;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, collect, colour, compare, completions,
-    contribute, counter, inspect, list, measure, period, pick, platform, probe, publish, rehearse,
-    report, score, selftest, table, tell, trial, validate, wait, watch,
+    contribute, counter, inspect, list, measure, period, pick, platform, probe, publish, rehearse, report,
+    score, selftest, table, tell, trial, validate, wait, watch,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::text::shortened;

@@ -12,7 +12,6 @@ use timermeter::model::{
 use timermeter::report::Format;
 use timermeter::table::Style;
 
-use crate::program::program;
 use crate::sample::{nothing_determined, report};
 use crate::skipping;
 

@@ -92,35 +92,6 @@ fn by_host(timers: &[String]) -> Vec<String> {
     told
 }
 
-/// One line about a pair of reports, for where there are many: what became of the clock source first.
-#[must_use]
-pub fn summary_line(comparison: &Comparison) -> String {
-    let (source, rest) = match comparison.platform.split_first() {
-        Some((first, rest)) if first.is_of_clock_source() => (brief(first) + "; ", rest),
-        _ => (String::new(), comparison.platform.as_slice()),
-    };
-    let platform = match rest.split_first() {
-        Some((first, [])) => brief(first),
-        Some((first, more)) => format!("{} and {} more", brief(first), more.len()),
-        None if source.is_empty() => "same platform".to_owned(),
-        None => "the platform is the same else".to_owned(),
-    };
-    let told = |count: usize, what: &str| if count > 0 { format!("; {count} {what}") } else { String::new() };
-    let lost = told(comparison.lost().count(), "lost");
-    let failed = told(comparison.failed().count(), "questions of trust newly failed");
-    format!("{source}{}{lost}{failed}; {platform}", summary(comparison))
-}
-
-/// A change without its advice.
-fn brief(change: &PlatformChange) -> String {
-    let told =
-        |value: &Option<String>| value.as_ref().map_or("not reported".to_owned(), |value| clipped(value, 60));
-    let remark = change.remark.map(|remark| remark.to_string());
-    let brief = remark.as_deref().and_then(|remark| remark.split(':').next());
-    let remark = brief.map(|remark| format!(" ({remark})")).unwrap_or_default();
-    format!("{}: {} → {}{remark}", change.what, told(&change.old), told(&change.new))
-}
-
 /// How a verdict is painted.
 pub(super) fn codes(verdict: Verdict) -> &'static str {
     match verdict {

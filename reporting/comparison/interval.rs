@@ -56,14 +56,6 @@ impl Difference {
                 .filter(|(low, high)| low.is_finite() && high.is_finite()),
         }
     }
-
-    /// Whether the interval leaves out zero: the figures differ by more than their noise. Nothing where there is no
-    /// interval. Two figures that are the same do not differ, however sure they are.
-    #[must_use]
-    pub fn is_more_than_noise(&self) -> Option<bool> {
-        let (low, high) = self.interval?;
-        Some(self.absolute != 0.0 && (low > 0.0 || high < 0.0))
-    }
 }
 
 /// Zou and Donner's method of variance estimates recovery (Statistics in Medicine 27, 2008, 1693-1702): each side of each
@@ -91,25 +83,22 @@ mod tests {
         let difference = Difference::between(figure(10.0, 4.0, 3.0), figure(30.0, 4.0, 3.0), true);
         assert_eq!(difference.interval, Some((15.0, 25.0)));
         assert_eq!(difference.percent, Some(200.0));
-        assert_eq!(difference.is_more_than_noise(), Some(true));
-        let unsure = Difference::between(figure(10.0, 4.0, 3.0), figure(14.0, 4.0, 3.0), false);
-        assert_eq!(unsure.is_more_than_noise(), Some(false));
     }
 
     #[test]
     fn without_an_interval_nobody_can_tell() {
         let bare = Figure::new(10.0, None, Some(11.0)).unwrap();
         let difference = Difference::between(bare, figure(30.0, 1.0, 1.0), true);
-        assert_eq!((difference.interval, difference.is_more_than_noise()), (None, None));
+        assert_eq!(difference.interval, None);
         assert_eq!(Figure::new(f64::NAN, None, None), None);
         // Of one process, as a report and as the analysis have it.
         for ends in [None, Some(f64::INFINITY)] {
             let one = Figure::new(10.0, ends.map(|end| -end), ends).expect("it has a value");
             let difference = Difference::between(figure(30.0, 1.0, 1.0), one, true);
-            assert_eq!((one.interval(), difference.is_more_than_noise()), (None, None));
+            assert_eq!((one.interval(), difference.interval), (None, None));
         }
         let free = Difference::between(figure(0.0, 0.0, 0.0), figure(1.0, 0.1, 0.1), true);
-        assert_eq!((free.percent, free.is_more_than_noise()), (None, Some(true)));
+        assert_eq!(free.percent, None);
     }
 
     /// 95 % means it: the interval misses the true difference of two normal figures about once in twenty.
@@ -146,8 +135,6 @@ mod tests {
             let ((low, high), (back_low, back_high)) = (there.interval.unwrap(), back.interval.unwrap());
             prop_assert!((low + back_high).abs() < 1e-9 && (high + back_low).abs() < 1e-9);
             prop_assert!(low <= there.absolute && there.absolute <= high);
-            prop_assert_eq!(there.is_more_than_noise(), back.is_more_than_noise());
-            prop_assert!(!Difference::between(old, old, true).is_more_than_noise().unwrap());
         }
     }
 }

@@ -5,7 +5,6 @@ mod clocks;
 mod condition;
 mod evidence;
 mod family;
-pub mod fleet;
 mod formats;
 mod interval;
 mod platform;
@@ -24,7 +23,7 @@ use crate::model::{Report, Status, TimerRow};
 
 pub use condition::{BadCondition, Condition, Untold};
 pub use family::FAMILY_ERROR;
-pub use formats::{render_json, render_markdown, render_table, summary_line};
+pub use formats::{render_json, render_markdown, render_table};
 pub use interval::{Difference, Figure};
 pub use platform::{PlatformChange, Remark, changes as platform_changes, unlike_cpu};
 pub use quantity::{Quantity, SMALLEST, SMALLEST_QUALITY, SMALLEST_SPREAD};
@@ -282,21 +281,15 @@ type State<'a> = (Status, Option<&'a str>);
 
 /// What became of a timer between two reports, unless both have figures of it or neither has.
 fn fate(old: Option<State>, new: Option<State>, timer: &str) -> Option<OneSided> {
-    let status = |state: Option<State>| state.map(|(status, _)| status);
-    let fate = fate_of(status(old), status(new))?;
+    let fate = match (old, new) {
+        (Some((Status::Ok, _)), Some((new, _))) if new != Status::Ok => Fate::Lost,
+        (Some((old, _)), Some((Status::Ok, _))) if old != Status::Ok => Fate::Gained,
+        (Some(_), None) => Fate::Gone,
+        (None, Some(_)) => Fate::Added,
+        _ => return None,
+    };
     let (_, reason) = if matches!(fate, Fate::Gained | Fate::Gone) { old? } else { new? };
     Some(OneSided { timer: timer.to_owned(), fate, reason: reason.map(str::to_owned) })
-}
-
-/// What became of a timer that ended like that in both reports, or is in one of them only.
-fn fate_of(old: Option<Status>, new: Option<Status>) -> Option<Fate> {
-    match (old, new) {
-        (Some(Status::Ok), Some(new)) if new != Status::Ok => Some(Fate::Lost),
-        (Some(old), Some(Status::Ok)) if old != Status::Ok => Some(Fate::Gained),
-        (Some(_), None) => Some(Fate::Gone),
-        (None, Some(_)) => Some(Fate::Added),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

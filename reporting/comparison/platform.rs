@@ -175,7 +175,7 @@ fn clock_source(old: &Option<String>, new: &Option<String>) -> Option<PlatformCh
 }
 
 /// Another frequency that turned time into cycles.
-pub(super) fn frequency(before: Option<f64>, after: Option<f64>) -> Option<PlatformChange> {
+fn frequency(before: Option<f64>, after: Option<f64>) -> Option<PlatformChange> {
     if let (Some(before), Some(after)) = (before, after)
         && (after / before - 1.0).abs() <= SAME_FREQUENCY
     {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::{Serialize, Serializer};
 
-use super::{Compared, Difference, Figure, Unit, Verdict};
+use super::{Difference, Figure, Verdict};
 use crate::fields::{Comparable, Field, Kind, Measure, Row, Scatter, of_kind};
 use crate::model::TimerRow;
 use crate::text::numbers::{significant, time};
@@ -104,35 +104,6 @@ impl Quantity {
         let (_, field) = Self::of_rows(Kind::Clocks).iter().find(|(quantity, _)| *quantity == self)?;
         let [value, low, high] = field.three(&Row::Clock(row));
         Figure::new(value?, low, high)
-    }
-
-    /// As [`of`](Self::of), times with what a nanosecond itself may be off by.
-    pub(super) fn slewed(self, row: &TimerRow) -> Option<Figure> {
-        let figure = self.of(row)?;
-        let interval = figure.interval().filter(|_| self.is_relative());
-        let widened = interval.map(|(low, high)| (low * (1.0 - SLEW), high * (1.0 + SLEW)));
-        Some(widened.map_or(figure, |interval| Figure::within(figure.value, Some(interval))))
-    }
-
-    /// Whether a difference is more than noise by its own 95 % interval, and in which direction.
-    pub(super) fn judged(self, timer: String, difference: Difference, single_process: bool) -> Compared {
-        let matters = self.matters(&difference);
-        let verdict = match difference.is_more_than_noise() {
-            None => Verdict::Unjudged,
-            Some(true) if matters => self.direction(&difference),
-            Some(_) => Verdict::Noise,
-        };
-        Compared {
-            timer,
-            quantity: self,
-            difference,
-            verdict,
-            matters,
-            single_process,
-            unit: None::<Unit>,
-            probability: None,
-            detectable: None,
-        }
     }
 
     /// Whether a difference is as large as the smallest that matters.

@@ -58,13 +58,13 @@ fn agreed<'a>(rows: &[&'a TimerRow], question: Question) -> Option<model::Answer
 }
 
 /// Whether an answer says something else than the one before: that a pass could not be tested again is none.
-pub(super) fn is_another(old: Outcome, new: Outcome) -> bool {
+fn is_another(old: Outcome, new: Outcome) -> bool {
     let untested = [old, new].contains(&Outcome::NotTested);
     old != new && !(untested && [old, new].contains(&Outcome::Pass))
 }
 
 /// What another answer means.
-pub(super) fn verdict(old: Outcome, new: Outcome) -> Verdict {
+fn verdict(old: Outcome, new: Outcome) -> Verdict {
     match (old, new) {
         (_, Outcome::Fail) => Verdict::Worse,
         (Outcome::Fail, Outcome::Pass) => Verdict::Better,

@@ -3,15 +3,12 @@
 //! (`partitions.rs`); reports are read and written batch by batch, so that any number of them fits the memory.
 
 mod batches;
-mod cells;
 mod column;
 mod compact;
 mod file;
 mod identity;
 mod partitions;
 mod parts;
-mod reading;
-mod restored;
 mod sheet;
 mod stream;
 
@@ -20,5 +17,4 @@ pub use column::columns;
 pub use compact::{Compacted, compact};
 pub use file::{FileFormat, TableFile};
 pub use partitions::{Added, Dataset, DatasetError};
-pub use reading::Collected;
 pub use sheet::{Choice, Sheet};

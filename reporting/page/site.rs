@@ -269,12 +269,7 @@ pub fn count(folder: &Path) -> usize {
     found
 }
 
-fn make(
-    folder: &Path,
-    site: &Path,
-    shown: SiteContent,
-    read: &(dyn Fn() + Sync),
-) -> Result<Made, SiteError> {
+fn make(folder: &Path, site: &Path, shown: SiteContent, read: &(dyn Fn() + Sync)) -> Result<Made, SiteError> {
     let found: Collection<Result<Brief, SiteError>> = Collection::read(&[folder], |path, report| {
         read();
         let href = report_page::write(path, &report, folder, site, shown)?;
@@ -307,7 +302,10 @@ fn make(
             if is_many {
                 format!("{} reports: what each comes down to.", briefs.len())
             } else {
-                format!("{} reports: what each comes down to, then Quality, platform by platform.", briefs.len())
+                format!(
+                    "{} reports: what each comes down to, then Quality, platform by platform.",
+                    briefs.len()
+                )
             },
         )
     };

@@ -2,27 +2,13 @@
 
 use std::path::Path;
 
-use super::slug::{is_named, slug};
-use crate::fleet::roll::Called;
+use super::slug::is_named;
 use crate::model::{Platform, Report};
 
 /// The name of the node that the report in the file `path` is of: its own, else as its file or folder is called; `None` where neither tells.
 #[must_use]
 pub fn node(report: &Report, path: &Path, below: Option<&Path>) -> Option<String> {
     report.node.clone().or_else(|| by_place(path, below, &report.platform))
-}
-
-/// What tells the report in the file `path` from others in and below the folder `below`.
-#[must_use]
-pub fn called(report: &Report, path: &Path, below: &Path) -> Called {
-    let file = path.strip_prefix(below).unwrap_or(path).with_extension("");
-    Called {
-        name: node(report, path, Some(below)),
-        file: file.to_string_lossy().into_owned(),
-        created: report.created.clone(),
-        cpu: report.platform.cpu.model.clone().unwrap_or_default(),
-        platform: slug(&report.platform),
-    }
 }
 
 /// `NODE.json` is of NODE, and where reports lie in the folder `below`, `NODE/<platform>/<date>/report.json` and `NODE/report.json` in it are

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::Since;
 use crate::comparison::Condition;
 
 /// What the help of `compare` ends with.
@@ -14,9 +13,7 @@ Examples:
   timermeter compare old1.json old2.json old3.json -- new1.json new2.json new3.json
   timermeter compare before/ -- after/  folders of runs of one machine
   timermeter compare old.json new.json --history kept/  and what its other runs differ by
-  timermeter compare before/ after/     two fleets: folders with a report a node
-  timermeter compare RUNS --since 30d   a fleet over time: a folder of reports, or a dataset
-  timermeter compare reports new.json --fail-if 'cost[monotonic*]>10%'
+  timermeter compare old.json new.json --fail-if 'cost[monotonic*]>10%'
   timermeter compare last.json new.json --same-cpu --fail-if 'cost>5%'  as a gate
   timermeter compare before             a baseline, with this machine as it is now
   timermeter compare before after       two baselines";
@@ -25,8 +22,7 @@ Examples:
 #[derive(Clone, Debug, Args)]
 pub struct CompareArgs {
     /// The old report and the new one: files, or names that `probe --baseline` kept them under. Without a new one this machine is probed
-    /// now, the native timers of the old one in its profile. A folder of reports first: each of them is compared with the new one; two
-    /// folders: what changed in the fleet, by a random-effects model over the nodes that are in both, called by their folder or file.
+    /// now, the native timers of the old one in its profile.
     /// Before `--`: all the old reports of one machine. A word without a dot and a slash is a name unless there is a file called so;
     /// where there are both, it is refused
     #[arg(value_name = "OLD", required = true)]
@@ -39,11 +35,6 @@ pub struct CompareArgs {
     /// them. With ten of them, one run per side finds what otherwise takes five runs per side. Runs that are on a side count there
     #[arg(long, value_name = "REPORT", num_args = 1..)]
     pub history: Vec<PathBuf>,
-    /// Compare the reports of one folder, or of a dataset, that were made before this time with those since: of each node the last before with the
-    /// last since, as two folders are compared; and tell what nodes and groups cost over time. So long ago, or a day or moment in UTC, as in
-    /// 30d, 2026-11-01 or 2026-11-01T06:00:00Z
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["new", "history", "same_cpu"], value_parser = super::values::since)]
-    pub since: Option<Since>,
     /// End with status 3 when this holds of a difference that is more than noise and large enough to matter (0.5 % of
     /// a cost or an accuracy, 0.1 % of a Quality), and with 4 when it cannot be told, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', 'accuracy>0ns', 'spread<-0.05', or when 'lost>0' (timers without figures now) or 'trust<0' (a timer fails a question of
     /// trust that it did not fail; 'trust[monotonic*]<0' for some) (repeatable)
@@ -52,7 +43,7 @@ pub struct CompareArgs {
     /// Compare with a baseline of the same model of CPU only: with one of another, or of a CPU that it does not tell, end with status 4
     #[arg(long)]
     pub same_cpu: bool,
-    /// Also show differences within noise, and for a fleet every node that changed unlike the rest
+    /// Also show differences within noise
     #[arg(long)]
     pub all: bool,
     /// Format of the output
@@ -64,7 +55,7 @@ impl CompareArgs {
     /// Whether this machine is probed to be compared.
     #[must_use]
     pub fn probes(&self) -> bool {
-        self.reports.len() == 1 && self.new.is_empty() && self.since.is_none()
+        self.reports.len() == 1 && self.new.is_empty()
     }
 }
 

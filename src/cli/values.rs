@@ -1,7 +1,6 @@
 //! Values of flags, as people type them.
 
 use std::ops::RangeInclusive;
-use std::time::{Duration, SystemTime};
 
 use crate::method::requirement::share;
 use crate::quantity;
@@ -48,29 +47,6 @@ pub(super) fn node(text: &str) -> Result<String, String> {
     let fits = !name.is_empty() && name.chars().count() <= LONGEST && !name.chars().any(char::is_control);
     fits.then(|| name.to_owned())
         .ok_or_else(|| format!("give a name of 1 to {LONGEST} characters, none of which controls a terminal"))
-}
-
-/// A time: so long ago, or a day or moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Since {
-    /// Before now.
-    Ago(Duration),
-    /// In UTC.
-    At(SystemTime),
-}
-
-/// A time, as in `30d`, `2026-11-01` or `2026-11-01T06:00:00Z`.
-pub(super) fn since(text: &str) -> Result<Since, String> {
-    let text = text.trim();
-    let midnight = format!("{text}T00:00:00Z");
-    let day = (text.len() == "2026-11-01".len()).then_some(midnight.as_str());
-    if let Ok(at) = humantime::parse_rfc3339_weak(day.unwrap_or(text)) {
-        return Ok(Since::At(at));
-    }
-    let ago = humantime::parse_duration(text).ok().filter(|ago| !ago.is_zero());
-    ago.map(Since::Ago).ok_or_else(|| {
-        "give how long ago, as in 30d or 12h, or a day or moment (UTC), as in 2026-11-01 or 2026-11-01T06:00:00Z".into()
-    })
 }
 
 /// The number of a CPU.

@@ -54,7 +54,7 @@ use crate::report::terminal::{self, Detail};
 use crate::report::{Format, OutputFile, ReadError, impossible};
 use crate::table::Style;
 use crate::text::json::{Layout, written};
-use crate::text::{counted, hang, plain, shortened};
+use crate::text::{hang, plain, shortened};
 
 /// Longer than it takes to end all children.
 pub const ENDING: Duration = Duration::from_secs(10);
@@ -221,11 +221,12 @@ fn show(report: &Report, format: Format, notes: Detail, output: &mut dyn Write) 
 }
 
 /// How many reports do not say of which node they are, and how they would.
+#[cfg(feature = "dataset")]
 fn unnamed(reports: usize, of: usize) -> String {
     format!(
         "{reports} of {} do not say of which node they are, and each counts as a node of its own: name nodes with `probe --node NAME`, or put \
          reports into folders that are called like them",
-        counted(of, "report")
+        crate::text::counted(of, "report")
     )
 }
 

@@ -57,12 +57,12 @@ fn names_and_files_are_never_confused() {
     // A folder that was there first, as `probe --save before` makes it, goes on to be a folder ...
     fs::create_dir(folder.file("reports")).unwrap();
     fs::copy(KEPT, folder.file("reports/report.json")).unwrap();
-    run(&folder, &["compare", "reports", "after"]).success().stdout(contains("reports/report.json"));
-    run(&folder, &["compare", "reports"]).code(2).stderr(contains("name the new report"));
+    run(&folder, &["compare", "reports", "--", "after"]).success();
+    run(&folder, &["compare", "reports"]).code(2).stderr(contains("is a folder"));
     // ... until a baseline is called so, too.
     keep(&folder, "reports");
-    run(&folder, &["compare", "reports", "after"]).code(2).stderr(contains("./reports for the file"));
-    run(&folder, &["compare", "./reports", "after"]).success();
+    run(&folder, &["compare", "reports", "--", "after"]).code(2).stderr(contains("./reports for the file"));
+    run(&folder, &["compare", "./reports", "--", "after"]).success();
     run(&folder, &["compare", "before.json", "after"]).code(4).stderr(contains("cannot read 'before.json'"));
 }
 

@@ -102,56 +102,31 @@ fn a_clock_source_that_took_all_figures_is_compared() {
         .code(3)
         .stdout(predicate::str::starts_with("clock source: tsc → hpet (it fell"))
         .stdout(contains("condition holds: lost>0 (").and(contains("lost their figures")));
-    fs::remove_file(folder.file("new.json")).unwrap();
-    timermeter(&["compare", &folder.arg("."), MBP53]).success();
 }
 
 #[test]
-fn a_fallen_clock_source_comes_first_of_many() {
+fn reports_without_a_common_timer_are_not_compared() {
     let folder = Folder::new();
-    fs::create_dir(folder.file("old")).unwrap();
-    let with = |name: &str, source: &str| {
-        changed(&folder, name, &[("\"current\": null", &format!("\"current\": \"{source}\""))])
-    };
-    for (name, source) in [("old/a.json", "hpet"), ("old/b.json", "tsc"), ("old/c.json", "tsc")] {
-        with(name, source);
-    }
-    let (old, new) = (folder.arg("old"), with("new.json", "hpet"));
-    for format in ["table", "markdown"] {
-        let text = printed(&timermeter(&["compare", &old, &new, "--format", format]).success());
-        let first = text.lines().next().unwrap_or_default();
-        assert!(first.contains("clock source fell: tsc → hpet, against 2 of 3 reports"), "{text}");
-    }
-    let table = printed(&timermeter(&["compare", &old, &new]).success());
-    assert!(
-        table.lines().nth(2).is_some_and(|line| line.contains("b.json: clock source: tsc → hpet")),
-        "{table}"
-    );
-    let value = json(&timermeter(&["compare", &old, &new, "--format", "json"]).success());
-    assert!(
-        value[0]["clock_source_fell"].is_null() && value[1]["clock_source_fell"] == "tsc → hpet",
-        "{value}"
-    );
-}
-
-#[test]
-fn a_folder_is_compared_report_by_report() {
-    let folder = Folder::new();
-    changed(&folder, "a.json", &[]);
     let changes = ["CTCT", "CTM", "CTUT", "HRC", "NANO", "PCT", ".DAT", ".STO"]
         .map(|id| (format!("\"id\": \"{id}\""), format!("\"id\": \"x{id}\"")));
     let changes: Vec<(&str, &str)> = changes.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-    changed(&folder, "b.json", &changes);
-    fs::write(folder.file("c.json"), "{}").unwrap();
-    timermeter(&["compare", &folder.arg("."), MBP62])
-        .code(4)
-        .stdout(contains("a.json: 0 worse"))
-        .stderr(contains("b.json").and(contains("cannot be compared")))
-        .stderr(contains("c.json").and(contains("no \"schema\"")));
-    let b = folder.arg("b.json");
-    timermeter(&["compare", &b, MBP62])
+    let other = changed(&folder, "b.json", &changes);
+    timermeter(&["compare", &other, MBP62])
         .code(4)
         .stderr(contains("b.json").and(contains("no timer is in both")));
+}
+
+#[test]
+fn a_folder_needs_two_sides() {
+    let folder = Folder::new();
+    changed(&folder, "a.json", &[]);
+    let runs = folder.arg(".");
+    for args in [&[runs.as_str(), MBP62][..], &[MBP62, &runs], &[&runs, &runs], &[&runs]] {
+        timermeter(&[&["compare"], args].concat())
+            .code(2)
+            .stderr(contains("is a folder").and(contains("compare OLD... -- NEW...")));
+    }
+    timermeter(&["compare", &runs, "--", &runs]).success();
 }
 
 #[test]
@@ -173,9 +148,6 @@ fn a_condition_on_a_timer_that_nobody_has_is_wrong_usage() {
             .stdout(predicate::str::is_empty())
             .stderr(contains(words).and(contains(condition)));
     }
-    let folder = Folder::new();
-    changed(&folder, "a.json", &[]);
-    timermeter(&["compare", &folder.arg("."), MBP62, "--fail-if", "cost[NANOO]>5%"]).code(2);
 }
 
 #[test]
@@ -216,10 +188,6 @@ fn a_baseline_of_another_cpu_is_refused_where_asked() {
             .stdout(predicate::str::is_empty())
             .stderr(contains(refused));
     }
-    let folder = Folder::new();
-    changed(&folder, "a.json", &[]);
-    timermeter(&["compare", &folder.arg("."), MBP62, "--same-cpu"]).code(4).stderr(contains(refused));
-    timermeter(&["compare", &folder.arg("."), &folder.arg("."), "--same-cpu"]).code(2);
 }
 
 #[test]

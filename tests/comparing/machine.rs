@@ -100,7 +100,8 @@ impl Machine {
         let cycles = |ns: f64| Cycles(ns * hz / 1e9);
         let value = quality(cycles(steps[0]), cycles(costs[0]), shares[0]).expect("a Quality");
         let part = |exponent: f64, part: [f64; 3]| (exponent * (part[2] / part[1]).ln() / 2.0).powi(2);
-        let half = part(COST_EXPONENT, costs) + part(SPREAD_EXPONENT, shares) + part(ACCURACY_EXPONENT, steps);
+        let half =
+            part(COST_EXPONENT, costs) + part(SPREAD_EXPONENT, shares) + part(ACCURACY_EXPONENT, steps);
         let half = half.sqrt();
         [row.quality, row.quality_low, row.quality_high] =
             [value, value * (-half).exp(), (value * half.exp()).min(1.0)].map(Some);

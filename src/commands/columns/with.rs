@@ -1,21 +1,16 @@
 //! Reports in typed columns: as one file, or as a dataset.
 
-use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use super::is_dataset;
 use crate::cli::{CollectArgs, ColumnFormat, TableArgs};
 use crate::commands::{CommandError, failed, tell, tell_refused, unnamed};
-use crate::comparison::fleet::{Chosen, ComparedSince, Moment, Sides, dated, name};
 use crate::dataset::{
-    Added, Batch, Choice, Collected, Compacted, Dataset, FileFormat, Sheet, TableFile, columns, compact,
-    each_batch,
+    Added, Batch, Choice, Compacted, Dataset, FileFormat, Sheet, TableFile, columns, compact, each_batch,
 };
 use crate::fields::Kind;
-use crate::fleet::trend::{Run, trends};
 use crate::page::site::WholeTable;
 use crate::report::{ReadError, WholeFile, is_standard};
 use crate::tabulation::Layout;
@@ -206,33 +201,4 @@ fn tell_added(added: &Added, kind: Kind) {
             "several machines have one name, and all of them were added; the file tells them apart: {names}"
         ));
     }
-}
-
-/// The dataset `place` before and since an instant, how many of its reports tell no time, and what nodes cost over time; nothing where it is no
-/// dataset.
-pub fn since(place: &Path, since: &Moment) -> Option<Result<ComparedSince, CommandError>> {
-    is_dataset(place).then(|| {
-        let untold = |error: &dyn std::fmt::Display| CommandError::Untold(error.to_string());
-        let collected = Collected::read(place).map_err(|error| untold(&error))?;
-        let sides = Sides::of(&collected.called, since).map_err(|error| untold(&error))?;
-        let runs = collected.called.iter().zip(&collected.costs).filter_map(|(called, costs)| {
-            let node = name(called, &sides.aside);
-            Some(Run { node, group: &called.platform, at: dated(called)?, costs })
-        });
-        let trends = trends(&runs.collect::<Vec<_>>(), since.at);
-        let [old, new] = &sides.chosen;
-        let of = |nodes: &[(usize, String)], side: usize| {
-            nodes.iter().map(|(at, name)| (*at, (side, name.clone()))).collect::<Vec<_>>()
-        };
-        let mut names: HashMap<usize, (usize, String)> = of(old, 0).into_iter().chain(of(new, 1)).collect();
-        let mut chosen = Chosen::default();
-        let wanted: Vec<usize> = names.keys().copied().collect();
-        let taken = collected.each_report(wanted.into_iter(), |at, report| {
-            if let Some((side, name)) = names.remove(&at) {
-                chosen.push(side, name, report);
-            }
-        });
-        taken.map_err(|error| untold(&error))?;
-        Ok((chosen.compared(sides.aside, since), sides.undated, trends))
-    })
 }

@@ -1,12 +1,9 @@
 //! A build without typed columns says how to get one with them.
 
 use std::io::Write;
-use std::path::Path;
 
-use super::is_dataset;
 use crate::cli::{CollectArgs, ColumnFormat, TableArgs};
 use crate::commands::CommandError;
-use crate::comparison::fleet::{ComparedSince, Moment};
 use crate::page::site::WholeTable;
 
 const REMEDY: &str = "this program was built without Parquet and Arrow; build it with them, from a clone: \
@@ -21,8 +18,4 @@ pub fn table(_args: &TableArgs, _format: ColumnFormat) -> Result<bool, CommandEr
 
 pub fn collect(_args: &CollectArgs, _output: &mut dyn Write) -> Result<bool, CommandError> {
     Err(CommandError::Failed(REMEDY.into()))
-}
-
-pub fn since(place: &Path, _since: &Moment) -> Option<Result<ComparedSince, CommandError>> {
-    is_dataset(place).then(|| Err(CommandError::Failed(REMEDY.into())))
 }

@@ -14,24 +14,21 @@ use crate::text::plain;
 /// What became of the conditions.
 pub(super) struct Gate {
     /// Those that hold, each with what makes it hold.
-    pub held: Vec<String>,
+    held: Vec<String>,
     /// Those of which it cannot be told, each with the reason.
-    pub untold: Vec<String>,
+    untold: Vec<String>,
     /// Whether all reports could be read and compared.
-    pub complete: bool,
+    complete: bool,
 }
 
 /// All that conditions can name.
-pub(super) fn named(comparison: &Comparison) -> impl Iterator<Item = &str> {
+fn named(comparison: &Comparison) -> impl Iterator<Item = &str> {
     let figures = comparison.figures.iter().map(|compared| compared.timer.as_str());
     comparison.timers.iter().map(String::as_str).chain(figures)
 }
 
 /// A condition on a timer that no report has would never hold.
-pub(super) fn check<'t>(
-    args: &CompareArgs,
-    timers: impl Iterator<Item = &'t str>,
-) -> Result<(), CommandError> {
+fn check<'t>(args: &CompareArgs, timers: impl Iterator<Item = &'t str>) -> Result<(), CommandError> {
     let timers: Vec<&str> = timers.collect();
     let unmet = args.fail_if.iter().find_map(|condition| {
         condition.meets_none(timers.iter().copied()).map(|glob| (condition.text(), glob))
@@ -59,11 +56,6 @@ impl Gate {
         complete: bool,
     ) -> Result<Self, CommandError> {
         check(args, named(comparison))?;
-        Ok(Self::held(args, comparison, complete))
-    }
-
-    /// The same of conditions that name timers that there are, if not here.
-    pub(super) fn held(args: &CompareArgs, comparison: &Comparison, complete: bool) -> Self {
         let (mut held, mut untold) = (Vec::new(), Vec::new());
         for condition in &args.fail_if {
             match condition.holds(comparison) {
@@ -71,7 +63,7 @@ impl Gate {
                 None => untold.extend(self::untold(condition, comparison)),
             }
         }
-        Self { held, untold, complete }
+        Ok(Self { held, untold, complete })
     }
 
     fn exit_status(&self) -> u8 {

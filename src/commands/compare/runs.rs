@@ -72,7 +72,7 @@ fn check(side: &[Run]) -> Result<(), CommandError> {
             let told = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "not reported".into());
             let PlatformChange { what, old, new, .. } = change;
             return Err(CommandError::Usage(format!(
-                "'{}' and '{}' are not of one machine as it is ({what}: {}, {}): `--` stands between runs of one; two folders without it are two fleets",
+                "'{}' and '{}' are not of one machine as it is ({what}: {}, {}): `--` stands between runs of one",
                 first.display(),
                 path.display(),
                 told(old),
