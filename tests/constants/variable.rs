@@ -57,7 +57,7 @@ fn cargo(folder: &Path, copy: &Path, arguments: &[&str]) {
 fn written(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
     let copy = folder.join("tree");
     let _ = fs::remove_dir_all(&copy);
-    for folder in ["src", "estimators", "reporting", "timers", "benches", "tests", "xtask", "docs"] {
+    for folder in ["src", "estimators", "reporting", "timers", "benches", "tests", "dev", "docs"] {
         copy_folder(&root.join(folder), &copy.join(folder));
     }
     for file in ["Cargo.toml", "Cargo.lock"] {

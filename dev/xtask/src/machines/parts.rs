@@ -114,7 +114,7 @@ fn odd(emulator: &Emulator, to: &Path) -> Outcome<()> {
         own if own == env::consts::ARCH => "cc".to_owned(),
         _ => cross_compiler(emulator),
     };
-    let source = crate::root()?.join("xtask/src/machines/odd.c");
+    let source = crate::root()?.join("dev/xtask/src/machines/odd.c");
     let compiled = Command::new(&compiler).args(["-static", "-O1", "-o"]).arg(to).arg(source).status();
     match compiled {
         Ok(status) if status.success() => Ok(()),

@@ -62,7 +62,8 @@ fn main() -> ExitCode {
 }
 
 fn root() -> Outcome<&'static Path> {
-    Ok(Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask has no folder above it")?)
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Ok(folder.ancestors().nth(2).ok_or("dev/xtask has no folder above it")?)
 }
 
 fn dist(targets: &[String]) -> Outcome<()> {

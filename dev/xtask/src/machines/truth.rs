@@ -297,7 +297,7 @@ mod tests {
     fn found(folder: &std::path::Path) -> Found {
         let place = folder.join("made-up");
         fs::create_dir_all(&place).expect("a folder");
-        let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
+        let text = include_str!("../../../../tests/data/xeon-2026-11-21.json");
         let mut report = timermeter::report::parse(text, "a report").expect("it is one");
         let row = report.timers.iter_mut().find(|row| row.id == "monotonic").expect("it has it");
         let step = row.accuracy.as_mut().expect("it has a step");
