@@ -231,9 +231,6 @@ pub enum Command {
     /// Checks each request of the protocol, for authors of agents.
     #[command(after_help = groups::AGENT)]
     AgentCheck(AgentCheckArgs),
-    /// Judge the estimators on simulated timers of known truth
-    #[command(after_help = groups::PLAIN)]
-    Selftest(SelftestArgs),
     /// Pick a clock, or a way to wait, for a purpose
     ///
     /// The cheapest clock that keeps the wanted error, and how to measure with it; with --every, the method to wait with.
@@ -373,29 +370,6 @@ pub struct AgentArgs {
     /// Run on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
-}
-
-/// Arguments of `selftest`.
-#[derive(Clone, Debug, Args)]
-pub struct SelftestArgs {
-    /// Judge the estimators on what `probe --quick` observes, or `wait --quick`
-    #[arg(long)]
-    pub quick: bool,
-    /// Judge those of timers that wait, and of periodic ones
-    #[arg(long)]
-    pub waits: bool,
-    /// Seed of the simulated timers
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
-    pub seed: Option<u64>,
-    /// How many timers to simulate
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(1..=u64::MAX))]
-    pub count: Option<u32>,
-    /// Simulate this many of each kind of timer and machine instead, by either reference; of 500 each kind has to be covered
-    #[arg(long, value_name = "N", conflicts_with_all = ["count", "waits"], allow_negative_numbers = true, value_parser = values::whole::<u32>(1..=100_000))]
-    pub per_kind: Option<u32>,
-    /// Format of the output
-    #[arg(long, short, value_enum, default_value_t)]
-    pub format: ShortFormat,
 }
 
 /// The formats of what is not a report.

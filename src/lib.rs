@@ -18,7 +18,6 @@ pub mod prober;
 pub mod quantity;
 pub mod recording;
 pub mod selection;
-pub mod selftest;
 pub mod suitability;
 pub mod trust;
 pub mod validation;

@@ -8,7 +8,7 @@ use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, collect, colour, compare, completions,
     contribute, counter, inspect, list, measure, period, pick, platform, probe, publish, rehearse, report,
-    score, selftest, table, tell, trial, validate, wait, watch,
+    score, table, tell, trial, validate, wait, watch,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::text::shortened;
@@ -189,7 +189,6 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Check(args) => check::run(args, &mut output)?,
         Command::Watch(args) => watch::run(args, &mut output)?,
         Command::Score(args) => score::run(args, &mut output).map(|()| true)?,
-        Command::Selftest(args) => selftest::run(args, &mut output).map(|()| true)?,
         Command::Pick(args) => pick::run(args, &mut output)?,
         Command::Measure(args) => match args.rehearsal() {
             Some(rehearsal) => rehearse::run(&rehearsal, &mut output)?,

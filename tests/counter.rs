@@ -2,13 +2,13 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use simulated::{CounterFault, CounterMachine, CounterModel};
 use timermeter::analysis::counter::{CounterFindings, SHOWS, Tested, findings};
 use timermeter::counter::{Case, Counter, CounterVerdict, RecipeRow, judge};
 use timermeter::model::{CounterFacts, KernelLog, Platform};
 use timermeter::prober::counter::{CounterPlan, observe};
 use timermeter::suitability::Severity;
 use timers::raw::{Machine, Recipe};
-use timers::simulated::{CounterFault, CounterMachine, CounterModel};
 
 const PLAN: CounterPlan = CounterPlan { readings: 40_000, ..CounterPlan::USUAL };
 

@@ -6,7 +6,6 @@
 //!
 //! Those that do something to their process or to the machine, or need a feature, are programs of their own, named in Cargo.toml.
 
-mod adds;
 #[cfg(unix)]
 mod agents;
 mod allan;
@@ -16,13 +15,9 @@ mod browser_hosts;
 #[cfg(unix)]
 mod calls;
 mod cli;
-mod coarse_reference;
-mod comparing;
 mod counter;
-mod coverage;
 #[cfg(unix)]
 mod edges;
-mod estimators;
 mod example_agent;
 mod formats;
 mod fuzz;
@@ -39,10 +34,7 @@ mod runtimes;
 mod runtimes_page;
 mod sample;
 mod skipping;
-mod small_steps;
-mod steps;
 mod suitability;
 mod tables;
 mod tasks;
 mod validation;
-mod waits;

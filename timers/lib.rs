@@ -29,7 +29,6 @@ mod posix;
 mod properties;
 mod quanta_clock;
 pub mod raw;
-pub mod simulated;
 mod std_time;
 mod subject;
 mod systems;

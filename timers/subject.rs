@@ -105,7 +105,7 @@ impl Ordered {
 /// A timer as the prober sees it: a black box that answers five questions, in ticks.
 ///
 /// Implemented by the native timers of this process ([`Native`](crate::Native)), by the simulated ones
-/// ([`simulated`](crate::simulated)) and by the client of the agent protocol.
+/// of `dev/simulated` and by the client of the agent protocol.
 pub trait Subject {
     /// For each amount in `work`, `repeat` times: read the timer, do that many units of work, read it again.
     /// Answers second − first, a row for each amount.

@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Use", &["pick", "measure", "score"]),
     ("Reports", &["table", "compare", "report", "publish", "analyse", "validate", "contribute"]),
     ("Fleets", &["collect"]),
-    ("Agents and proof", &["agent", "agent-check", "selftest", "completions"]),
+    ("Agents", &["agent", "agent-check", "completions"]),
 ];
 
 /// The command line, whose help has groups.

@@ -95,7 +95,6 @@ fn wrong_usage_is_told_with_its_remedy() {
         (&["probe", "--agent", "'open"], "quote"),
         (&["probe", "--format", "xml"], "markdown"),
         (&["platform", "--format", "csv"], "json"),
-        (&["selftest", "--count", "0"], "1 or more"),
         (&["probe", "--seed", "x"], "whole number"),
         (&["probe", "--cpu", "x"], "number of a CPU"),
         (&["score", "--accuracy", "5", "--cost", "1ns", "--spread", "1"], "has no unit"),
@@ -126,7 +125,6 @@ fn the_other_commands() {
     assert!(matches!(parse(&["platform"]), Ok(Command::Platform(_))));
     assert!(matches!(parse(&["check", "--cpu", "1"]), Ok(Command::Check(args)) if args.cpu == Some(1)));
     assert!(matches!(parse(&["agent", "rdtsc", "--cpu", "0"]), Ok(Command::Agent(_))));
-    assert!(matches!(parse(&["selftest", "--seed", "1", "--count", "3"]), Ok(Command::Selftest(_))));
 }
 
 #[test]

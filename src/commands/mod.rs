@@ -30,7 +30,6 @@ pub mod publish;
 pub mod rehearse;
 pub mod report;
 pub mod score;
-pub mod selftest;
 mod several_commands;
 mod single_run;
 mod sources;

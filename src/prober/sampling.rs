@@ -72,13 +72,6 @@ impl Plan {
         if visited { self.processes } else { self.unvisited }
     }
 
-    /// Whether it is asked before this process, counted from 1, if the interval of its timer is still too wide.
-    #[must_use]
-    pub fn asks_before(&self, process: u32) -> bool {
-        let certain = self.processes + self.brief;
-        process > certain && (process - certain - 1).is_multiple_of(self.block)
-    }
-
     /// Which of the brief processes come after a round.
     #[must_use]
     pub fn brief_after(&self, round: u32) -> Range<u32> {

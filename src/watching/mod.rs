@@ -9,8 +9,6 @@ pub mod kept;
 mod pause;
 mod rates;
 mod samples;
-#[cfg(test)]
-mod simulated;
 mod story;
 #[cfg(test)]
 mod tests;

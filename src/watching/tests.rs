@@ -1,7 +1,9 @@
+mod simulated;
+
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::simulated::{Plan, Simulated};
+use self::simulated::{Plan, Simulated};
 use super::{Culprit, Event, EventKind, Judge};
 
 /// What an event should be found to be.

@@ -14,7 +14,7 @@ const KINDS: [(&str, &str); 7] = [
     ("Seen", "what was observed on a machine"),
     ("Judgement", "none of these; the result should not hang on the exact value"),
     ("Numerical", "what a search costs, and where it ends"),
-    ("Default", "the default of a search: halved or doubled it moves no figure of `selftest`"),
+    ("Default", "the default of a search: halved or doubled it moves no figure of `simulate`"),
 ];
 
 /// A number with a name.

@@ -37,8 +37,8 @@ pub fn is_varied(name: &str, file: &str) -> bool {
 
 /// Builds the program of the copy in `folder`, and says where it is.
 pub fn build(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
-    cargo(folder, &written(folder, root, listed), &["build", "--release", "--bin", "timermeter"]);
-    folder.join("target/release/timermeter")
+    cargo(folder, &written(folder, root, listed), &["build", "--release", "--package", "simulate"]);
+    folder.join("target/release/simulate")
 }
 
 /// Checks what is varied in the copy.
@@ -71,8 +71,9 @@ fn written(folder: &Path, root: &Path, listed: &[(String, String)]) -> PathBuf {
         }
         fs::write(&path, code).unwrap();
     }
-    for path in
-        ["src", "reporting", "estimators"].into_iter().flat_map(|folder| files_below(&copy.join(folder)))
+    for path in ["src", "reporting", "estimators", "dev"]
+        .into_iter()
+        .flat_map(|folder| files_below(&copy.join(folder)))
     {
         let code = fs::read_to_string(&path).unwrap();
         let siblings = path.starts_with(copy.join("estimators/analysis"));

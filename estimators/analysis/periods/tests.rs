@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use timers::simulated::{Delays, Missed, TickModel, VirtualTicks};
+use simulated::{Delays, Missed, TickModel, VirtualTicks};
 use timers::waits::WaitSubject;
 
 use super::*;

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use timers::simulated::{Delays, REFERENCE_ID, VirtualWaits, WaitModel};
+use simulated::{Delays, REFERENCE_ID, VirtualWaits, WaitModel};
 use timers::waits::{WaitRequest, WaitSubject};
 
 use super::*;

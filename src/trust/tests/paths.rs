@@ -1,4 +1,4 @@
-use timers::simulated::beside;
+use simulated::beside;
 
 use super::*;
 use crate::trace::Beside;

@@ -1,0 +1,149 @@
+//! Judging the estimators: simulated timers of declared truth are probed like any other, and what the report says of them
+//! is held against what is true.
+
+mod core;
+pub mod coverage;
+pub mod figure;
+pub mod population;
+mod remains;
+pub mod score;
+mod truth;
+mod verdict;
+pub mod waits;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use simulated::{Model, REFERENCE_ID, Role, Shared, Surroundings, World};
+use timers::Answer;
+
+use self::core::SimulatedCore;
+pub use self::figure::FoundFigure;
+pub use self::truth::Truth;
+pub use self::verdict::Verdict;
+use timermeter::analysis::rate;
+use timermeter::analysis::statistics::nine_tenths;
+use timermeter::model::Estimate;
+use timermeter::prober::bench::Bench;
+use timermeter::prober::calibrate::calibrate;
+use timermeter::prober::campaign::goes_on;
+use timermeter::prober::explore::{Shortcuts, explore, explore_calls};
+use timermeter::prober::sampling::Plan;
+use timermeter::prober::slow_clocks::at_work;
+use timermeter::scoring::Sketch;
+use timermeter::trace::Trace;
+
+/// The nominal frequency of the simulated CPU in hertz, which turns time into cycles.
+pub const FREQUENCY: f64 = 3e9;
+
+/// A simulated timer on its bench.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// The timer under examination.
+    pub timer: Model,
+    /// The reference that times it.
+    pub reference: Model,
+    /// The machine around them.
+    pub surroundings: Surroundings,
+    /// Processes after which the budget of the run is used, where it is.
+    pub cut: Option<u32>,
+    /// The seed of its virtual worlds.
+    pub seed: u64,
+}
+
+impl Case {
+    /// Probes the case in virtual time. Returns what was observed, and the frequency of the core meanwhile, in hertz.
+    ///
+    /// # Errors
+    /// When the reference is useless, which a sound one is not.
+    pub fn probe(&self, plan: &Plan) -> Answer<(Trace, Estimate)> {
+        let mut random = StdRng::seed_from_u64(self.seed);
+        let frequencies = Rc::new(RefCell::new(Vec::new()));
+        let world = self.world(self.seed);
+        let mut bench = self.bench(&world);
+        let reference = calibrate(REFERENCE_ID, bench.reference.as_mut(), self.reference.unit, &mut random)?;
+        let mut trace =
+            Trace { ns_per_tick: None, declared: self.timer.declared, reference, ..Trace::default() };
+        let (mut slow, mut rates) = (0, Vec::new());
+        let mut sketch: Option<Sketch> = None;
+        for process in 1..=self.cut.unwrap_or(u32::MAX).clamp(plan.processes, plan.most_processes) {
+            let (searching, certain) = (plan.processes + plan.searching, plan.processes + plan.brief);
+            let wide = |sketch: &Sketch| goes_on(sketch.scatter(), trace.runs.len(), f64::INFINITY, plan);
+            if asks_before(process, plan) && !sketch.as_ref().is_some_and(wide) {
+                break;
+            }
+            let process_seed = self.seed.wrapping_mul(1_000).wrapping_add(process.into());
+            let world = self.world(process_seed);
+            let mut bench = self.bench(&world);
+            bench.watch = Some(Box::new(SimulatedCore::of(world, &frequencies)));
+            if process <= searching {
+                let shortcuts = Shortcuts { brief: true, host: None, slow: slow > 0 && slow + 1 == process };
+                let found = explore(&mut bench, &trace.reference, plan, &mut random, shortcuts)?;
+                rates.extend(found.ns_per_tick);
+                slow += u32::from(found.slow);
+                trace.runs.push(found.run);
+            } else {
+                trace.runs.push(explore_calls(&mut bench, &trace.reference, &mut None)?);
+            }
+            // As a campaign looks at the timers whose processes agree least.
+            let hertz = nine_tenths(&frequencies.borrow()).map_or(FREQUENCY, |hertz| hertz.value);
+            let known = Trace {
+                ns_per_tick: rate::agreed(&rates).map(|(ns, _)| ns),
+                core_hz: Some(hertz),
+                runs: Vec::new(),
+                ..trace.clone()
+            };
+            match &mut sketch {
+                Some(sketch) => {
+                    sketch.add(&Trace { runs: trace.runs.last().cloned().into_iter().collect(), ..known })
+                }
+                None if process == certain && plan.most_processes > process => {
+                    sketch = Sketch::of(&Trace { runs: trace.runs.clone(), ..known }, hertz);
+                }
+                None => {}
+            }
+        }
+        if 2 * slow > plan.processes + plan.searching {
+            trace.slow = at_work(&mut bench, &trace.reference, plan, &mut random)?;
+        }
+        let agreed = rate::agreed(&rates);
+        trace.ns_per_tick = agreed.map(|(ns, _)| ns);
+        trace.ns_per_tick_uncertainty = agreed.map_or(0.0, |(_, uncertainty)| uncertainty);
+        let hertz = nine_tenths(&frequencies.borrow()).unwrap_or(Estimate::exact(FREQUENCY));
+        trace.core_hz = Some(hertz.value);
+        Ok((trace, hertz))
+    }
+
+    /// Probes the case and holds the result against the truth.
+    ///
+    /// # Errors
+    /// As [`probe`](Self::probe).
+    pub fn judge(&self, plan: &Plan) -> Answer<Verdict> {
+        let (trace, hertz) = self.probe(plan)?;
+        Ok(Verdict::on(self, trace, hertz))
+    }
+
+    fn world(&self, seed: u64) -> Shared {
+        World::new(&self.timer, &self.reference, &self.surroundings, seed).share()
+    }
+
+    fn bench(&self, world: &Shared) -> Bench {
+        Bench {
+            timer: world.subject(Role::Timer),
+            ns_per_tick: self.timer.declared.then_some(self.timer.unit),
+            reference: world.subject(Role::Reference),
+            reference_id: REFERENCE_ID.into(),
+            floor: Some(world.subject(Role::Floor)),
+            watch: None,
+            dropped: Vec::new(),
+        }
+    }
+}
+
+/// Whether it is asked before this process, counted from 1, if the interval of its timer is still too wide.
+fn asks_before(process: u32, plan: &Plan) -> bool {
+    let certain = plan.processes + plan.brief;
+    process > certain && (process - certain - 1).is_multiple_of(plan.block)
+}

@@ -1,0 +1,159 @@
+//! What a report says of a simulated timer, beside what is true.
+
+use super::figure::FoundFigure;
+use super::remains::remains;
+use super::{Case, FREQUENCY, Truth};
+use timermeter::model::{AccuracyKind, Cycles, Estimate, Hertz, Nanos, Properties, TimerRow};
+use timermeter::quality::quality;
+use timermeter::recording::Observed;
+use timermeter::trace::Trace;
+use timermeter::trust::Yardsticks;
+
+/// An error of cost that matters, as a share of it.
+/// *Definition*: the aim that was set.
+const COST_MATTERS: f64 = 0.01;
+/// An error of Quality that matters: 0.1 points.
+/// *Definition*: the aim that was set.
+const QUALITY_MATTERS: f64 = 0.001;
+
+/// What was found of a case, beside what is true.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// Nanoseconds.
+    pub accuracy: FoundFigure,
+    /// Nanoseconds, at the frequency of the campaign.
+    pub cost: FoundFigure,
+    /// A share.
+    pub spread: FoundFigure,
+    /// A share.
+    pub quality: FoundFigure,
+    /// Whether it never steps backwards.
+    pub monotonic: bool,
+    /// The row of the report.
+    pub row: TimerRow,
+}
+
+impl Verdict {
+    /// What the report says of a trace of the case, whose core ran at `hertz`.
+    #[must_use]
+    pub(super) fn on(case: &Case, trace: Trace, hertz: Estimate) -> Self {
+        let truth = Truth::of(&case.timer, &case.surroundings);
+        let observed = Observed {
+            id: case.timer.name.clone(),
+            label: String::new(),
+            legend: None,
+            properties: Properties::default(),
+            runtime: "simulated".into(),
+            ns_per_tick: case.timer.declared.then_some(case.timer.unit),
+            outcome: Ok(trace.into()),
+        };
+        let row = observed.judged(Some(hertz), &Yardsticks::default());
+        Self::of(&truth, case, hertz.value, row)
+    }
+
+    fn of(truth: &Truth, case: &Case, hertz: f64, row: TimerRow) -> Self {
+        // What follows the core is told at the frequency of the campaign; in cycles it is the same at any.
+        let follows = case.timer.follows_core;
+        let cost_ns = truth.cost * if follows { FREQUENCY / hertz } else { 1.0 };
+        let cycles = |ns: f64| Nanos(ns).cycles(Hertz(FREQUENCY));
+        let true_quality = match (truth.accuracy, truth.spread) {
+            _ if !truth.monotonic => Some(0.0),
+            (Some(accuracy), Some(spread)) => quality(cycles(accuracy), Cycles(cycles(truth.cost).0), spread),
+            _ => None,
+        };
+        let step = row.accuracy.filter(|accuracy| accuracy.kind == AccuracyKind::Resolved);
+        let cost = row.cost.as_ref();
+        let remains = remains(case, truth);
+        Self {
+            accuracy: FoundFigure {
+                truth: truth.accuracy,
+                value: step.and_then(|step| step.ns),
+                low: step.and_then(|step| step.low_ns),
+                high: step.and_then(|step| step.high_ns),
+                remains: 0.0,
+            },
+            cost: FoundFigure {
+                truth: Some(cost_ns),
+                value: cost.and_then(|cost| cost.median_ns),
+                low: cost.and_then(|cost| cost.low_ns),
+                high: cost.and_then(|cost| cost.high_ns),
+                remains: remains.cost,
+            },
+            spread: FoundFigure {
+                truth: truth.spread,
+                value: row.spread,
+                low: row.spread_low,
+                high: row.spread_high,
+                remains: remains.spread,
+            },
+            quality: FoundFigure {
+                truth: true_quality,
+                value: row.quality,
+                low: row.quality_low,
+                high: row.quality_high,
+                remains: remains.quality,
+            },
+            monotonic: truth.monotonic,
+            row,
+        }
+    }
+
+    /// Accuracy within 1 %; for timers without a step: no number given.
+    #[must_use]
+    pub fn accuracy_holds(&self) -> bool {
+        // Backward steps may hide the step; the timer is useless anyway.
+        let hidden = !self.monotonic && self.accuracy.value.is_none();
+        hidden || self.accuracy.holds(0.01 * self.accuracy.truth.unwrap_or(0.0))
+    }
+
+    /// Cost within 2 % or half a nanosecond.
+    #[must_use]
+    pub fn cost_holds(&self) -> bool {
+        self.cost.holds((0.02 * self.cost.truth.unwrap_or(0.0)).max(0.5))
+    }
+
+    /// Spread within 0.02.
+    #[must_use]
+    pub fn spread_holds(&self) -> bool {
+        (!self.monotonic && self.spread.value.is_none()) || self.spread.holds(0.02)
+    }
+
+    /// Quality within half a percentage point; none where there is none.
+    #[must_use]
+    pub fn quality_holds(&self) -> bool {
+        self.quality.holds(0.005)
+    }
+
+    /// Steps backwards seen exactly where there are some.
+    #[must_use]
+    pub fn order_holds(&self) -> bool {
+        let seen = self.row.observations.as_ref().map_or(0, |seen| seen.backward_steps);
+        (seen == 0) == self.monotonic
+    }
+
+    /// All of these.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.accuracy_holds()
+            && self.cost_holds()
+            && self.spread_holds()
+            && self.quality_holds()
+            && self.order_holds()
+    }
+
+    /// The truth lies outside an interval, and is off by what matters: 1 % of cost or 0.1 points of Quality.
+    #[must_use]
+    pub fn misses(&self) -> bool {
+        self.cost.misses(self.matters()) || self.quality.misses(QUALITY_MATTERS)
+    }
+
+    /// How often that happens at least where intervals of this width hold the truth 95 times in 100.
+    #[must_use]
+    pub fn unavoidable(&self) -> f64 {
+        self.cost.unavoidable(self.matters()).max(self.quality.unavoidable(QUALITY_MATTERS))
+    }
+
+    fn matters(&self) -> f64 {
+        COST_MATTERS * self.cost.truth.unwrap_or(0.0)
+    }
+}
