@@ -33,7 +33,7 @@ pub use give::{ContributeArgs, ValidateArgs};
 pub use groups::CompletionsArgs;
 pub use inspect::InspectArgs;
 pub use keep::{KeepArgs, NodeArgs, RunArgs};
-pub use measure::{MeasureArgs, MeasureWorkerArgs, RehearseArgs};
+pub use measure::{MeasureArgs, MeasureWorkerArgs};
 pub use pick::PickArgs;
 pub use report::{FiguresWanted, PublishArgs, ReportArgs};
 pub use runtimes::{AgentCheckArgs, BrowserArgs, RuntimeArgs, RuntimeName};
@@ -236,21 +236,18 @@ pub enum Command {
     /// The cheapest clock that keeps the wanted error, and how to measure with it; with --every, the method to wait with.
     #[command(after_help = groups::PICKED, after_long_help = with_examples(pick::EXAMPLES, groups::PICKED))]
     Pick(PickArgs),
-    /// Measure operations or commands with any clock
+    /// Measure operations or a command with any clock
     ///
-    /// Each operation in a fresh process. With --rehearse: promised error against found error, for every clock and method.
+    /// Each operation in a fresh process.
     #[command(after_help = groups::MEASURED, after_long_help = with_examples(measure::MEASURE_EXAMPLES, groups::MEASURED))]
     Measure(MeasureArgs),
-    /// The former name of `measure --rehearse`
-    #[command(hide = true, after_help = groups::REHEARSED)]
-    Rehearse(RehearseArgs),
     /// Print what a shell needs to complete commands and flags
     #[command(after_help = groups::PLAIN)]
     Completions(CompletionsArgs),
     /// Pass questions on to a page of a browser (what --runtime chromium and its like start)
     #[command(hide = true)]
     Browser(BrowserArgs),
-    /// Measure one operation in this process (what measure and rehearse start)
+    /// Measure one operation in this process (what measure starts)
     #[command(hide = true)]
     MeasureWorker(MeasureWorkerArgs),
     /// Find the rate of the counter as a program does when it starts (what check --counter starts)

@@ -7,8 +7,8 @@ use std::thread;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, collect, colour, compare, completions,
-    contribute, counter, inspect, list, measure, period, pick, platform, probe, publish, rehearse, report,
-    score, table, tell, trial, validate, wait, watch,
+    contribute, counter, inspect, list, measure, period, pick, platform, probe, publish, report, score,
+    table, tell, trial, validate, wait, watch,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::text::shortened;
@@ -95,7 +95,6 @@ fn has_children(command: &Command) -> bool {
             | Command::Browser(_)
             | Command::Pick(_)
             | Command::Measure(_)
-            | Command::Rehearse(_)
             | Command::Platform(_)
             | Command::Check(_)
             | Command::Contribute(_)
@@ -190,11 +189,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Watch(args) => watch::run(args, &mut output)?,
         Command::Score(args) => score::run(args, &mut output).map(|()| true)?,
         Command::Pick(args) => pick::run(args, &mut output)?,
-        Command::Measure(args) => match args.rehearsal() {
-            Some(rehearsal) => rehearse::run(&rehearsal, &mut output)?,
-            None => measure::run(args, &mut output)?,
-        },
-        Command::Rehearse(args) => rehearse::run(args, &mut output)?,
+        Command::Measure(args) => measure::run(args, &mut output)?,
         Command::Completions(args) => completions::run(args, &mut output).map(|()| true)?,
         Command::MeasureWorker(args) => trial::serve(&args.request, &mut output).map(|()| true)?,
         Command::CounterRecipe(args) => counter::recipe(args, &mut output).map(|()| true)?,

@@ -67,7 +67,6 @@ statuses! {
     AGENT: "done, and the agent does not keep to the protocol",
     PICKED: "no clock, or no method to wait with, suffices; the nearest is shown",
     MEASURED: "done, but something that was asked for could not be measured",
-    REHEARSED: "done, but less than 95 % of what was promised was kept",
 }
 
 /// Arguments of `completions`.

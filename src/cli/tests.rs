@@ -128,25 +128,6 @@ fn the_other_commands() {
 }
 
 #[test]
-fn commands_are_split_as_by_a_shell_that_is_not_there() {
-    let commands = |line: &str| match parse(&["measure", "--command", line, "--", "b"]) {
-        Ok(Command::Measure(args)) => {
-            args.all_commands().into_iter().map(<[String]>::to_vec).collect::<Vec<_>>()
-        }
-        other => panic!("{line}: {other:?}"),
-    };
-    assert_eq!(commands("a 'b c' d\\ e"), [vec!["a", "b c", "d e"], vec!["b"]]);
-    for line in
-        ["sh -c 'a | b; c'", "expr 5 '>' 3", "find . -exec rm {} \\;", "grep '|' a", "awk '{ print; }'"]
-    {
-        assert_eq!(commands(line).len(), 2);
-    }
-    for line in ["a | b", "a > b", "a; b", "a && b", "a 2>&1", "a &"] {
-        assert!(refused(&["measure", "--command", line]).contains("sh -c"), "{line}");
-    }
-}
-
-#[test]
 fn backslashes_of_windows_stay() {
     let words = |command, separator| super::values::words(command, separator).expect("it is quoted well");
     for command in [r"C:\dir\a.exe agent", r#""C:\dir\a.exe" agent"#, r"'C:\dir\a.exe' agent"] {

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use super::first_look::first_look;
 use super::{CommandError, failed};
-use crate::cli::measure::NO_AGENTS;
-use crate::measure::worker::{Reply, Request, answer};
+use crate::measure::worker::{MeasurementOutcome, Request, answer};
 use crate::method::clock_figures::DRIFT;
 use crate::method::{ClockFigures, Requirement, by_rule};
 use crate::model::{Nanos, Report};
@@ -29,7 +28,7 @@ const LONGEST_ANSWER: u64 = 64 << 20;
 pub fn report(from: Option<&Path>, timers: &[String]) -> Result<Report, CommandError> {
     match from {
         Some(path) => read(path).map_err(|error| CommandError::Failed(error.to_string())),
-        None => first_look(timers, NO_AGENTS, None),
+        None => first_look(timers, &[], None),
     }
 }
 
@@ -49,21 +48,6 @@ pub fn promise(error: f64, confidence: f64) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The CPU to measure on: the one asked for, which has to be usable, or the quietest.
-///
-/// # Errors
-/// When it cannot be used.
-pub fn cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
-    let Some(cpu) = asked else {
-        return Ok(crate::platform::quietest_cpu(&timers::allowed_cpus().unwrap_or_default()));
-    };
-    match std::thread::spawn(move || timers::pin_to(cpu)).join() {
-        Ok(Ok(())) => Ok(Some(cpu)),
-        Ok(Err(error)) => Err(CommandError::Usage(format!("--cpu {cpu}: {error}"))),
-        Err(_) => Err(CommandError::Failed(format!("--cpu {cpu}: it could not be tried"))),
-    }
-}
-
 /// Clocks that are tried in this order where none is named and no report is given: those that cost the least of those that
 /// [`by_rule`] lets pass on most machines.
 pub const USUAL: [&str; 3] = ["rdtsc-lfence", "monotonic", "monotonic-syscall"];
@@ -71,7 +55,7 @@ pub const USUAL: [&str; 3] = ["rdtsc-lfence", "monotonic", "monotonic-syscall"];
 /// The clock to measure with: the one of that name, or the one that the rule takes.
 ///
 /// # Errors
-/// When there is none, or it cannot count the time that an operation takes.
+/// When there is none, or nothing can be measured with it.
 pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, CommandError> {
     let Some(name) = name else { return by_rule(report).map_err(failed) };
     let row = report
@@ -79,21 +63,16 @@ pub fn clock(report: &Report, name: Option<&str>) -> Result<ClockFigures, Comman
         .iter()
         .find(|row| row.id == name)
         .ok_or_else(|| CommandError::Failed(format!("the report has no timer `{name}`")))?;
-    let clock = ClockFigures::of(row, &report.platform)
-        .map_err(|why| CommandError::Failed(format!("--clock {name}: {why}")))?;
-    match clock.facts.counts {
-        Some(_) => Ok(clock),
-        None => Err(CommandError::Failed(format!(
-            "--clock {name} does not count time (cycles change their length with the frequency of the core)"
-        ))),
-    }
+    ClockFigures::of(row, &report.platform)
+        .map_err(|why| CommandError::Failed(format!("--clock {name}: {why}")))
 }
 
 /// Has one operation measured in a fresh process, which is ended when it takes much longer than its limit.
 ///
 /// # Errors
-/// When the process cannot be started or its answer cannot be read. What befalls the trial is in the reply.
-pub fn run(request: &Request) -> Result<Reply, CommandError> {
+/// When the process cannot be started or its answer cannot be read. What befalls the trial is in its outcome.
+pub fn run(request: &Request) -> Result<Vec<MeasurementOutcome>, CommandError> {
+    let came_to_nothing = |reason: String| Ok(vec![MeasurementOutcome::Failed { reason }]);
     let failed = |why: String| CommandError::Failed(format!("the process that measures: {why}"));
     let text = written(request, Layout::Compact).map_err(|error| failed(error.to_string()))?;
     let (program, words) = children::this_program().map_err(|error| failed(error.to_string()))?;
@@ -114,15 +93,8 @@ pub fn run(request: &Request) -> Result<Reply, CommandError> {
         let _ = sender.send(read);
     };
     std::thread::Builder::new().spawn(read).map_err(|error| failed(error.to_string()))?;
-    let limit = Duration::from_nanos(request.limit_ns);
-    let patience = limit.saturating_mul(
-        if matches!(request.instrument, crate::measure::worker::Instrument::Rehearse { .. }) {
-            15
-        } else {
-            3
-        },
-    );
-    let answer = receiver.recv_timeout(patience.saturating_add(GRACE));
+    let limit = request.goal.limit;
+    let answer = receiver.recv_timeout(limit.saturating_mul(3).saturating_add(GRACE));
     if answer.is_ok() {
         running.until_it_exits();
     }
@@ -133,11 +105,11 @@ pub fn run(request: &Request) -> Result<Reply, CommandError> {
     match answer {
         Ok(Ok(answer)) if status.success() => serde_json::from_str(&answer)
             .map_err(|error| failed(format!("its answer cannot be read: {error}"))),
-        Ok(_) => Ok(Reply::Failed(format!("its process ended with {status}"))),
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(Reply::Failed(format!(
+        Ok(_) => came_to_nothing(format!("its process ended with {status}")),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => came_to_nothing(format!(
             "it was ended, as it went on for long after its limit of {} s",
             limit.as_secs()
-        ))),
+        )),
     }
 }
 
@@ -155,7 +127,6 @@ pub fn serve(request: &str, output: &mut dyn std::io::Write) -> Result<(), Comma
             std::process::exit(1);
         }
     });
-    let reply = answer(&request);
-    write(&reply, Layout::Compact, output).map_err(failed)?;
+    write(&answer(&request), Layout::Compact, output).map_err(failed)?;
     Ok(output.flush()?)
 }

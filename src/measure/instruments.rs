@@ -15,6 +15,7 @@ use crate::method::clock_figures::DRIFT;
 use crate::method::plan::{edge_crossing, within};
 use crate::method::{Budget, ClockFigures, Method, Plan, Requirement};
 use crate::model::Nanos;
+use crate::text::numbers::time;
 
 /// Adaptive batches (Sestoft): the calls between two reads double until they take as long as the error budget of this very
 /// clock demands; then samples are taken. An operation that needs a set-up before each call is timed call by call,
@@ -127,11 +128,9 @@ pub fn throughput(
     }
     let budget = trial.budget(span_ns, false);
     if budget.total() > goal.error {
-        let step = crate::text::numbers::time(Some(clock.step_ns));
-        let least = crate::text::numbers::time(Some(trial.shortest_ns()));
+        let [step, run, least] = [clock.step_ns, span_ns, trial.shortest_ns()].map(|ns| time(Some(ns)));
         return Err(TrialError::Clock(format!(
-            "the clock moves in steps of {step}: runs of {} are too short for it; give --time {least} or more",
-            crate::text::numbers::time(Some(span_ns))
+            "the clock moves in steps of {step}: runs of {run} are too short for it; give --time {least} or more"
         )));
     }
     let (calls, one_ns) = trial.calibrate((span_ns / 4.0).max(trial.clock.step_ns))?;
@@ -143,7 +142,7 @@ pub fn throughput(
         let mut sample = trial.take(calls);
         if off_by(&sample) > near_ns && sample.disturbed.is_none() {
             missed += 1;
-            let took = crate::text::numbers::time(Some(sample.ns_per_call * sample.weight as f64));
+            let took = time(Some(sample.ns_per_call * sample.weight as f64));
             // The operation was faster or slower than before: the next run is made to fit it.
             if sample.ns_per_call > 0.0 {
                 calls = (span_ns / sample.ns_per_call).max(1.0) as u64;
@@ -209,9 +208,9 @@ fn discrete_plan(clock: &ClockFigures, goal: &Goal, duration_ns: f64) -> Result<
         Ok(plan) => within(clock, &requirement, plan.method, limit_ns).ok_or_else(|| {
             TrialError::Clock(format!(
                 "edge-crossing under this clock takes {} for {} %, and not even a rough figure comes out of {}",
-                crate::text::numbers::time(Some(plan.campaign_ns)),
+                time(Some(plan.campaign_ns)),
                 goal.error * 100.0,
-                crate::text::numbers::time(Some(limit_ns))
+                time(Some(limit_ns))
             ))
         }),
         Err(shortfall) => Err(TrialError::Clock(shortfall.reason)),
@@ -219,7 +218,7 @@ fn discrete_plan(clock: &ClockFigures, goal: &Goal, duration_ns: f64) -> Result<
 }
 
 /// Lets roughly that many nanoseconds pass, so that samples do not keep in step with the clock.
-pub(super) fn pass(ns: f64) {
+fn pass(ns: f64) {
     std::hint::black_box(timers::links(1, ns as u64));
 }
 
@@ -263,45 +262,19 @@ fn gaussian(random: &mut StdRng) -> f64 {
     (0..12).map(|_| random.random_range(0.0..1.0)).sum::<f64>() - 6.0
 }
 
-/// Single calls of one operation, taken when a caller with several wants the next.
-pub struct Singles<'a> {
-    trial: Trial<'a>,
-    samples: Vec<Sample>,
-}
-
-impl<'a> Singles<'a> {
-    /// None are taken yet.
-    ///
-    /// # Errors
-    /// When no clock could keep the error.
-    pub fn new(timed: &'a mut dyn Timed, clock: &'a ClockFigures, goal: &Goal) -> Result<Self, TrialError> {
-        Ok(Self { trial: Trial::new(timed, clock, goal)?, samples: Vec::new() })
-    }
-
-    /// Takes one.
-    pub fn take(&mut self) {
-        let sample = one(&mut self.trial);
-        self.samples.push(sample);
-    }
-
-    /// What they came to.
-    ///
-    /// # Errors
-    /// When one call is too short for the clock.
-    pub fn sum_up(self) -> Result<Measured, TrialError> {
-        let valid = self.samples.iter().filter(|sample| sample.disturbed.is_none());
-        let one_ns = mean(&valid.map(|sample| sample.ns_per_call).collect::<Vec<_>>()).unwrap_or(0.0);
-        let budget = self.trial.budget(one_ns, true);
-        let error = self.trial.goal.error;
-        if !(one_ns > 0.0 && budget.total() <= error) {
-            return Err(TrialError::Clock(format!(
-                "one call takes {}, too short for single measurements with this clock within {} %: use micro, or adaptive",
-                crate::text::numbers::time(Some(one_ns.max(0.0))),
-                error * 100.0
-            )));
-        }
-        self.trial.sum_up(1, self.samples, &budget)
-    }
+/// Single calls, each a sample, as long as the caller wants another one: `wanted` is asked with how many there are.
+///
+/// # Errors
+/// When one call is too short for the clock.
+pub fn single_calls(
+    timed: &mut dyn Timed,
+    clock: &ClockFigures,
+    goal: &Goal,
+    mut wanted: impl FnMut(u32) -> bool,
+) -> Result<Measured, TrialError> {
+    let mut trial = Trial::new(timed, clock, goal)?;
+    let samples = (0..).take_while(|taken| wanted(*taken)).map(|_| one(&mut trial)).collect();
+    sum_up_singles(&trial, samples)
 }
 
 /// As many as have to be valid.
@@ -309,12 +282,26 @@ impl<'a> Singles<'a> {
 /// # Errors
 /// When one call is too short for the clock, or the limit passes.
 pub fn macro_trial(timed: &mut dyn Timed, clock: &ClockFigures, goal: &Goal) -> Result<Measured, TrialError> {
-    let mut singles = Singles::new(timed, clock, goal)?;
-    singles.samples = singles.trial.collect(one)?;
-    singles.sum_up()
+    let mut trial = Trial::new(timed, clock, goal)?;
+    let samples = trial.collect(one)?;
+    sum_up_singles(&trial, samples)
 }
 
 fn one(trial: &mut Trial) -> Sample {
     trial.timed.set_up();
     trial.take(1)
+}
+
+fn sum_up_singles(trial: &Trial, samples: Vec<Sample>) -> Result<Measured, TrialError> {
+    let one_ns = valid_mean(&samples);
+    let budget = trial.budget(one_ns, true);
+    let error = trial.goal.error;
+    if !(one_ns > 0.0 && budget.total() <= error) {
+        return Err(TrialError::Clock(format!(
+            "one call takes {}, too short for single measurements with this clock within {} %: use micro, or adaptive",
+            time(Some(one_ns.max(0.0))),
+            error * 100.0
+        )));
+    }
+    trial.sum_up(1, samples, &budget)
 }

@@ -43,12 +43,10 @@
 #[cfg(feature = "allocations")]
 pub mod allocations;
 pub use timers::timed::{clock, operations, window};
-pub mod campaigns;
 #[cfg(feature = "criterion")]
 pub mod criterion;
 pub mod instruments;
 pub mod interference;
-pub mod rehearsal;
 pub mod stability;
 pub mod summary;
 pub mod trial;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use timers::Deadline;
 
 use super::interference::Watch;
@@ -12,7 +13,7 @@ use crate::method::clock_figures::{DRIFT, FENCE_NS};
 use crate::method::{Budget, ClockFigures};
 
 /// How well, how often and how long.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
     /// The error that the clock may make, as a share in (0, 1).
     pub error: f64,

@@ -219,20 +219,18 @@ pub const DRIFT: f64 = 500e-6;
 
 /// What a batch takes longer than its calls in a longer row, at most, in nanoseconds: between two reads that wait for
 /// everything before them the first call begins in an empty pipeline, and the last one is waited for. Some hundred cycles
-/// (`measure --rehearse` shows 20 to 40 ns on cores of 3 GHz).
+/// (20 to 40 ns on cores of 3 GHz).
 pub const PIPELINE_NS: f64 = 50.0;
 
 /// What a single call is off by beyond its clock, at most, in nanoseconds: between two fences a branch at its end is
-/// mispredicted that is not where calls follow each other, some twenty cycles (`measure --rehearse` shows 4 to 7 ns on cores of
-/// 3 GHz). All calls are off alike, so that no mean makes it less.
+/// mispredicted that is not where calls follow each other, some twenty cycles (4 to 7 ns on cores of 3 GHz). All calls are off alike, so that no mean makes it less.
 pub const PIPELINE_SINGLE_NS: f64 = 10.0;
 
 /// What a fence adds to a read, at most, in nanoseconds (`lfence; rdtsc` takes some 8 ns longer than `rdtsc`).
 pub const FENCE_NS: f64 = 20.0;
 
 /// What else follows a read that enters the kernel, at most, in nanoseconds: on its way back it clears what the core had learned
-/// of branches (mitigations of Spectre), so that the code behind it has to be predicted anew. `measure --rehearse` showed 100 to
-/// 220 ns on a core of 3 GHz.
+/// of branches (mitigations of Spectre), so that the code behind it has to be predicted anew. 100 to 220 ns on a core of 3 GHz.
 pub const KERNEL_NS: f64 = 250.0;
 
 /// The expected error of a plan by its causes, each as a share of the duration. The error is at most their sum, with

@@ -1,4 +1,4 @@
-//! `pick`, `measure` and `rehearse` as scripts meet them.
+//! `pick` and `measure` as scripts meet them.
 
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -52,8 +52,6 @@ fn measurements_that_make_no_sense() {
     refused(&["measure", "multiplyy"], 2, "did you mean `multiply`");
     refused(&["measure", "multiply", "--", "true"], 2, "not both");
     refused(&["measure", "multiply", "--sizes", "10"], 2, "--sizes");
-    refused(&["measure", "--campaigns", "3", "--", "true"], 2, "--samples");
-    refused(&["measure", "multiply", "--campaigns", "1"], 2, "--campaigns");
     refused(&["measure", "multiply", "--error", "0"], 2, "0 %");
     refused(&["measure", "clone", "--sizes", "0"], 2, "--sizes");
     refused(&["measure", "--clock", "monotonic", "--", "/no/such/command"], 1, "/no/such/command");
@@ -62,18 +60,10 @@ fn measurements_that_make_no_sense() {
     refused(&["measure", "--clock", "thread-cputime", "--", "true"], 2, "does not see");
     refused(&["measure", "--instrument", "discrete", "--", "true"], 2, "use macro");
     refused(&["measure", "multiply", "--error", "0.0004"], 2, "0.05 %");
-    refused(&["rehearse", "--error", "0.05%"], 2, "0.05 %");
     refused(&["measure", "multiply", "--clock", "java:nanoTime"], 2, "another runtime");
     refused(&["measure", "multiply", "--clock", "monotonc"], 2, "did you mean `monotonic`");
     refused(&["measure", "multiply", "--clock", "mono*"], 2, "not a pattern");
     refused(&["measure", "multiply", "--clock", "perf-cycles"], 2, "does not count time");
-    refused(&["measure", "multiply", "--plot", "a.svg"], 2, "times against sizes");
-    refused(&["measure", "clone", "--plot", "/no/such/folder/a.svg"], 1, "/no/such/folder");
-    refused(&["rehearse", "--op", "chains"], 2, "`chain`");
-    refused(&["measure", "chains", "--rehearse"], 2, "`chain`");
-    refused(&["measure", "chain", "pow", "--rehearse"], 2, "one operation");
-    refused(&["measure", "--rehearse", "--samples", "2"], 2, "--samples");
-    refused(&["measure", "--budget", "1s"], 2, "--rehearse");
     refused(&["measure-worker", "{}"], 2, "no request");
 }
 
@@ -161,21 +151,11 @@ fn operations_are_measured_in_all_formats() {
     assert!(mean(3) > mean(2), "a longer sort takes longer: {found}");
     let head = printed(&run(&[]).success());
     assert!(head.contains("of this campaign"), "{head}");
-    let several = json(&run(&["--campaigns", "3", "--format", "json"]).success());
-    let rows = several["measurements"].as_array().unwrap();
-    assert_eq!((rows.len(), several["campaigns"].as_u64()), (4, Some(3)));
-    assert!(
-        rows.iter()
-            .all(|row| row["summary"]["samples"] == 3 && row["samples"].as_array().unwrap().len() == 3)
-    );
     let csv = printed(&run(&["--format", "csv"]).success());
     assert!(
         csv.contains("\noperation,size,way,calls,mean_ns,") && csv.contains("\nclone,100,adaptive,"),
         "{csv}"
     );
-    let columns = printed(&run(&["--format", "gnuplot"]).success());
-    assert!(columns.starts_with("# CPU") && columns.contains("\n\n# heapsort"), "{columns}");
-    assert!(columns.lines().filter(|line| line.starts_with("100 ")).count() == 2, "{columns}");
     let table = printed(&run(&[]).success());
     assert!(table.contains("heapsort") && !table.contains('\x1b'), "{table}");
 }
@@ -212,20 +192,6 @@ fn what_can_be_measured_is_listed() {
 }
 
 #[test]
-fn promises_are_rehearsed() {
-    let folder = Folder::new();
-    let report = report(&folder);
-    let measure = ["measure", "--rehearse", "--clock", "instant", "--from", &report, "--samples", "5"];
-    let args = [&measure[..], &["--budget", "50ms", "-f", "json"]].concat();
-    // Whether they are kept is a matter of the machine; that they are made and judged is not.
-    let run = timermeter(&args).code(predicate::in_iter([0, 3]));
-    let found = json(&run);
-    let judged =
-        found["promises"].as_array().unwrap().iter().filter(|promise| !promise["kept"].is_null()).count();
-    assert!(judged >= 2, "{found}");
-}
-
-#[test]
 fn allocations_are_counted_where_the_program_counts() {
     if !cfg!(feature = "allocations") {
         refused(&["measure", "clone", "--instrument", "allocations"], 1, "--features allocations");
@@ -238,23 +204,4 @@ fn allocations_are_counted_where_the_program_counts() {
     let found = json(&timermeter(&[&args[..], &["--from", &report, "--format", "json"]].concat()).success());
     let row = &found["measurements"][0];
     assert_eq!((row["instances"].as_f64(), row["bytes"].as_f64()), (Some(1.0), Some(1000.0)), "{row}");
-}
-
-#[test]
-fn what_was_measured_is_plotted_against_the_size() {
-    let folder = Folder::new();
-    let figure = folder.arg("searches.svg");
-    let args = ["measure", "search-same", "clone", "--sizes", "10,1000", "--samples", "3", "--from", kept()];
-    let shown = timermeter(&[&args[..], &["--clock", "monotonic", "--plot", &figure]].concat());
-    let shown = shown.code(predicate::in_iter([0, 3]));
-    let svg = std::fs::read_to_string(&figure).unwrap_or_default();
-    // A machine too busy to measure on says so, and has nothing to plot.
-    if !svg.is_empty() {
-        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
-        for words in ["search-same", "clone", "mean time a call", "size"] {
-            assert!(svg.contains(words), "{words}: {svg}");
-        }
-    } else {
-        assert!(printed(&shown).contains("search-same"));
-    }
 }

@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_millis(50);
 type Running = Arc<Mutex<Option<(Pid, Deadline)>>>;
 
 /// Runs commands.
-pub struct Runner {
+pub(super) struct Runner {
     limit: Duration,
     running: Running,
     /// Closed when the runner goes: then nothing watches any more.
@@ -28,7 +28,7 @@ pub struct Runner {
 
 /// A run that ended by itself.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
+pub(super) struct Ended {
     pub status: ExitStatus,
     /// None where the system does not count it.
     pub cpu: Option<CpuTime>,
@@ -39,7 +39,7 @@ impl Runner {
     ///
     /// # Errors
     /// Says why the CPU or a thread cannot be had.
-    pub fn new(cpu: Option<u32>, limit: Duration) -> Result<Self, String> {
+    pub(super) fn new(cpu: Option<u32>, limit: Duration) -> Result<Self, String> {
         let running = Running::default();
         let (_watched, over) = mpsc::channel::<()>();
         let seen = Arc::clone(&running);
@@ -62,7 +62,7 @@ impl Runner {
     ///
     /// # Errors
     /// When it cannot be started, or goes on for longer than the limit.
-    pub fn once(&self, command: &[String]) -> Result<Ended, String> {
+    pub(super) fn once(&self, command: &[String]) -> Result<Ended, String> {
         let (program, arguments) = command.split_first().ok_or("there is no command behind `--`")?;
         let mut process = Command::new(program);
         process.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -75,13 +75,18 @@ impl Runner {
         let was_late = self.running.lock().unwrap_or_else(PoisonError::into_inner).take().is_none();
         let status = run.end_group().ok_or("how it ended is not known")?;
         if was_late {
-            let (shown, limit) = (clipped(&shell_words::join(command), 80), self.limit.as_secs());
+            let (shown, limit) = (shown(command), self.limit.as_secs());
             return Err(format!(
                 "`{shown}` went on for longer than the limit of {limit} s: allow more with --limit"
             ));
         }
         Ok(Ended { status, cpu: run.cpu_time() })
     }
+}
+
+/// A command as messages name it.
+pub(super) fn shown(command: &[String]) -> String {
+    clipped(&shell_words::join(command), 80)
 }
 
 fn end_if_late(running: &Running) {
