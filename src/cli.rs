@@ -4,7 +4,6 @@ mod analyse;
 mod check;
 mod collect;
 mod compare;
-mod give;
 pub mod groups;
 mod inspect;
 mod keep;
@@ -29,7 +28,6 @@ pub use analyse::AnalyseArgs;
 pub use check::{CheckArgs, RecipeArgs};
 pub use collect::CollectArgs;
 pub use compare::{CompareArgs, CompareFormat};
-pub use give::{ContributeArgs, ValidateArgs};
 pub use groups::CompletionsArgs;
 pub use inspect::InspectArgs;
 pub use keep::{KeepArgs, NodeArgs, RunArgs};
@@ -183,16 +181,6 @@ pub enum Command {
     /// Partitioned by platform and date.
     #[command(after_help = groups::REPORTS, after_long_help = with_examples(collect::EXAMPLES, groups::REPORTS))]
     Collect(CollectArgs),
-    /// Tell whether reports can be true, and fit their traces
-    ///
-    /// Refuses reports that contradict themselves: Quality against Formula (1), figures outside their own intervals, cycles, dates, unknown timers.
-    #[command(after_help = groups::VALIDATED, after_long_help = with_examples(give::VALIDATE_EXAMPLES, groups::VALIDATED))]
-    Validate(ValidateArgs),
-    /// Make an archive of a report and its trace, to give away
-    ///
-    /// Probes by the default plan, checks the result, prints what it says about the machine, and writes one archive. It sends nothing.
-    #[command(after_help = groups::PLAIN, after_long_help = with_examples(give::CONTRIBUTE_EXAMPLES, groups::PLAIN))]
-    Contribute(ContributeArgs),
     /// Tell what changed between reports, beyond noise
     ///
     /// Between two reports, or several runs per side.

@@ -20,7 +20,6 @@ pub mod recording;
 pub mod selection;
 pub mod suitability;
 pub mod trust;
-pub mod validation;
 pub mod watching;
 
 pub use estimators::{analysis, model, quality, scoring, trace};

@@ -7,8 +7,8 @@ use std::thread;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, collect, colour, compare, completions,
-    contribute, counter, inspect, list, measure, period, pick, platform, probe, publish, report, score,
-    table, tell, trial, validate, wait, watch,
+    counter, inspect, list, measure, period, pick, platform, probe, publish, report, score, table, tell,
+    trial, wait, watch,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::text::shortened;
@@ -97,7 +97,6 @@ fn has_children(command: &Command) -> bool {
             | Command::Measure(_)
             | Command::Platform(_)
             | Command::Check(_)
-            | Command::Contribute(_)
     ) || matches!(command, Command::Compare(args) if args.probes())
 }
 
@@ -111,11 +110,7 @@ fn needs_clock(command: &Command) -> bool {
     has_children(command)
         || matches!(
             command,
-            Command::Analyse(_)
-                | Command::Publish(_)
-                | Command::Report(_)
-                | Command::Validate(_)
-                | Command::Watch(_)
+            Command::Analyse(_) | Command::Publish(_) | Command::Report(_) | Command::Watch(_)
         )
 }
 
@@ -178,8 +173,6 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Publish(args) => publish::run(args, &mut output)?,
         Command::Table(args) => table::run(args, &mut output)?,
         Command::Collect(args) => collect::run(args, &mut output)?,
-        Command::Validate(args) => validate::run(args, &mut output)?,
-        Command::Contribute(args) => contribute::run(args, &mut output).map(|()| true)?,
         Command::Compare(args) => compare::run(args, &mut output)?,
         Command::List(args) => list::run(args, &mut output)?,
         Command::AgentCheck(args) => agent_check::run(args, &mut output)?,

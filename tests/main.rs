@@ -37,4 +37,3 @@ mod skipping;
 mod suitability;
 mod tables;
 mod tasks;
-mod validation;

@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Clocks", &["probe", "inspect", "check", "watch", "platform", "list"]),
     ("Waits", &["wait", "period"]),
     ("Use", &["pick", "measure", "score"]),
-    ("Reports", &["table", "compare", "report", "publish", "analyse", "validate", "contribute"]),
+    ("Reports", &["table", "compare", "report", "publish", "analyse"]),
     ("Fleets", &["collect"]),
     ("Agents", &["agent", "agent-check", "completions"]),
 ];
@@ -60,7 +60,6 @@ statuses! {
     TIMERS: "done, but a timer that was asked for by name could not be characterised",
     WAITED: "done, but a timer that was asked for by name could not be characterised, or a wait was later than --break",
     LISTED: "done, but what was named could not be asked for its timers",
-    VALIDATED: "done, and one of the reports is refused",
     REPORTS: "done, but some of the reports could not be read",
     COMPARED: "done, and a condition of --fail-if holds\n  4  that could not be told: a report could not be read, nothing is in both, or what may have changed could not have been seen",
     CHECKED: "done, and something is a problem; with --counter, a program may not read the counter, or that cannot be told; with --tune, some of it could not be changed or set back",

@@ -1,7 +1,6 @@
 //! Everything that a report is computed from: what was observed of each timer, of the machine and of its frequency, and
 //! how. The report is a pure function of it, so that a recording that was kept gives the same report again.
 
-mod anonymous;
 mod file;
 mod latency;
 mod row;
