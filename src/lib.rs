@@ -8,7 +8,6 @@
 
 pub mod cli;
 pub mod commands;
-pub mod common_time;
 pub mod counter;
 pub mod measure;
 pub mod method;

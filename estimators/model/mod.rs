@@ -18,7 +18,7 @@ mod warning;
 pub use bulk::{Bulk, CostHistogram, Figures, IntervalHistogram, Staircase};
 pub use cost::{Added, Adds, Context, Cost, Distribution, Following, Mode};
 pub use figure::{Cycles, Estimate, Figure, Hertz, Nanos};
-pub use machine::{CommonTime, ComparedClock, CounterFacts, CounterPromise, Frequency, KernelLog};
+pub use machine::{CounterFacts, CounterPromise, Frequency, KernelLog};
 pub use period::{MissedPolicy, PeriodFigures, PeriodRow};
 pub use platform::{
     ClockSource, CoreKind, Cpu, CpuQuota, IdleState, Kernel, Limits, Load, MemoryLimit, Ntp, Os, Platform,

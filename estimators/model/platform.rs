@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::CommonTime;
-
 /// Who this machine is. Anything the machine did not tell is null.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -31,9 +29,6 @@ pub struct Platform {
     pub tsc: Tsc,
     /// How the kernel's clocks are steered; null where adjtimex(2) is not answered.
     pub ntp: Option<Ntp>,
-    /// How far the system clock is from a time that other machines keep too, from each service that says so: those that know the whole way
-    /// to it first. Null where none was asked, empty where there is none.
-    pub common_time: Option<Vec<CommonTime>>,
     /// How busy the machine is.
     pub load: Option<Load>,
     /// Share of the time since the start of the machine in which CPUs had something to run that a hypervisor gave to
@@ -54,12 +49,6 @@ pub struct Platform {
 const EMULATORS: [&str; 7] = ["qemu-user", "QEMU (TCG)", "Wine", "Rosetta", "rosetta", "box64", "FEX"];
 
 impl Platform {
-    /// What is said of the common time by the first who bounds how far the system clock is from it.
-    #[must_use]
-    pub fn bounded_time(&self) -> Option<&CommonTime> {
-        self.common_time.iter().flatten().find(|told| told.bounds_system_clock())
-    }
-
     /// The emulator that carried out the program, if one did.
     #[must_use]
     pub fn emulator(&self) -> Option<&str> {

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::model::{CommonTime, Cpu, Platform, ProvenanceKind, Report};
-use crate::text::numbers::short_time;
+use crate::model::{Cpu, ProvenanceKind, Report};
 
 /// Something that differs between two platforms or two settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -66,11 +65,6 @@ const CLOCK_SOURCES: [&[&str]; 6] = [
 
 const CLOCK_SOURCE: &str = "clock source";
 
-/// Bounds of the common time that differ by less, as a factor, are the same: they grow between two questions to a server, and fall with
-/// the answer.
-/// *Seen*.
-const SAME_BOUND: f64 = 10.0;
-
 /// Frequencies that differ by less are the same.
 const SAME_FREQUENCY: f64 = 0.01;
 
@@ -104,8 +98,6 @@ pub fn changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
             list(&before.clocksource.available),
             list(&after.clocksource.available),
         ),
-        change("common time by", origin(before), origin(after)),
-        bound(before, after),
         text("governor", &before.cpu.governor, &after.cpu.governor),
         text("power plan", &before.cpu.power_plan, &after.cpu.power_plan),
         number("online CPUs", before.cpu.online, after.cpu.online),
@@ -187,22 +179,6 @@ fn frequency(before: Option<f64>, after: Option<f64>) -> Option<PlatformChange> 
     Some(change)
 }
 
-fn origin(platform: &Platform) -> Option<String> {
-    platform.bounded_time().map(CommonTime::origin)
-}
-
-fn bound(before: &Platform, after: &Platform) -> Option<PlatformChange> {
-    let bound = |platform: &Platform| platform.bounded_time().and_then(|told| told.bound_ns);
-    let (old, new) = (bound(before), bound(after));
-    if let (Some(old), Some(new)) = (old, new)
-        && old.max(new) <= old.min(new) * SAME_BOUND
-    {
-        return None;
-    }
-    let shown = |bound: Option<f64>| bound.map(short_time);
-    change("bound of the common time", shown(old), shown(new))
-}
-
 fn provenance(report: &Report) -> &'static str {
     match report.provenance.kind {
         ProvenanceKind::Measured => "measured",
@@ -238,33 +214,7 @@ impl PlatformChange {
 
 #[cfg(test)]
 mod tests {
-    use super::{bound, clock_source, origin};
-    use crate::model::{CommonTime, ComparedClock, Platform};
-
-    fn bounded(bound_ns: Option<f64>) -> Platform {
-        let told = CommonTime {
-            source: "chrony".into(),
-            stratum: Some(2),
-            clock: ComparedClock::System,
-            bound_ns,
-            ..CommonTime::default()
-        };
-        Platform { common_time: Some(vec![told]), ..Platform::default() }
-    }
-
-    #[test]
-    fn a_bound_that_breathes_is_no_change() {
-        let changed = |old, new| bound(&bounded(old), &bounded(new)).map(|change| (change.old, change.new));
-        for (old, new) in
-            [(Some(1e5), Some(9e5)), (Some(9e5), Some(1e5)), (None, None), (Some(0.0), Some(0.0))]
-        {
-            assert_eq!(changed(old, new), None, "{old:?} {new:?}");
-        }
-        assert_eq!(changed(Some(1e5), Some(2e6)), Some((Some("100 µs".into()), Some("2 ms".into()))));
-        assert_eq!(changed(Some(1e5), None), Some((Some("100 µs".into()), None)));
-        assert_eq!(origin(&bounded(Some(1.0))).as_deref(), Some("chrony (stratum 2)"));
-        assert_eq!(origin(&bounded(None)), None);
-    }
+    use super::clock_source;
 
     #[test]
     fn clock_sources_fall_and_rise() {

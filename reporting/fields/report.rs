@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::clocks::codes;
 use super::{Field, FieldSource, Range};
-use crate::model::{CommonTime, CpuOffset, Family, ProvenanceKind, Report, Tickless, TimerRow};
+use crate::model::{CpuOffset, Family, ProvenanceKind, Report, Tickless, TimerRow};
 use crate::table::{Notation, Type, Value};
 
 type OfReport = fn(&Report) -> Value;
@@ -198,20 +198,6 @@ fn conditions() -> Vec<Field> {
         count("ntp_offset_ns", "What of an offset is still to be slewed in", |r| {
             r.platform.ntp.as_ref().map(|ntp| ntp.offset_ns).into()
         }),
-        figure(
-            "time_offset_ns",
-            "System clock less the common time, in ns: positive where it is ahead",
-            |r| r.platform.bounded_time().and_then(|told| told.offset_ns).into(),
-        )
-        .column("time-offset", "time offset (ns)"),
-        figure("time_bound_ns", "The system clock is no farther from the common time, in ns", |r| {
-            r.platform.bounded_time().and_then(|told| told.bound_ns).into()
-        })
-        .column("time-bound", "time bound (ns)"),
-        text("time_source", "The service that says so, and the time that it follows", |r| {
-            r.platform.bounded_time().map(CommonTime::origin).into()
-        })
-        .column("time-source", "time by"),
         figure("load_one_minute", "Threads that ran or waited to run, over the last minute", |r| {
             r.platform.load.map(|load| load.one_minute).into()
         }),

@@ -23,7 +23,6 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
     ];
     // Reports of older versions did not ask for these.
     facts.extend(platform.product.as_deref().map(|product| ("machine", clipped(product, LONGEST))));
-    facts.extend(conditions::common_time(platform).map(|told| ("common time", told)));
     facts
 }
 

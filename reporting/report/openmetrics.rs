@@ -11,8 +11,7 @@ use indexmap::IndexMap;
 use super::waits::{each_length, is_read};
 use crate::fields::{Field, Kind, Metric, Row, Ticked, Waited, of_kind};
 use crate::model::{
-    CommonTime, Outcome, PeriodRow, Platform, ProvenanceKind, Report, Status, TimerRow, Verdicts,
-    WaitConditions, WaitRow,
+    Outcome, PeriodRow, Platform, ProvenanceKind, Report, Status, TimerRow, Verdicts, WaitConditions, WaitRow,
 };
 use crate::text::{clipped, plain};
 
@@ -179,7 +178,6 @@ fn of_platform(metrics: &mut Metrics, run: &str, platform: &Platform) {
     }
     let help = "Share of the time in which a hypervisor ran others while this machine had something to run.";
     metrics.gauge("timermeter_steal_ratio", help, run, platform.steal_share);
-    platform.common_time.iter().flatten().for_each(|told| of_common_time(metrics, run, told));
     let Some(ntp) = &platform.ntp else { return };
     let gauges = [
         ("synchronised", "Whether the clock is kept synchronised.", flag(ntp.synchronised)),
@@ -194,20 +192,6 @@ fn of_platform(metrics: &mut Metrics, run: &str, platform: &Platform) {
     ];
     for (name, help, value) in gauges {
         metrics.gauge(&format!("timermeter_ntp_{name}"), help, run, value);
-    }
-}
-
-fn of_common_time(metrics: &mut Metrics, run: &str, told: &CommonTime) {
-    let reference = told.reference.as_deref().or(told.reference_id.as_deref()).unwrap_or_default();
-    let own = labels(&[("source", &told.source), ("reference", reference), ("clock", told.clock.name())]);
-    let own = format!("{run},{own}");
-    let gauges = [
-        ("offset", "The clock less the common time that the source knows.", told.offset_ns),
-        ("uncertainty", "What that offset may be off by, as the source claims.", told.uncertainty_ns),
-        ("bound", "The clock is no farther from the common time, as the source claims.", told.bound_ns),
-    ];
-    for (name, help, ns) in gauges {
-        metrics.gauge(&format!("timermeter_common_time_{name}_seconds"), help, &own, ns.map(|ns| ns / NS));
     }
 }
 

@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::{CommandError, failed, terminal_style};
 use crate::cli::{CheckArgs, ShortFormat};
-use crate::common_time;
 use crate::input;
 use crate::model::Platform;
 use crate::platform;
@@ -47,7 +46,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
             if args.tune {
                 return super::tune::run(args, cpu, output);
             }
-            (common_time::identify(cpu), humantime::format_rfc3339_seconds(timers::date()).to_string())
+            (platform::identify(cpu), humantime::format_rfc3339_seconds(timers::date()).to_string())
         }
     };
     let mut findings = suitability::judge(&platform);

@@ -11,7 +11,6 @@ use super::{CommandError, check, failed, terminal_style};
 use crate::analysis::counter::findings;
 use crate::analysis::rate::by_looks;
 use crate::cli::{CheckArgs, RecipeArgs, ShortFormat};
-use crate::common_time;
 use crate::counter::{Case, Counter, CounterVerdict, RecipeOutcome, RecipeRow, judge};
 use crate::model::TimerRow;
 use crate::platform;
@@ -39,7 +38,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         let remedy = why.remedy.map_or(String::new(), |remedy| format!("; {remedy}"));
         failed(format!("the counter cannot be read here, so that no program may: {}{remedy}", why.reason))
     })?;
-    let platform = common_time::identify(choose_cpu(args.cpu)?);
+    let platform = platform::identify(choose_cpu(args.cpu)?);
     let rows = rows(&ids)?;
     let found = findings(&observe(&mut here, &CounterPlan::USUAL));
     let age_s = found.rate.map(|rate| here.counter() as f64 * rate.ns_per_tick * 1e-9);

@@ -6,7 +6,6 @@ use timers::KernelEntry;
 
 use super::CommandError;
 use crate::cli::{NodeArgs, RunArgs};
-use crate::common_time;
 use crate::model::{Estimate, Platform, Settings, TimerRow, Tool};
 use crate::platform;
 use crate::platform::frequency::{self, CyclesFrom, Parts, TscWatch};
@@ -55,7 +54,7 @@ impl Frame {
         timers: Vec<Observed>,
         unasked: Vec<TimerRow>,
     ) -> Recording {
-        let platform = common_time::identify(self.cpu);
+        let platform = platform::identify(self.cpu);
         // One look may fall into a moment in which the core is slow.
         let entry =
             self.kernel_entry.into_iter().chain(timers::kernel_entry(self.cpu)).reduce(KernelEntry::least);

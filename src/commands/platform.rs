@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::{CommandError, terminal_style};
 use crate::cli::{PlatformArgs, ShortFormat};
-use crate::common_time;
 use crate::model::{Frequency, Platform};
 use crate::platform;
 use crate::platform::frequency::{self, Parts, TscWatch};
@@ -33,7 +32,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
     let (frequency, _) = frequency::summarise(&parts, frequency::CyclesFrom::Effective)
         .map_err(|error| CommandError::Failed(error.to_string()))?;
     let date = humantime::format_rfc3339_seconds(timers::date()).to_string();
-    let platform = common_time::identify(cpu);
+    let platform = platform::identify(cpu);
     match args.format {
         ShortFormat::Json => {
             writeln!(output, "{}", super::pretty(&Identified { date, platform, frequency })?)?;

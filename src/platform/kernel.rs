@@ -261,7 +261,6 @@ mod tests {
         adjtime_us: Some(0),
         trim: STEADY,
         estimated_error_us: 16_000_000,
-        maximum_error_us: 16_000_000,
     };
     const STEADY: Trim = Trim { scaled_ppm: 0, tick_us: Trim::UNTRIMMED_TICK_US, tai_offset_s: 0 };
 
@@ -313,7 +312,6 @@ mod tests {
                 adjtime_us: told.then_some(adjtime),
                 trim: Trim { scaled_ppm, tick_us, tai_offset_s: 0 },
                 estimated_error_us,
-                ..FREE
             });
             prop_assert!(ntp.rate_ppm.is_finite() && ntp.frequency_ppm.is_finite());
         }

@@ -55,7 +55,6 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         clocksource,
         tsc: counter::identify_tsc(&cpu::info(root)),
         ntp: kernel::ntp(),
-        common_time: None,
         load: activity::load(root, &told),
         steal_share: activity::steal_share(root),
         limits: cgroup::limits(root),

@@ -2,21 +2,16 @@
 
 use super::{Finding, is_linux};
 use crate::model::{ClockSource, Platform};
-use crate::text::numbers::short_time;
 
 /// The most that a daemon which keeps the time trims the frequency by, in parts per million (adjtimex(2)); more is a
 /// correction on its way. Beyond it the figures in nanoseconds are off by more than 0.05 %.
 const MOST_TRIM_PPM: f64 = 500.0;
-/// A clock that may be farther from the common time than this, in nanoseconds, cannot tell in which order things happened on two
-/// machines: messages between them take less. A server in the same network, asked by NTP, bounds it well below.
-/// *Judgement*.
-const LARGE_BOUND_NS: f64 = 1e6;
 
 pub(super) fn findings(platform: &Platform) -> Vec<Finding> {
     let source = clock_source(platform);
     let x86 = platform.cpu.architecture.starts_with("x86");
     let tsc = x86.then(|| tsc(platform));
-    [source].into_iter().chain(tsc).chain([discipline(platform), common_time(platform)]).collect()
+    [source].into_iter().chain(tsc).chain([discipline(platform)]).collect()
 }
 
 /// What is known of a clock source of Linux.
@@ -230,41 +225,7 @@ fn discipline(platform: &Platform) -> Finding {
             "the clock is not disciplined by NTP ({rate:+.1} ppm by what was set once): durations are good to some tens of \
              ppm, the time of day may be wrong"
         );
-        let advice = match platform.bounded_time() {
-            Some(told) => format!(
-                "{} knows the time: have it tell the kernel (`rtcsync` of chrony), unless it is not to touch the clock",
-                told.source
-            ),
-            None => "start an NTP client where the time of day matters".to_owned(),
-        };
-        return Finding::note(CODE, message).advice(advice);
+        return Finding::note(CODE, message).advice("start an NTP client where the time of day matters");
     }
     Finding::ok(CODE, format!("the clock is disciplined by NTP; its rate is trimmed by {rate:+.1} ppm"))
-}
-
-/// How far the clock is from those of other machines. It affects nothing that is measured on this machine alone: a note at most.
-fn common_time(platform: &Platform) -> Finding {
-    const CODE: &str = "common-time";
-    const KEEP: &str =
-        "where times of several machines are compared, run chrony or ptp4l by a server that is near";
-    let Some(all) = &platform.common_time else {
-        return Finding::unknown(CODE, "clock offset unknown: no time service was asked");
-    };
-    let Some((told, bound)) = platform.bounded_time().and_then(|told| Some((told, told.bound_ns?))) else {
-        let reason = all.first().and_then(|told| told.reason.as_deref());
-        let why = reason.map(|why| format!(" ({why})")).unwrap_or_default();
-        let message = format!(
-            "clock offset unknown: no NTP or PTP service has reported synchronisation to the kernel{why}"
-        );
-        return Finding::note(CODE, message).advice(KEEP);
-    };
-    let offset = told.offset_ns.filter(|offset| *offset != 0.0).map_or_else(String::new, |offset| {
-        format!(", and {} {} now", short_time(offset.abs()), if offset < 0.0 { "behind" } else { "ahead" })
-    });
-    let message = format!("the clock is {} off at most{offset}, by {}", short_time(bound), told.origin());
-    if bound > LARGE_BOUND_NS {
-        let what = format!("{message}: too much to tell what happened first on two machines");
-        return Finding::note(CODE, what).advice(KEEP);
-    }
-    Finding::ok(CODE, message)
 }

@@ -83,9 +83,8 @@ fn is_linux(platform: &Platform) -> bool {
 }
 
 /// What is asked of Linux alone: other systems have none of it, or call it something else.
-const OF_LINUX: [&str; 11] = [
+const OF_LINUX: [&str; 10] = [
     "ntp",
-    "common-time",
     "governor",
     "isolated",
     "core-kinds",

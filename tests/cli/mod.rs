@@ -5,7 +5,6 @@ mod bare_machine;
 mod baselines;
 mod commands;
 #[cfg(target_os = "linux")]
-mod common_time;
 #[cfg(unix)]
 mod completions;
 mod counter;

@@ -4,10 +4,9 @@
 pub mod waits;
 
 use timermeter::model::{
-    Accuracy, AccuracyKind, Bulk, ClockSource, CommonTime, ComparedClock, Cost, CostHistogram, Cpu, CpuQuota,
-    Distribution, Figures, Frequency, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp,
-    Observations, Os, Platform, Provenance, Report, SCHEMA, Settings, Staircase, Status, Tickless, TimerRow,
-    Tool, Tsc, Waiting, Warning,
+    Accuracy, AccuracyKind, Bulk, ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Figures,
+    Frequency, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os, Platform,
+    Provenance, Report, SCHEMA, Settings, Staircase, Status, Tickless, TimerRow, Tool, Tsc, Waiting, Warning,
 };
 
 const HZ: f64 = 3.694e9;
@@ -331,7 +330,6 @@ fn platform() -> Platform {
             tick_us: 10_000,
             estimated_error_us: 18,
         }),
-        common_time: Some(common_time()),
         load: Some(Load { one_minute: 0.5, five_minutes: 0.25, fifteen_minutes: 0.125 }),
         steal_share: Some(0.001),
         limits: Limits {
@@ -345,40 +343,6 @@ fn platform() -> Platform {
         perf_event_paranoid: None,
         waiting: Waiting::default(),
     }
-}
-
-/// A daemon whose server has a hostile name, a card without a service that vouches for it, and the kernel.
-fn common_time() -> Vec<CommonTime> {
-    let of = |source: &str| CommonTime {
-        source: source.to_owned(),
-        clock: ComparedClock::System,
-        asked: "2026-11-20T12:01:00.250Z".to_owned(),
-        ..CommonTime::default()
-    };
-    vec![
-        CommonTime {
-            reference: Some("192.0.2.1\u{1b}[2J\"".to_owned()),
-            reference_id: Some("C0000201".to_owned()),
-            stratum: Some(3),
-            offset_ns: Some(-12_500.0),
-            uncertainty_ns: Some(800_000.0),
-            bound_ns: Some(812_500.0),
-            ..of("chrony")
-        },
-        CommonTime {
-            reference: Some("a card".to_owned()),
-            offset_ns: Some(250.0),
-            uncertainty_ns: Some(900.0),
-            reason: Some("nobody says that the device keeps a common time".to_owned()),
-            ..of("ptp0")
-        },
-        CommonTime {
-            bound_ns: Some(16e6),
-            estimated_error_ns: Some(18e3),
-            reason: Some("the time service does not tell".to_owned()),
-            ..of("adjtimex")
-        },
-    ]
 }
 
 fn frequency() -> Frequency {

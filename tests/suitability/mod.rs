@@ -4,8 +4,7 @@ mod any_machine;
 mod files;
 
 use timermeter::model::{
-    ClockSource, CommonTime, ComparedClock, CoreKind, CpuQuota, IdleState, Load, MemoryLimit, Ntp, Platform,
-    Tickless, Waiting,
+    ClockSource, CoreKind, CpuQuota, IdleState, Load, MemoryLimit, Ntp, Platform, Tickless, Waiting,
 };
 use timermeter::suitability::{Finding, Severity, fit, judge};
 
@@ -35,7 +34,6 @@ fn ready() -> Platform {
     platform.kernel.tick_hz = Some(250);
     platform.kernel.tickless = Some(Tickless::WhenAlone);
     platform.ntp = Some(steered());
-    platform.common_time = Some(vec![bounded(Some(-12_000.0), 600_000.0)]);
     platform.load = Some(Load { one_minute: 0.1, five_minutes: 0.1, fifteen_minutes: 0.1 });
     platform.steal_share = Some(0.0);
     platform.limits.cpu = Some(CpuQuota::default());
@@ -49,16 +47,6 @@ fn ready() -> Platform {
         idle_states: Some(vec![state("C1", 2)]),
     };
     platform
-}
-
-fn bounded(offset_ns: Option<f64>, bound_ns: f64) -> CommonTime {
-    CommonTime {
-        source: "chrony".into(),
-        clock: ComparedClock::System,
-        offset_ns,
-        bound_ns: Some(bound_ns),
-        ..CommonTime::default()
-    }
 }
 
 fn state(name: &str, exit_latency_us: u64) -> IdleState {
@@ -207,32 +195,7 @@ fn steered_clocks() {
     told.judged("ntp", Problem, ntp(Ntp { rate_ppm: -100_000.0, ..slewing }));
     told.judged("ntp", Problem, ntp(Ntp { rate_ppm: f64::NAN, ..steered() }));
     told.judged("ntp", Note, ntp(Ntp { synchronised: false, ..steered() }));
-    let alone =
-        Platform { ntp: Some(Ntp { synchronised: false, ..steered() }), common_time: None, ..ready() };
-    assert!(finding(&alone, "ntp").advice.is_some_and(|advice| advice.contains("NTP client")));
     told.judged("ntp", Unknown, |platform| platform.ntp = None);
-}
-
-#[test]
-fn how_far_the_clock_is_from_that_of_others() {
-    let mut told = Told::of("how_far_the_clock_is_from_that_of_others");
-    let known =
-        |all: Vec<CommonTime>| move |platform: &mut Platform| platform.common_time = Some(all.clone());
-    let near = vec![bounded(Some(-12_000.0), 999_999.0)];
-    told.judged("common-time", Fine, known(near));
-    told.judged("common-time", Note, known(vec![bounded(Some(5.0), 1_000_001.0)]));
-    told.judged("common-time", Note, known(vec![bounded(None, 16e9)]));
-    // A bound of another clock is none of the system's, and who comes first counts.
-    let card = CommonTime { clock: ComparedClock::Device, ..bounded(Some(1.0), 2.0) };
-    let silent = CommonTime { reason: Some("it sleeps".into()), ..CommonTime::default() };
-    told.judged("common-time", Note, known(vec![silent.clone(), card.clone()]));
-    told.judged(
-        "common-time",
-        Fine,
-        known(vec![silent, card, bounded(Some(0.0), 200.0), bounded(None, 9e9)]),
-    );
-    told.judged("common-time", Note, known(Vec::new()));
-    told.judged("common-time", Unknown, |platform| platform.common_time = None);
 }
 
 #[test]

@@ -13,7 +13,6 @@
 //! | `emulator` | who carries out this program, where the processor does not |
 //! | `discipline` | how the kernel's clocks are steered |
 //! | `machine` | the kernel, and where it shows its files |
-//! | `ptp` | clocks on devices: how far the system clock is from them |
 //! | `process` | children, and all below them: started so that they end with this program, looked at, ended |
 //! | `scheduling` | the policy of a thread, its timer slack, how long it waited for a CPU; marks in the kernel's trace |
 //! | `signals` | requests to end |
@@ -57,7 +56,7 @@ pub use emulator::{emulator, runner};
 /// clocks that this system alone has.
 pub(crate) use system::{Common, OWN, Undistorted, Unsteered, visit_own};
 pub(crate) use system::{affinity, clocks, perf_event, waits};
-pub use system::{counters, discipline, files, limits, machine, process, ptp, scheduling, signals};
+pub use system::{counters, discipline, files, limits, machine, process, scheduling, signals};
 
 /// Why a thread could not be bound to a CPU.
 #[derive(Debug, thiserror::Error)]
@@ -136,8 +135,6 @@ pub struct Discipline {
     pub trim: Trim,
     /// Estimated error of CLOCK_REALTIME, in microseconds.
     pub estimated_error_us: i64,
-    /// The most that CLOCK_REALTIME may be off by, in microseconds: its time service says so, and the kernel adds 500 ppm of the time since.
-    pub maximum_error_us: i64,
 }
 
 /// How the kernel trims the rate of CLOCK_REALTIME and CLOCK_MONOTONIC, and what it adds for TAI.
@@ -167,25 +164,6 @@ impl Trim {
         let off = self.tick_us.saturating_sub(Self::UNTRIMMED_TICK_US);
         off as f64 / Self::UNTRIMMED_TICK_US as f64 * 1e6
     }
-}
-
-/// A device clock (`/dev/ptp0`) held against the system clock CLOCK_REALTIME.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DeviceOffset {
-    /// The system clock less the device, in nanoseconds, as the hardware took both at once (PTP_SYS_OFFSET_PRECISE); `None` where it
-    /// cannot.
-    pub cross_ns: Option<i64>,
-    /// The same by the shortest bracket: a reading of the device between two of the system clock.
-    pub bracket: Option<Bracket>,
-}
-
-/// A reading of a device between two of the system clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bracket {
-    /// The system clock, in the middle of both readings, less the device, in nanoseconds.
-    pub offset_ns: i64,
-    /// Half the time between both readings: the offset is off by no more, while neither clock was set.
-    pub half_ns: u64,
 }
 
 /// What the kernel calls itself; `None` where it does not.

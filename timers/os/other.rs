@@ -114,18 +114,6 @@ pub mod discipline {
     }
 }
 
-pub mod ptp {
-    use std::io;
-    use std::path::Path;
-
-    use super::unsupported;
-    use crate::os::DeviceOffset;
-
-    pub fn offset(_path: &Path) -> io::Result<DeviceOffset> {
-        unsupported()
-    }
-}
-
 pub mod machine {
     use std::path::PathBuf;
 

@@ -2,7 +2,7 @@
 
 pub(crate) use super::no_perf_event as perf_event;
 pub(crate) use super::other::waits;
-pub use super::other::{counters, discipline, ptp, scheduling};
+pub use super::other::{counters, discipline, scheduling};
 pub use super::unix::{files, limits, signals};
 pub(crate) use crate::posix::{Monotonic as Common, Monotonic as Unsteered, MonotonicSyscall as Undistorted};
 pub(crate) use timers::{OWN, visit_own};

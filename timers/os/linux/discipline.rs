@@ -30,7 +30,6 @@ pub fn discipline() -> io::Result<Discipline> {
         adjtime_us: adjtimex(libc::ADJ_OFFSET_SS_READ).ok().map(|rest| wide(rest.offset)),
         trim: trim_of(&state),
         estimated_error_us: wide(state.esterror),
-        maximum_error_us: wide(state.maxerror),
     })
 }
 

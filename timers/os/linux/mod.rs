@@ -15,7 +15,7 @@ pub mod discipline;
 ))]
 pub(crate) mod perf_event;
 pub mod process;
-pub mod ptp;
+mod ptp;
 pub mod scheduling;
 pub(crate) mod waits;
 

@@ -12,7 +12,7 @@ mod timers;
 pub(crate) mod waits;
 
 pub(crate) use super::no_perf_event as perf_event;
-pub use super::other::{counters, ptp, scheduling};
+pub use super::other::{counters, scheduling};
 pub(crate) use timers::{NtQpc as Undistorted, OWN, Qpc as Common, Qpc as Unsteered, visit_own};
 
 pub mod clocks {
