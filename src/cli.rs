@@ -198,7 +198,7 @@ pub enum Command {
     Platform(PlatformArgs),
     /// Judge whether the machine is fit to be measured
     ///
-    /// Prints each finding with its cause and remedy. Changes nothing without --tune --apply.
+    /// Prints each finding with its cause and remedy. Changes nothing.
     #[command(after_help = groups::CHECKED, after_long_help = with_examples(check::EXAMPLES, groups::CHECKED))]
     Check(CheckArgs),
     /// Watch the clocks for hours: pauses, steps, slews, suspends

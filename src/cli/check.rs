@@ -12,9 +12,6 @@ Examples:
   timermeter check                       what makes figures worse here
   timermeter check --counter             whether a program may read the raw counter of the CPU
   timermeter check --from report.json    what made them worse on another machine, or then
-  timermeter check --tune                what would be changed; changes nothing
-  sudo timermeter check --tune --apply   changes it, and writes down what it was
-  sudo timermeter check --tune --undo    sets all of it back
   timermeter check --sources             which clock sources there are, and what is known of them
   sudo timermeter check --sources --yes  measures each of them, and sets the present one back";
 
@@ -26,26 +23,17 @@ pub struct CheckArgs {
     pub cpu: Option<u32>,
     /// Judge instead whether a program may read the counter of the CPU directly (rdtsc, cntvct, rdtime): safe, safe until this machine is migrated,
     /// or unsafe, with the evidence, the gain and the risk
-    #[arg(long, conflicts_with = "tune")]
+    #[arg(long)]
     pub counter: bool,
     /// Judge the machine of this report (JSON) instead of this one
-    #[arg(long, value_name = "REPORT", conflicts_with_all = ["cpu", "tune", "counter", "sources"])]
+    #[arg(long, value_name = "REPORT", conflicts_with_all = ["cpu", "counter", "sources"])]
     pub from: Option<PathBuf>,
     /// Print all findings with their remedies, including those that are fine; the default is remedies of problems only
     #[arg(long, short)]
     pub verbose: bool,
-    /// Print instead the kernel settings that would make the machine quieter, and what else could be done
-    #[arg(long)]
-    pub tune: bool,
-    /// Change these settings, as root, and save their old values
-    #[arg(long, requires = "tune")]
-    pub apply: bool,
-    /// Restore the old values of these settings, as root
-    #[arg(long, requires = "tune", conflicts_with = "apply")]
-    pub undo: bool,
     /// Measure every clock source that this kernel offers, one after the other, as root: the whole machine uses each for some seconds, and
     /// then the present one again, even if the run fails
-    #[arg(long, conflicts_with = "tune")]
+    #[arg(long)]
     pub sources: bool,
     /// Do not ask first
     #[arg(long, requires = "sources")]

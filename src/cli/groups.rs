@@ -62,7 +62,7 @@ statuses! {
     LISTED: "done, but what was named could not be asked for its timers",
     REPORTS: "done, but some of the reports could not be read",
     COMPARED: "done, and a condition of --fail-if holds\n  4  that could not be told: a report could not be read, nothing is in both, or what may have changed could not have been seen",
-    CHECKED: "done, and something is a problem; with --counter, a program may not read the counter, or that cannot be told; with --tune, some of it could not be changed or set back",
+    CHECKED: "done, and something is a problem; with --counter, a program may not read the counter, or that cannot be told",
     AGENT: "done, and the agent does not keep to the protocol",
     PICKED: "no clock, or no method to wait with, suffices; the nearest is shown",
     MEASURED: "done, but something that was asked for could not be measured",

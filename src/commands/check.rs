@@ -1,4 +1,4 @@
-//! `check`: judges whether the machine is fit to be measured. It changes nothing, unless [`tune`](super::tune) is told to.
+//! `check`: judges whether the machine is fit to be measured. It changes nothing.
 
 use std::io::Write;
 use std::time::Duration;
@@ -42,9 +42,6 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
             };
             if args.sources {
                 return super::sources::run(args, output);
-            }
-            if args.tune {
-                return super::tune::run(args, cpu, output);
             }
             (platform::identify(cpu), humantime::format_rfc3339_seconds(timers::date()).to_string())
         }

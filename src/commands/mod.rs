@@ -30,7 +30,6 @@ pub mod score;
 mod sources;
 pub mod table;
 pub mod trial;
-mod tune;
 pub mod wait;
 mod waiting;
 pub mod watch;

@@ -1,18 +1,20 @@
 //! `check --sources`: every clock source that the kernel offers, measured one after the other; the one that was there is set back whatever
 //! happens.
 
-use std::io::{IsTerminal, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::first_look::first_look;
-use super::tune::{AS_ROOT, Record};
 use super::{CommandError, failed, tell, terminal_style};
 use crate::cli::{CheckArgs, ShortFormat};
 use crate::model::{Path, TimerRow};
-use crate::platform::{Root, clock_source, settings};
+use crate::platform::{Root, clock_source};
 use crate::prober::{children, tool};
+use crate::report::WholeFile;
 use crate::suitability::sources::{
     SourceFigures, advice, described, is_read_by_system_calls, log_of_sources,
 };
@@ -23,6 +25,9 @@ use crate::text::{hang, plain};
 /// The schema of the document.
 const SCHEMA: &str = "timermeter.sources.v1";
 const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+/// Holds the source that is to be set back, as long as it is not.
+const RECORD: &str = "/run/timermeter/clock-source";
+const AS_ROOT: &str = "run it as root, on the machine itself, where containers may not";
 /// What is looked at of each: the clock that most programs read, and the same past the vDSO.
 const TIMERS: [&str; 2] = ["monotonic", "monotonic-syscall"];
 /// The kernel's log is short.
@@ -101,7 +106,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, Comm
     let current = offered.current.clone().filter(|_| !offered.available.is_empty());
     let current = current
         .ok_or_else(|| failed(format!("the clock sources of this kernel are not shown ({CURRENT})")))?;
-    let allowed = settings::writable(&root, CURRENT);
+    let allowed = writable(&root);
     let measures = match (&allowed, args.yes) {
         (Err(error), true) => {
             return Err(failed(format!("nothing was changed: '{CURRENT}': {error}; {AS_ROOT}")));
@@ -149,19 +154,19 @@ pub(super) fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, Comm
 
 /// Asks the user, which needs a terminal.
 fn agreed(count: usize) -> Result<bool, CommandError> {
-    if !std::io::stdin().is_terminal() {
+    if !io::stdin().is_terminal() {
         return Err(CommandError::Usage(
             "the clock source of the whole machine would be changed: say --yes".into(),
         ));
     }
-    let mut error = std::io::stderr();
+    let mut error = io::stderr();
     write!(
         error,
         "All programs of this machine go by each of {count} clock sources for some five seconds. Measure them? [y/N] "
     )?;
     error.flush()?;
     let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
+    io::stdin().read_line(&mut answer)?;
     Ok(answer.trim().eq_ignore_ascii_case("y"))
 }
 
@@ -169,20 +174,64 @@ fn agreed(count: usize) -> Result<bool, CommandError> {
 struct SetBack<'a> {
     root: &'a Root,
     to: &'a str,
-    record: Option<Record>,
 }
 
 impl Drop for SetBack<'_> {
     fn drop(&mut self) {
-        match settings::set(self.root, CURRENT, self.to) {
+        match set(self.root, self.to) {
             Ok(()) => children::let_settings_go(),
             Err(error) => tell(&format_args!(
                 "the clock source could not be set back to {}: {error}; as root, `echo {} > {CURRENT}`",
                 self.to, self.to
             )),
         }
-        if let Some(record) = self.record.take() {
-            record.settle(self.root);
+        forget(self.root);
+    }
+}
+
+/// Writes down the present source before it is changed. One that an earlier run, which was killed, did not set back stays written down.
+fn remember(root: &Root, current: &str) -> Result<(), String> {
+    let record = file(root, RECORD).map_err(|error| error.to_string())?;
+    if let Some(earlier) = root.name(RECORD).filter(|earlier| earlier != current) {
+        tell(&format_args!(
+            "a run that was killed did not set the clock source back to {earlier}: as root, `echo {earlier} > {CURRENT}`"
+        ));
+        return Ok(());
+    }
+    let folder = record.parent().unwrap_or(&record);
+    fs::create_dir_all(folder).map_err(|error| format!("'{}': {error}", folder.display()))?;
+    let file = WholeFile::prepare(&record).map_err(|error| error.to_string())?;
+    file.commit(format!("{current}\n").as_bytes()).map_err(|error| error.to_string())
+}
+
+/// Removes what is written down once the source is as it was.
+fn forget(root: &Root) {
+    let Ok(record) = file(root, RECORD) else { return };
+    if root.name(RECORD) == root.name(CURRENT)
+        && let Err(error) = fs::remove_file(&record)
+    {
+        tell(&format_args!("'{}' cannot be removed: {error}", record.display()));
+    }
+}
+
+fn file(root: &Root, path: &str) -> io::Result<PathBuf> {
+    root.file(path).ok_or_else(|| io::Error::other("this system has no such file"))
+}
+
+/// Whether the source could be changed; it is not.
+fn writable(root: &Root) -> io::Result<()> {
+    OpenOptions::new().write(true).open(file(root, CURRENT)?).map(drop)
+}
+
+/// Changes the source, and looks whether the kernel took it.
+fn set(root: &Root, to: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).truncate(true).open(file(root, CURRENT)?)?;
+    file.write_all(format!("{to}\n").as_bytes())?;
+    drop(file);
+    match root.name(CURRENT) {
+        Some(now) if now == to => Ok(()),
+        now => {
+            Err(io::Error::other(format!("the kernel keeps it at {}", now.as_deref().unwrap_or("nothing"))))
         }
     }
 }
@@ -193,9 +242,13 @@ fn measured(
     all: &[String],
     reads: u64,
 ) -> Result<Vec<MeasuredSource>, CommandError> {
-    let record = Record::remember(root, "clock-source", CURRENT, current)?;
-    let place = root.file(CURRENT).ok_or_else(|| failed("this system has no such file"))?;
-    let set_back = SetBack { root, to: current, record: Some(record) };
+    let place = file(root, CURRENT).map_err(failed)?;
+    remember(root, current).map_err(|why| {
+        failed(format!(
+            "nothing was changed, as the present source could not be written down: {why}; {AS_ROOT}"
+        ))
+    })?;
+    let set_back = SetBack { root, to: current };
     children::keep_setting(&place, current)
         .map_err(|error| failed(format!("nothing was changed, as it could not be set back: {error}")))?;
     let mut found = Vec::new();
@@ -210,7 +263,7 @@ fn measured(
 }
 
 fn one(root: &Root, name: &str, reads: u64) -> Result<MeasuredSource, CommandError> {
-    if let Err(error) = settings::set(root, CURRENT, name) {
+    if let Err(error) = set(root, name) {
         return Ok(unmeasured(name, Some(format!("the kernel does not take it: {error}"))));
     }
     let ids = TIMERS.map(str::to_owned);
@@ -220,7 +273,7 @@ fn one(root: &Root, name: &str, reads: u64) -> Result<MeasuredSource, CommandErr
         Ok(report) => report,
     };
     // The kernel may have given it up meanwhile.
-    let still = settings::value(root, CURRENT);
+    let still = root.name(CURRENT);
     if still.as_deref() != Some(name) {
         let now = still.unwrap_or_else(|| "none".into());
         return Ok(unmeasured(name, Some(format!("the kernel gave it up while it was measured, for {now}"))));

@@ -15,7 +15,6 @@ mod kernel;
 pub mod node;
 pub mod quietest;
 mod root;
-pub mod settings;
 mod waiting;
 
 use timers::os::MachineFacts;
@@ -24,7 +23,7 @@ use crate::model::{ClockSource, Platform};
 
 pub use counter::counter;
 pub use quietest::quietest_cpu;
-pub use root::{Root, count_of, cpus_in, parse_list, written};
+pub use root::{Root, count_of};
 
 /// Identifies this machine. `cpu` is the one that measures; its core and its governor are reported, without it those of
 /// the first CPU this process may run on.

@@ -7,7 +7,6 @@ mod clock;
 mod cpu;
 pub mod sources;
 mod system;
-pub mod tuning;
 pub mod waiting;
 
 use serde::Serialize;

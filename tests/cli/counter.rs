@@ -44,5 +44,4 @@ fn a_recipe_finds_a_rate_or_says_why_not() {
         }
     }
     timermeter(&["counter-recipe", "guessing"]).code(2).stderr(contains("no recipe"));
-    timermeter(&["check", "--counter", "--tune"]).code(2);
 }

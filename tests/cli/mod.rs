@@ -23,7 +23,6 @@ mod screens;
 mod sources;
 mod streams;
 #[cfg(unix)]
-mod tuning;
 mod usage;
 #[cfg(target_os = "linux")]
 mod waits;

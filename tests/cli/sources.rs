@@ -14,7 +14,7 @@ use crate::program::program;
 
 const CURRENT: &str = "sys/devices/system/clocksource/clocksource0/current_clocksource";
 const AVAILABLE: &str = "sys/devices/system/clocksource/clocksource0/available_clocksource";
-const RECORD: &str = "run/timermeter/tuned.json";
+const RECORD: &str = "run/timermeter/clock-source";
 
 fn machine(current: &str, available: &str) -> Folder {
     let folder = Folder::new();
@@ -51,7 +51,7 @@ fn each_is_measured_and_the_present_one_set_back() {
         "{document}"
     );
     assert_eq!(now(&folder), "hpet");
-    assert!(!folder.file(RECORD).exists(), "nothing is left to be undone");
+    assert!(!folder.file(RECORD).exists(), "nothing is left to be set back");
 }
 
 #[test]
@@ -70,9 +70,13 @@ fn after_sigkill_the_source_is_set_back() {
     while now(&folder) != "hpet" {
         thread::sleep(Duration::from_millis(2));
     }
-    let record = fs::read_to_string(folder.file(RECORD)).unwrap();
-    assert!(record.contains("clock-source") && record.contains("hpet"), "{record}");
-    timermeter(&["check", "--tune", "--undo", "--root", &folder.arg(".")]).success();
+    assert_eq!(fs::read_to_string(folder.file(RECORD)).unwrap(), "hpet\n");
+    // As if the guard had been killed, too.
+    fs::write(folder.file(CURRENT), "tsc\n").unwrap();
+    let again = ["check", "--sources", "--yes", "--root", &folder.arg(".")];
+    timermeter(&again).stderr(contains("did not set the clock source back to hpet"));
+    fs::write(folder.file(CURRENT), "hpet\n").unwrap();
+    timermeter(&again);
     assert!(!folder.file(RECORD).exists() && now(&folder) == "hpet");
 }
 
