@@ -58,13 +58,11 @@ fn a_probe(criterion: &mut Criterion) {
 }
 
 fn at_once(criterion: &mut Criterion) {
-    let score = ["score", "--accuracy", "2400cycles", "--cost", "4800cycles", "--spread", "0.993"];
     // `pick --from` answers within 20 ms.
     let report = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/xeon-2026-11-21.json");
     let pick = ["pick", "--duration", "250ns", "--error", "1%", "--from", report];
     criterion.bench_function("pick", |bencher| bencher.iter(|| run(&pick)));
     criterion.bench_function("list", |bencher| bencher.iter(|| run(&["list"])));
-    criterion.bench_function("score", |bencher| bencher.iter(|| run(&score)));
 }
 
 criterion_group!(benches, a_probe, at_once, against_before);

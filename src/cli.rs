@@ -20,8 +20,6 @@ use std::path::{MAIN_SEPARATOR, PathBuf};
 
 use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use crate::model::{Hertz, Nanos};
-use crate::quantity::{self, Quantity};
 use crate::report::{Format, is_standard};
 
 pub use analyse::AnalyseArgs;
@@ -54,12 +52,6 @@ Examples:
   timermeter probe --runtime java,python        with the clocks of Java and Python
   timermeter probe --agent 'java -jar agent.jar' 'java:*'
   timermeter probe --agent py='python3 agent.py' --cycles nominal";
-
-const SCORE_EXAMPLES: &str = "\
-Examples:
-  timermeter score --accuracy 1000ns --cost 2232ns --spread 0.999 --frequency 2.8GHz
-  timermeter score --accuracy 10ticks --cost 2ticks --tick 100ns --spread 1 --frequency 2.66GHz
-  timermeter score --accuracy 2400cycles --cost 4800cycles --spread 0.993";
 
 /// Tells how good the clocks of this machine are
 ///
@@ -206,9 +198,6 @@ pub enum Command {
     /// Prints each event with its size, its interval and its culprit, and at the end the stability of the clocks. Takes about 0.1 % of a CPU.
     #[command(after_help = groups::PLAIN, after_long_help = with_examples(watch::EXAMPLES, groups::PLAIN))]
     Watch(WatchArgs),
-    /// Compute the Quality that follows from given figures
-    #[command(after_help = groups::PLAIN, after_long_help = with_examples(SCORE_EXAMPLES, groups::PLAIN))]
-    Score(ScoreArgs),
     /// Serve the native timers over the agent protocol
     ///
     /// That is what probe starts as its worker.
@@ -321,29 +310,6 @@ pub struct PlatformArgs {
     /// Format of the output
     #[arg(long, short, value_enum, default_value_t)]
     pub format: ShortFormat,
-}
-
-/// Arguments of `score`.
-#[derive(Clone, Debug, Args)]
-pub struct ScoreArgs {
-    /// Accuracy: one step of the timer, as in 1000ns, 15.625ms, 2400cycles or 10ticks
-    #[arg(long, value_name = "V", allow_hyphen_values = true)]
-    pub accuracy: Quantity,
-    /// Median cost of an invocation, in the same units
-    #[arg(long, value_name = "V", allow_hyphen_values = true)]
-    pub cost: Quantity,
-    /// Share of invocations within ±1 accuracy of the median cost, above 0 and at most 1, as in 0.993 or 99.3%
-    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::spread)]
-    pub spread: f64,
-    /// Frequency of the CPU, as in 2.8GHz; needed unless all is given in cycles
-    #[arg(long, value_name = "F", allow_hyphen_values = true, value_parser = quantity::frequency)]
-    pub frequency: Option<Hertz>,
-    /// Length of a tick, as in 100ns; needed where ticks are given
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = quantity::time)]
-    pub tick: Option<Nanos>,
-    /// Format of the output
-    #[arg(long, short, value_enum, default_value_t)]
-    pub format: Format,
 }
 
 /// Arguments of `agent`.

@@ -7,8 +7,8 @@ use std::thread;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, collect, colour, compare, completions,
-    counter, inspect, list, measure, period, pick, platform, probe, publish, report, score, table, tell,
-    trial, wait, watch,
+    counter, inspect, list, measure, period, pick, platform, probe, publish, report, table, tell, trial,
+    wait, watch,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::text::shortened;
@@ -180,7 +180,6 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Check(args) if args.counter => counter::run(args, &mut output)?,
         Command::Check(args) => check::run(args, &mut output)?,
         Command::Watch(args) => watch::run(args, &mut output)?,
-        Command::Score(args) => score::run(args, &mut output).map(|()| true)?,
         Command::Pick(args) => pick::run(args, &mut output)?,
         Command::Measure(args) => measure::run(args, &mut output)?,
         Command::Completions(args) => completions::run(args, &mut output).map(|()| true)?,

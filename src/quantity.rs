@@ -1,20 +1,6 @@
-//! Figures with their unit, as people type them: `1000ns`, `15.625ms`, `2400cycles`, `10ticks`, `2.8GHz`.
+//! Figures with their unit, as people type them: `1000ns`, `15.625ms`, `2.8GHz`.
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::model::{Cycles, Hertz, Nanos};
-
-/// A length of time in one of the units it can be given in.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Quantity {
-    /// Real time.
-    Time(Nanos),
-    /// CPU cycles.
-    Cycles(Cycles),
-    /// Ticks of the timer itself.
-    Ticks(f64),
-}
+use crate::model::{Hertz, Nanos};
 
 /// Why a figure was not understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -71,34 +57,8 @@ pub enum QuantityError {
     },
 }
 
-const QUANTITIES: &str =
-    "give a number with ns, us, µs, ms, s, cycles or ticks, as in 1000ns, 15.625ms or 2400cycles";
 const TIMES: &str = "give a time above zero with ns, us, µs, ms or s, as in 100ns";
 const FREQUENCIES: &str = "give a frequency above zero with Hz, kHz, MHz or GHz, as in 2.8GHz or 2793MHz";
-
-impl FromStr for Quantity {
-    type Err = QuantityError;
-
-    fn from_str(text: &str) -> Result<Self, QuantityError> {
-        let (number, unit) = split(text, QUANTITIES)?;
-        let quantity = match unit {
-            "cycle" | "cycles" => Self::Cycles(Cycles(number)),
-            "tick" | "ticks" => Self::Ticks(number),
-            _ => Self::Time(Nanos(in_range(number * nanos_in(text, unit, QUANTITIES)?, text, QUANTITIES)?)),
-        };
-        Ok(quantity)
-    }
-}
-
-impl fmt::Display for Quantity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Time(Nanos(ns)) => write!(f, "{ns}ns"),
-            Self::Cycles(Cycles(cycles)) => write!(f, "{cycles}cycles"),
-            Self::Ticks(ticks) => write!(f, "{ticks}ticks"),
-        }
-    }
-}
 
 /// A time above zero, as in `100ns`.
 ///
@@ -106,7 +66,7 @@ impl fmt::Display for Quantity {
 /// When it is anything else.
 pub fn time(text: &str) -> Result<Nanos, QuantityError> {
     let (number, unit) = split(text, TIMES)?;
-    let ns = number * nanos_in(text, unit, TIMES)?;
+    let ns = number * nanos_in(text, unit)?;
     positive(in_range(ns, text, TIMES)?, text, TIMES).map(Nanos)
 }
 
@@ -158,14 +118,14 @@ fn number_length(text: &str) -> usize {
     end
 }
 
-fn nanos_in(text: &str, unit: &str, accepted: &'static str) -> Result<f64, QuantityError> {
+fn nanos_in(text: &str, unit: &str) -> Result<f64, QuantityError> {
     match unit {
         "ns" => Ok(1.0),
         // The micro sign and the Greek letter look the same.
         "us" | "\u{b5}s" | "\u{3bc}s" => Ok(1e3),
         "ms" => Ok(1e6),
         "s" => Ok(1e9),
-        _ => Err(unit_error(text, unit, accepted)),
+        _ => Err(unit_error(text, unit, TIMES)),
     }
 }
 

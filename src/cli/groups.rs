@@ -11,7 +11,7 @@ use super::Cli;
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Clocks", &["probe", "inspect", "check", "watch", "platform", "list"]),
     ("Waits", &["wait", "period"]),
-    ("Use", &["pick", "measure", "score"]),
+    ("Use", &["pick", "measure"]),
     ("Reports", &["table", "compare", "report", "publish", "analyse"]),
     ("Fleets", &["collect"]),
     ("Agents", &["agent", "agent-check", "completions"]),

@@ -97,9 +97,6 @@ fn wrong_usage_is_told_with_its_remedy() {
         (&["platform", "--format", "csv"], "json"),
         (&["probe", "--seed", "x"], "whole number"),
         (&["probe", "--cpu", "x"], "number of a CPU"),
-        (&["score", "--accuracy", "5", "--cost", "1ns", "--spread", "1"], "has no unit"),
-        (&["score", "--accuracy", "-5ns", "--cost", "1ns", "--spread", "1"], "is negative"),
-        (&["score", "--accuracy", "5ns", "--cost", "1ns"], "--spread"),
         (&["--jsn"], "--json"),
     ] {
         let text = refused(words);
@@ -110,7 +107,7 @@ fn wrong_usage_is_told_with_its_remedy() {
 #[test]
 fn help_tells_the_exit_status() {
     for words in
-        [&["--help"][..], &["probe", "-h"], &["probe", "--help"], &["score", "--help"], &["agent", "-h"]]
+        [&["--help"][..], &["probe", "-h"], &["probe", "--help"], &["pick", "--help"], &["agent", "-h"]]
     {
         let error = parse(words).expect_err("help ends the program");
         assert_eq!(error.kind(), ErrorKind::DisplayHelp);

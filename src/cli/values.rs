@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use crate::method::requirement::share;
 use crate::quantity;
 use crate::report::is_name;
 
@@ -71,14 +70,6 @@ pub(super) fn words(command: &str, separator: char) -> Result<Vec<String>, shell
         text.push(c);
     }
     shell_words::split(&text)
-}
-
-/// A share of invocations.
-pub(super) fn spread(text: &str) -> Result<f64, String> {
-    let possible = share(text).ok().filter(|share| *share > 0.0 && *share <= 1.0);
-    possible.ok_or_else(|| {
-        "give the share of invocations within ±1 accuracy of the median cost, above 0 and at most 1, as in 0.993 or 99.3%".into()
-    })
 }
 
 /// Half the width of an interval of Quality, in points.

@@ -26,7 +26,6 @@ pub mod probe;
 mod progress;
 pub mod publish;
 pub mod report;
-pub mod score;
 mod sources;
 pub mod table;
 pub mod trial;

@@ -112,29 +112,6 @@ fn a_mistake_in_a_name_leaves_no_file() {
 }
 
 #[test]
-fn scores_that_cannot_be() {
-    let score = |line: &str, words: &[&str]| {
-        let args: Vec<&str> = ["score"].into_iter().chain(line.split_whitespace()).collect();
-        refused(&args, words);
-    };
-    score("--accuracy 5parsecs --cost 5cycles --spread 1", &["parsecs", "--accuracy"]);
-    score("--accuracy 5 --cost 5cycles --spread 1", &["has no unit"]);
-    score("--accuracy 5cycles --cost fast --spread 1", &["--cost", "fast"]);
-    score("--accuracy NaNns --cost 5cycles --spread 1", &["--accuracy", "NaN"]);
-    score("--accuracy -5ns --cost 5cycles --spread 1", &["negative"]);
-    score("--accuracy 5cycles --cost 5cycles --spread NaN", &["--spread", "NaN", "at most 1"]);
-    score("--accuracy 5cycles --cost 5cycles --spread 0", &["--spread", "above 0"]);
-    score("--accuracy 5cycles --cost 5cycles --spread 1.5", &["--spread", "1.5", "at most 1"]);
-    score("--accuracy 5cycles --cost 5cycles --spread 1.01", &["--spread", "at most 1"]);
-    score("--accuracy 5cycles --cost 5cycles --spread -1", &["--spread", "at most 1"]);
-    score("--accuracy 5cycles --cost 5cycles --spread most", &["--spread", "most"]);
-    score("--accuracy 10ticks --cost 2ticks --spread 1 --frequency 2.8GHz", &["--tick 100ns"]);
-    score("--accuracy 1000ns --cost 2232ns --spread 1", &["--frequency 2.8GHz"]);
-    score("--accuracy 5cycles --cost 5cycles --spread 1 --frequency 2.8ns", &["--frequency"]);
-    score("--accuracy 5cycles --cost 5cycles", &["--spread"]);
-}
-
-#[test]
 fn completions_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let shown = timermeter(&["completions", shell]).code(0);
@@ -144,18 +121,6 @@ fn completions_for_every_shell() {
         }
     }
     refused(&["completions", "tcsh"], &["tcsh", "bash"]);
-}
-
-#[test]
-fn scores_of_the_paper() {
-    for (line, percent) in [
-        ("--accuracy 2400cycles --cost 4800cycles --spread 0.993", "19.60 %"),
-        ("--accuracy 2400cycles --cost 4800cycles --spread 99.3%", "19.60 %"),
-        ("--accuracy 15ms --cost 16us --spread 0.3 --frequency 4GHz", "3.02 %"),
-    ] {
-        let args: Vec<&str> = ["score"].into_iter().chain(line.split_whitespace()).collect();
-        timermeter(&args).success().stdout(contains(percent)).stderr(predicate::str::is_empty());
-    }
 }
 
 #[cfg(not(feature = "dataset"))]
