@@ -61,7 +61,7 @@ fn none(count: &u32) -> bool {
 pub struct Reference {
     /// Its id.
     pub id: String,
-    /// What it reads; unknown in recordings of older versions.
+    /// What it reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<Family>,
     /// Nanoseconds in one of its ticks.

@@ -29,17 +29,15 @@ pub struct Cost {
     /// Median cost of a single invocation, in CPU cycles.
     pub median_cycles: Option<f64>,
     /// What a call costs in a row of many: the mean over batches, in nanoseconds, in which calls may overlap.
-    #[serde(default)]
     pub amortised_ns: Option<f64>,
     /// Median of single invocations as the reference shows them, in whole steps of the reference.
     pub single_median_ns: Option<f64>,
     /// 99th percentile of single invocations as the reference shows them.
     pub p99_ns: Option<f64>,
-    /// Whether it follows the frequency of the core, as far as the processes of the run can tell; absent where that was not asked, and in reports of
-    /// older versions.
+    /// Whether it follows the frequency of the core, as far as the processes of the run can tell; absent where that was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<Following>,
-    /// What a read adds to the code around it; absent where that was not asked, and in reports of older versions.
+    /// What a read adds to the code around it; absent where that was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adds: Option<Adds>,
     /// The timer that timed the invocations.

@@ -29,10 +29,8 @@ pub struct Frequency {
     /// The frequency that turned time into cycles.
     pub cycles_hz: Option<f64>,
     /// Lower end of the 95 % interval of that frequency; null where it was given or declared.
-    #[serde(default)]
     pub cycles_hz_low: Option<f64>,
     /// Upper end of the 95 % interval of that frequency; null where it was given or declared.
-    #[serde(default)]
     pub cycles_hz_high: Option<f64>,
 }
 

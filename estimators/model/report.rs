@@ -109,12 +109,9 @@ pub struct Settings {
     pub seed: u64,
     /// Fresh processes a timer, at least.
     pub processes: u32,
-    /// Half the width that the interval of a Quality was to have, in points, as far as more processes make it narrower; null in
-    /// reports of older versions.
-    #[serde(default)]
+    /// Half the width that the interval of a Quality was to have, in points, as far as more processes make it narrower.
     pub precision_points: Option<f64>,
-    /// Seconds that the run was to take at most; null in reports of older versions.
-    #[serde(default)]
+    /// Seconds that the run was to take at most.
     pub budget_seconds: Option<f64>,
     /// Seconds that the answers of one process of a timer might take together.
     pub timeout_seconds: u64,

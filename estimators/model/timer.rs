@@ -44,7 +44,6 @@ pub struct TimerRow {
     /// The call itself.
     pub label: String,
     /// What Kuperberg, Krogmann and Reussner (ICPE 2011) call it, as in `NANO`; null for methods they did not measure.
-    #[serde(default)]
     pub legend: Option<String>,
     /// `native`, or the name of the runtime that hosts it.
     pub runtime: String,
@@ -63,15 +62,12 @@ pub struct TimerRow {
     /// Share of single invocations within ±1 accuracy of the median cost, in (0, 1].
     pub spread: Option<f64>,
     /// Lower end of its 95 % interval; null where one process is all there was.
-    #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub spread_low: Option<f64>,
     /// Upper end of its 95 % interval; null where one process is all there was.
-    #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub spread_high: Option<f64>,
-    /// What the distribution of single invocations is; null where they were not observed, and in reports of older versions.
-    #[serde(default)]
+    /// What the distribution of single invocations is; null where they were not observed.
     pub distribution: Option<Distribution>,
     /// Formula (1), in [0, 1]; 0 is kept for timers that are not monotonic, unstable or not thread-safe.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
@@ -83,18 +79,16 @@ pub struct TimerRow {
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub quality_high: Option<f64>,
     /// Whether it can be trusted, and the evidence.
-    #[serde(default)]
     pub verdicts: Option<Verdicts>,
     /// Quality as the source of a published report prints it, in [0, 1]; null when it was measured.
-    #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub printed_quality: Option<f64>,
-    /// What its documentation says that it is; null where it was not declared, and in reports of older versions.
+    /// What its documentation says that it is; null where it was not declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub properties: Option<Properties>,
     /// What the figures rest on.
     pub observations: Option<Observations>,
-    /// What its figures are drawn from; null where nothing was observed, and in reports of older versions.
+    /// What its figures are drawn from; null where nothing was observed.
     pub figures: Option<Bulk<Figures>>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,

@@ -467,7 +467,7 @@ fn percent(share: Option<f64>) -> Option<f64> {
     share.map(|share| share * 100.0)
 }
 
-/// What is declared of it; nothing in reports of older versions.
+/// What is declared of it.
 fn declared(key: &'static str, about: &'static str, of: fn(&Properties) -> Option<&'static str>) -> Field {
     Field::of_clocks(key, Type::Text, about, move |row| {
         row.properties.as_ref().and_then(of).map(Value::Word).into()

@@ -21,7 +21,6 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
         ("governor", known(platform.cpu.governor.as_deref(), "not shown by this machine")),
         ("conditions", conditions::brief(platform)),
     ];
-    // Reports of older versions did not ask for these.
     facts.extend(platform.product.as_deref().map(|product| ("machine", clipped(product, LONGEST))));
     facts
 }

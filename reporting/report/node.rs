@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::slug::is_named;
+use super::slug::slug;
 use crate::model::{Platform, Report};
 
 /// The name of the node that the report in the file `path` is of: its own, else as its file or folder is called; `None` where neither tells.
@@ -24,7 +24,7 @@ fn by_place(path: &Path, below: Option<&Path>, platform: &Platform) -> Option<St
         folders.map(|folder| folder.as_os_str().to_string_lossy().into_owned()).collect();
     if names.last().is_some_and(|name| is_date(name)) {
         names.pop();
-        if names.last().is_some_and(|name| is_named(name, platform)) {
+        if names.last().is_some_and(|name| *name == slug(platform)) {
             names.pop();
         }
     }
@@ -59,15 +59,14 @@ mod tests {
         let platform = Platform { cpu, ..Platform::default() };
         for (path, below, name) in [
             ("run/node7/amd-zen-4/2026-11-20/report.json", Some("run"), Some("node7")),
-            ("run/node7/amd/2026-11-20/report.json", Some("run"), Some("node7")),
-            ("run/rack-2/node7/amd/2026-11-20-3/report.json", Some("run"), Some("node7")),
+            ("run/rack-2/node7/amd-zen-4/2026-11-20-3/report.json", Some("run"), Some("node7")),
             ("run/node7/report.json", Some("run"), Some("node7")),
             ("run/node7.json", Some("run"), Some("node7")),
             ("run/before/node7.json", Some("run"), Some("node7")),
             ("run/node7/2026-11-20.json", Some("run"), Some("node7")),
             ("run/node7.json", None, Some("node7")),
-            ("reports/amd/2026-11-20/report.json", Some("reports"), None),
-            ("reports/amd/undated/report.json", Some("reports"), None),
+            ("reports/amd-zen-4/2026-11-20/report.json", Some("reports"), None),
+            ("reports/amd-zen-4/undated/report.json", Some("reports"), None),
             ("report.json", None, None),
             ("-", None, None),
         ] {

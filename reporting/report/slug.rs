@@ -9,21 +9,11 @@ const NOISE: &[&str] = &["cpu", "processor", "r", "tm", "gnu", "linux"];
 /// As in `amd-epyc-9r14-zen-4-kvm-debian-12`: lower case, digits and hyphens, never empty.
 #[must_use]
 pub fn slug(platform: &Platform) -> String {
-    made(platform, &platform.cpu.generation().unwrap_or_default())
-}
-
-/// Whether a folder of that name holds reports of this platform: versions before this one left the generation out.
-#[must_use]
-pub fn is_named(name: &str, platform: &Platform) -> bool {
-    name == slug(platform) || name == made(platform, "")
-}
-
-fn made(platform: &Platform, generation: &str) -> String {
     let cpu = platform.cpu.model.as_deref().or(platform.cpu.vendor.as_deref()).unwrap_or_default();
     let os = platform.os.name.as_deref().unwrap_or_default();
     let parts = [
         words(cpu.split('@').next().unwrap_or_default(), &platform.cpu.architecture),
-        words(generation, ""),
+        words(&platform.cpu.generation().unwrap_or_default(), ""),
         words(platform.hypervisor.as_deref().unwrap_or_default(), ""),
         // Of which the CPU above is none.
         words(platform.emulator().map_or("", |_| &platform.cpu.architecture), ""),

@@ -115,12 +115,12 @@ impl Recording {
                 column: error.column(),
             },
         };
-        let recording = match serde_json::from_reader::<_, Self>(unpacked(bytes, name)?) {
+        let recording = match serde_json::from_reader::<_, Self>(unpacked(bytes)) {
             Ok(recording) if recording.schema == SCHEMA => recording,
             Err(error) if error.is_io() => return Err(broken(error)),
             other => {
                 // The version first: another one fails to fit in ways that explain nothing.
-                let any: AnySchema = serde_json::from_reader(unpacked(bytes, name)?).map_err(broken)?;
+                let any: AnySchema = serde_json::from_reader(unpacked(bytes)).map_err(broken)?;
                 let found = any.schema.unwrap_or_else(|| "none".into());
                 return Err(match other {
                     Err(error) if found == SCHEMA => broken(error),
@@ -162,38 +162,21 @@ impl Recording {
 }
 
 /// What a packed recording unpacks to, as it is read.
-fn unpacked<'a>(bytes: &'a [u8], name: &str) -> Result<impl Read + use<'a>, RecordingError> {
-    let unpacker =
-        unpacker(bytes).map_err(|source| RecordingError::Packed { name: name.to_owned(), source })?;
-    Ok(BufReader::with_capacity(1 << 16, Gauge::new(unpacker, bytes.len())))
+fn unpacked(bytes: &[u8]) -> impl Read + '_ {
+    BufReader::with_capacity(1 << 16, Gauge::new(MultiGzDecoder::new(bytes), bytes.len()))
 }
 
 /// It begins so.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// So began what was packed before the first release, with Zstandard (RFC 8878).
-const ZSTANDARD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Whether a file that begins so is packed.
 pub(crate) fn is_packed(first: &[u8]) -> bool {
-    first.starts_with(&GZIP) || first.starts_with(&ZSTANDARD)
+    first.starts_with(&GZIP)
 }
 
 /// What packs.
 fn packer() -> GzEncoder<Vec<u8>> {
     GzEncoder::new(Vec::new(), Compression::default())
-}
-
-/// What unpacks, as it is read.
-///
-/// # Errors
-/// When they are packed in another way.
-fn unpacker(bytes: &[u8]) -> io::Result<impl Read + '_> {
-    if bytes.starts_with(&ZSTANDARD) {
-        return Err(io::Error::other(
-            "it is packed with Zstandard, as before the first release; `zstd -dc FILE | gzip > NEW` packs it with gzip",
-        ));
-    }
-    Ok(MultiGzDecoder::new(bytes))
 }
 
 /// Bytes that are unpacked at most. A thorough run of all timers takes some hundred million.

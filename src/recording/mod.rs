@@ -74,13 +74,12 @@ pub struct Observed {
     /// The call itself.
     pub label: String,
     /// What the paper calls it.
-    #[serde(default)]
     pub legend: Option<String>,
     /// `native`, or the name of the runtime that hosts it.
     pub runtime: String,
     /// Nanoseconds in a tick as the timer declares them.
     pub ns_per_tick: Option<f64>,
-    /// What its documentation says that it is; unknown in recordings of older versions.
+    /// What its documentation says that it is.
     #[serde(default)]
     pub properties: Properties,
     /// What was observed, or why it failed.

@@ -37,7 +37,6 @@ pub struct ObservedWaits {
     /// What was observed, or why nothing was.
     pub outcome: Result<WaitTrace, NotUsable>,
     /// Why it was not asked any more after that.
-    #[serde(default)]
     pub lost: Option<String>,
 }
 
@@ -57,7 +56,6 @@ pub struct ObservedPeriods {
     /// What was observed, or why nothing was.
     pub outcome: Result<PeriodTrace, NotUsable>,
     /// Why it was not asked any more after that.
-    #[serde(default)]
     pub lost: Option<String>,
 }
 

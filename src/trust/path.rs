@@ -18,17 +18,14 @@ pub struct Yardsticks {
     /// An empty system call, in nanoseconds.
     pub system_call_ns: Option<f64>,
     /// A read of the system's clock by its system call, in nanoseconds.
-    #[serde(default)]
     pub clock_call_ns: Option<f64>,
     /// The id of the timer that makes that call; `monotonic-syscall` where an older trace does not say.
-    #[serde(default)]
     pub clock_call: Option<String>,
     /// An instruction that traps to the hypervisor, in nanoseconds; `None` without one.
     pub trap_ns: Option<f64>,
     /// The clock source that the kernel uses.
     pub clock_source: Option<String>,
     /// Whether there is a vDSO.
-    #[serde(default)]
     pub vdso: Option<bool>,
 }
 

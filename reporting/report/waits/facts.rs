@@ -36,10 +36,7 @@ pub fn facts_of_waits(row: &WaitRow) -> Vec<Fact> {
         let quantiles = quantiles
             .iter()
             .filter_map(|(name, known)| Some(format!("{name} {}", time(Some(known.as_ref()?.value)))));
-        // Older reports have intervals that reach below zero where no wait was early.
-        let low =
-            |p50: Figure| p50.low.map(|low| if late.early > 0.0 { low } else { low.max(p50.value.min(0.0)) });
-        let median = late.p50_ns.map(|p50| format!("median {}", timed(Figure { low: low(p50), ..p50 })));
+        let median = late.p50_ns.map(|p50| format!("median {}", timed(p50)));
         let max = format!("max {} in {} waits", time(Some(late.max_ns)), late.waits);
         let mut told = median.into_iter().chain(quantiles).chain([max]).collect::<Vec<_>>().join(", ");
         told += &late

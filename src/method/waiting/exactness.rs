@@ -92,8 +92,7 @@ impl ExactWait {
             p99_ns: late.p99_ns.map(|known| known.value),
             max_ns: late.max_ns,
             waits: late.waits,
-            // Older reports may hold less than nothing.
-            cpu_ns: late.cpu_ns.map(|known| known.value.max(0.0)),
+            cpu_ns: late.cpu_ns.map(|known| known.value),
             means: row.means,
         })
     }

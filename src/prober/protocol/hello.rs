@@ -95,10 +95,8 @@ pub struct HostedWaiter {
     #[serde(default)]
     pub means: Means,
     /// Nanoseconds of the unit that a request is told in; null where it is not declared.
-    #[serde(default)]
     pub unit_ns: Option<f64>,
     /// Whether the kernel's timer slack applies to it; null where it is not declared.
-    #[serde(default)]
     pub slack: Option<bool>,
 }
 
@@ -129,7 +127,6 @@ pub struct Missing {
     /// Why it cannot be read.
     pub reason: String,
     /// What the user can do about it, if anything.
-    #[serde(default)]
     pub remedy: Option<String>,
     /// Which of the questions to timers that wait it would answer; none of them if it is a clock.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_too_many")]

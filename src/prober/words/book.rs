@@ -47,7 +47,6 @@ pub(super) struct Clock {
     #[serde(flatten)]
     pub timer: HostedTimer,
     /// What it is of.
-    #[serde(default)]
     is: Option<ClockKind>,
     #[serde(default)]
     code: Code,
