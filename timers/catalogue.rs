@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use crate::null::Null;
 use crate::{
-    Info, Native, Subject, Timer, Unavailable, apple, arch, arm, freebsd, os, perf_event, posix, ptp,
-    quanta_clock, riscv, std_time, windows, x86,
+    Info, Native, Subject, Timer, Unavailable, apple, arch, arm, os, perf_event, posix, ptp, quanta_clock,
+    riscv, std_time, windows, x86,
 };
 
 /// A native timer as the catalogue knows it.
@@ -129,8 +129,7 @@ pub fn catalogue() -> &'static [Entry] {
             .chain(only!(arch::OWN, "RISC-V", riscv::ALL));
         let systems = only!(os::OWN, "Linux", ptp::ALL)
             .chain(only!(os::OWN, "Windows", windows::ALL))
-            .chain(only!(os::OWN, "macOS", apple::ALL))
-            .chain(only!(os::OWN, "FreeBSD", freebsd::ALL));
+            .chain(only!(os::OWN, "macOS", apple::ALL));
         counters.chain(OWN.iter().copied()).chain(systems).collect()
     });
     &ALL

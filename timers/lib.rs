@@ -56,7 +56,7 @@ pub use subject::{Advance, Answer, Counts, During, Fault, Ordered, Subject};
 pub use work::links;
 
 use instructions::{arm, riscv, x86};
-use systems::{apple, freebsd, ptp, windows};
+use systems::{apple, ptp, windows};
 
 // So that a timer reads the same in this crate and in another one.
 extern crate self as timers;

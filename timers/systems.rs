@@ -1,21 +1,16 @@
 //! The clocks that one system alone has, a module a system: what each is, known on all of them. The calls that read them stand in `os/`.
 
 pub(crate) mod apple {
-    //! The clocks of macOS that POSIX does not name. Their calls stand in `os/apple/`.
+    //! The clocks of macOS that all else is timed by there. Their calls stand in `os/apple/`.
     //!
     //! What ticks: `mach_absolute_time` the counter of the CPU (CNTVCT on Arm at 24 MHz, the TSC on x86-64 scaled to nanoseconds), in
-    //! units that `mach_timebase_info` tells while the system runs; it stands still while the machine sleeps, `mach_continuous_time` does not.
-    //! CLOCK_UPTIME_RAW is the former in nanoseconds, CLOCK_MONOTONIC_RAW the latter. `mach_approximate_time` and the APPROX clocks give what
-    //! the kernel left in the page that it shares with all processes (the *commpage*) when it last switched tasks. `thread_info` and
-    //! `proc_pid_rusage` tell what the scheduler charged, the former in microseconds, the latter in units of `mach_absolute_time`.
+    //! units that `mach_timebase_info` tells while the system runs; it stands still while the machine sleeps. CLOCK_UPTIME_RAW is the
+    //! same in nanoseconds.
     //!
-    //! At what rate: that of the hardware. NTP trims CLOCK_MONOTONIC and CLOCK_REALTIME, which move by microseconds.
+    //! At what rate: that of the hardware. Who may read them: any process, in user mode.
     //!
-    //! Who may read them: any process; those of the CPU in user mode, through the commpage.
-    //!
-    //! How they lie: `clock_gettime_nsec_np` answers 0 to a clock that it does not know. None of these was ever read by this
-    //! program on a Mac: they are type-checked only.
-    //! Sources: clock_gettime(3) of macOS, [Mach absolute time units], Libc/gen/clock_gettime.c.
+    //! How they lie: none of them was ever read by this program on a Mac: they are type-checked only.
+    //! Sources: clock_gettime(3) of macOS, [Mach absolute time units].
     //!
     //! [Mach absolute time units]: https://developer.apple.com/documentation/kernel/1462446-mach_absolute_time
 
@@ -23,64 +18,10 @@ pub(crate) mod apple {
     use crate::{Info, Properties};
 
     const UPTIME: Properties = Properties { slewed: Some(false), ..Properties::MONOTONIC };
-    const CONTINUOUS: Properties = Properties { runs_in_suspend: Some(true), ..UPTIME };
-    const STEERED: Properties = Properties { runs_in_suspend: Some(true), ..Properties::MONOTONIC };
-
-    const NANOSECOND: Option<f64> = Some(1.0);
-    const MICROSECOND: Option<f64> = Some(1e3);
 
     infos! {
         ABSOLUTE, "mach-absolute", "mach_absolute_time()", None, UPTIME;
-        APPROXIMATE, "mach-approximate", "mach_approximate_time()", None, UPTIME.unfenced();
-        CONTINUOUS_TIME, "mach-continuous", "mach_continuous_time()", None, CONTINUOUS;
-        UPTIME_RAW, "uptime-raw", "clock_gettime(CLOCK_UPTIME_RAW)", NANOSECOND, UPTIME;
-        UPTIME_RAW_APPROX, "uptime-raw-approx", "clock_gettime(CLOCK_UPTIME_RAW_APPROX)", NANOSECOND, UPTIME.unfenced();
-        MONOTONIC_RAW_APPROX, "monotonic-raw-approx", "clock_gettime(CLOCK_MONOTONIC_RAW_APPROX)", NANOSECOND, CONTINUOUS.unfenced();
-        NSEC_UPTIME_RAW, "nsec-uptime-raw", "clock_gettime_nsec_np(CLOCK_UPTIME_RAW)", NANOSECOND, UPTIME;
-        NSEC_UPTIME_RAW_APPROX, "nsec-uptime-raw-approx", "clock_gettime_nsec_np(CLOCK_UPTIME_RAW_APPROX)", NANOSECOND, UPTIME.unfenced();
-        NSEC_MONOTONIC, "nsec-monotonic", "clock_gettime_nsec_np(CLOCK_MONOTONIC)", NANOSECOND, STEERED;
-        NSEC_MONOTONIC_RAW, "nsec-monotonic-raw", "clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW)", NANOSECOND, CONTINUOUS;
-        NSEC_MONOTONIC_RAW_APPROX, "nsec-monotonic-raw-approx", "clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW_APPROX)", NANOSECOND, CONTINUOUS.unfenced();
-        NSEC_REALTIME, "nsec-realtime", "clock_gettime_nsec_np(CLOCK_REALTIME)", NANOSECOND, Properties::CALENDAR;
-        NSEC_THREAD, "nsec-thread-cputime", "clock_gettime_nsec_np(CLOCK_THREAD_CPUTIME_ID)", NANOSECOND, Properties::THREAD;
-        NSEC_PROCESS, "nsec-process-cputime", "clock_gettime_nsec_np(CLOCK_PROCESS_CPUTIME_ID)", NANOSECOND, Properties::PROCESS;
-        THREAD_INFO, "thread-info", "thread_info(THREAD_BASIC_INFO)", MICROSECOND, Properties::THREAD;
-        PROC_RUSAGE, "proc-pid-rusage", "proc_pid_rusage()", None, Properties::PROCESS;
-    }
-}
-
-pub(crate) mod freebsd {
-    //! The clocks of FreeBSD that POSIX does not name. Their calls stand in `os/freebsd/`.
-    //!
-    //! What ticks: the kernel's timecounter (TSC, HPET, ACPI timer). MONOTONIC and UPTIME give the time since the start of the system; the
-    //! *precise* forms ask the timecounter each time, as do those without a suffix, the *fast* forms give what the last timer
-    //! interrupt left (1/kern.hz, 1 ms), and SECOND that of the time of the day in whole seconds. VIRTUAL counts user time of the
-    //! process, PROF user and system time.
-    //!
-    //! At what rate: that of the timecounter as NTP trims it. Who may read them: any process; the clocks of real time through a page that
-    //! the kernel shares where the timecounter can be read in user mode (`kern.timecounter.fast_gettime`), else by system call.
-    //!
-    //! How they lie: PROF and VIRTUAL, as `clock` and `times`, count in steps of 1/128 s. None of these was ever read by this
-    //! program on FreeBSD: they are type-checked only. Sources: clock_gettime(2) of FreeBSD, sys/_clock_id.h.
-
-    use crate::properties::infos;
-    use crate::{Info, Properties};
-
-    const NANOSECOND: Option<f64> = Some(1.0);
-    const UPTIME: Properties = Properties::MONOTONIC;
-    const CALENDAR: Properties = Properties::CALENDAR;
-
-    infos! {
-        MONOTONIC_PRECISE, "monotonic-precise", "clock_gettime(CLOCK_MONOTONIC_PRECISE)", NANOSECOND, UPTIME;
-        MONOTONIC_FAST, "monotonic-fast", "clock_gettime(CLOCK_MONOTONIC_FAST)", NANOSECOND, UPTIME.unfenced();
-        REALTIME_PRECISE, "realtime-precise", "clock_gettime(CLOCK_REALTIME_PRECISE)", NANOSECOND, CALENDAR;
-        REALTIME_FAST, "realtime-fast", "clock_gettime(CLOCK_REALTIME_FAST)", NANOSECOND, CALENDAR.unfenced();
-        UPTIME_TIME, "uptime", "clock_gettime(CLOCK_UPTIME)", NANOSECOND, UPTIME;
-        UPTIME_PRECISE, "uptime-precise", "clock_gettime(CLOCK_UPTIME_PRECISE)", NANOSECOND, UPTIME;
-        UPTIME_FAST, "uptime-fast", "clock_gettime(CLOCK_UPTIME_FAST)", NANOSECOND, UPTIME.unfenced();
-        SECOND, "second", "clock_gettime(CLOCK_SECOND)", NANOSECOND, CALENDAR.unfenced();
-        VIRTUAL, "virtual", "clock_gettime(CLOCK_VIRTUAL)", NANOSECOND, Properties::PROCESS;
-        PROF, "prof", "clock_gettime(CLOCK_PROF)", NANOSECOND, Properties::PROCESS;
+        UPTIME_RAW, "uptime-raw", "clock_gettime(CLOCK_UPTIME_RAW)", Some(1.0), UPTIME;
     }
 }
 
@@ -96,7 +37,7 @@ pub(crate) mod ptp {
     //! behind PCI Express, a microsecond and more, or a call of the hypervisor.
     //!
     //! How they lie: the device may be gone while it is open; the reading is 0 then. Most cards count TAI once `ptp4l` runs, and from
-    //! any epoch before. A process that writes to the device may set it. Only the first four are timers; of others the offset is reported, too.
+    //! any epoch before. A process that writes to the device may set it. Only the first four are timers.
     //! Sources: [Documentation/driver-api/ptp.rst] of Linux, clock_getres(2) ("Dynamic clocks").
     //!
     //! [Documentation/driver-api/ptp.rst]: https://docs.kernel.org/driver-api/ptp.html

@@ -3,8 +3,6 @@
 //!
 //! How busy the machine is, and what a hypervisor takes of it (proc(5)).
 
-use timers::os::MachineFacts;
-
 use std::fs::File;
 
 use timers::os::files;
@@ -76,12 +74,8 @@ fn parse(stat: &str) -> Activity {
 
 /// The means of runnable threads.
 #[must_use]
-pub fn load(root: &Root, told: &MachineFacts) -> Option<Load> {
-    let [one_minute, five_minutes, fifteen_minutes] = match root.content("/proc/loadavg") {
-        Some(text) => return parse_loadavg(&text),
-        None => told.load?,
-    };
-    Some(Load { one_minute, five_minutes, fifteen_minutes })
+pub fn load(root: &Root) -> Option<Load> {
+    parse_loadavg(&root.content("/proc/loadavg")?)
 }
 
 /// Share of the time in which CPUs had something to run that the hypervisor gave to others.

@@ -180,8 +180,8 @@ fn mark(root: &Root, cpu: u32) -> Mark {
 fn as_told(kind: &ToldKind) -> CoreKind {
     CoreKind {
         name: kind.name.clone(),
-        cpus: kind.count,
-        list: kind.cpus.as_deref().map(written),
+        cpus: kind.cpus.len() as u32,
+        list: Some(written(&kind.cpus)),
         capacity: None,
     }
 }
@@ -304,15 +304,15 @@ mod tests {
     fn what_a_system_tells_by_a_call() {
         let told = MachineFacts {
             kinds: Some(vec![
-                ToldKind { name: "Performance".into(), count: 4, cpus: None },
-                ToldKind { name: "Efficiency".into(), count: 2, cpus: Some(vec![4, 5]) },
+                ToldKind { name: "Performance".into(), cpus: vec![0, 1, 2, 3] },
+                ToldKind { name: "Efficiency".into(), cpus: vec![4, 5] },
             ]),
             ..MachineFacts::default()
         };
         let (_folder, nothing) = made_up(&[]);
         let found = kinds(&nothing, None, &told).expect("they are told");
-        assert_eq!(names(&found), [("Performance", ""), ("Efficiency", "4-5")]);
+        assert_eq!(names(&found), [("Performance", "0-3"), ("Efficiency", "4-5")]);
         assert_eq!(found[0].cpus, 4);
-        assert_eq!(most_capable(&nothing, &[3, 4], &told), [4], "the CPUs of the first kind are unknown");
+        assert_eq!(most_capable(&nothing, &[3, 4], &told), [3]);
     }
 }

@@ -44,7 +44,7 @@ pub fn identify(root: &Root, cpu: Option<u32>, told: &MachineFacts) -> Cpu {
         frequency_driver: cpu.and_then(|cpu| cores::frequency_file(root, cpu, "scaling_driver")),
         turbo: cores::turbo(root, cpu),
         power_plan: told.power_plan.clone(),
-        ..declared(root, cpu, &cpuinfo, told)
+        ..declared(root, cpu, &cpuinfo)
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) fn info(root: &Root) -> String {
 #[must_use]
 pub fn brand() -> Option<String> {
     let root = Root::system();
-    declared(&root, None, &info(&root), &root.told(None)).model
+    declared(&root, None, &info(&root)).model
 }
 
 /// The CPUs this process may run on, by the file or by sched_getaffinity(2).
@@ -78,7 +78,7 @@ fn first_of(list: &str) -> Option<u32> {
 }
 
 /// What the processor says of itself, or else the kernel.
-fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &MachineFacts) -> Cpu {
+fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     let asked = timers::arch::identity();
     let arm = cpu_arm::core(root, cpu, cpuinfo);
     // Emulators of one architecture may show the file of another, whose processor does the work.
@@ -93,7 +93,6 @@ fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str, told: &MachineFacts) -
             .or(arm.model)
             .or_else(|| first_of(["model name", "cpu", "uarch"]))
             .or_else(|| cpu_arm::board(root))
-            .or_else(|| told.cpu_model.clone())
             // Of RISC-V, whose instruction set says more than nothing.
             .or_else(|| field(cpuinfo, "isa").map(str::to_owned)),
         family: asked.family.or(shown_family),

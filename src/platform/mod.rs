@@ -54,7 +54,7 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         clocksource,
         tsc: counter::identify_tsc(&cpu::info(root)),
         ntp: kernel::ntp(),
-        load: activity::load(root, &told),
+        load: activity::load(root),
         steal_share: activity::steal_share(root),
         limits: cgroup::limits(root),
         waiting: waiting::waiting(root, cpu),

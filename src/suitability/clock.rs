@@ -125,9 +125,6 @@ fn remedy(source: &ClockSource, platform: &Platform) -> String {
         "as administrator, `bcdedit /deletevalue useplatformclock`, and restart, if it was set; else the counters of the \
          CPUs disagree, or the firmware says so"
             .to_owned()
-    } else if platform.os.family == "freebsd" {
-        "as root, `sysctl kern.timecounter.hardware=TSC-low`, if `sysctl kern.timecounter.choice` lists it"
-            .to_owned()
     } else if lists_tsc(source) {
         switch(source)
     } else if platform.hypervisor.is_some() {

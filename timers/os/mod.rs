@@ -188,10 +188,6 @@ pub struct MachineFacts {
     pub clock_source: Option<String>,
     /// Whether the kernel maps code into programs that reads clocks without it (vdso(7)).
     pub vdso: Option<bool>,
-    /// Threads that ran or waited to run, as means of the last one, five and fifteen minutes.
-    pub load: Option<[f64; 3]>,
-    /// The brand of the processor.
-    pub cpu_model: Option<String>,
     /// Its declared frequency in hertz, and who says so.
     pub nominal: Option<(f64, &'static str)>,
     /// CPUs that are online.
@@ -211,10 +207,8 @@ pub struct MachineFacts {
 pub struct ToldKind {
     /// What the system calls them.
     pub name: String,
-    /// How many CPUs there are of them.
-    pub count: u32,
-    /// Which CPUs, where the system tells.
-    pub cpus: Option<Vec<u32>>,
+    /// Which CPUs they are.
+    pub cpus: Vec<u32>,
 }
 
 /// What there is too little of, each with the most that is allowed where that is limited and known.

@@ -18,14 +18,10 @@ const PROMISED: &str = "
     qpc nt-qpc file-time file-time-precise interrupt-time interrupt-time-precise unbiased-time unbiased-time-precise
     tick-count tick-count-64 time-get-time time-get-time-1ms thread-times process-times thread-cycle-time
     process-cycle-time crt-clock ftime64
-    mach-absolute mach-approximate mach-continuous uptime-raw uptime-raw-approx monotonic-raw-approx
-    nsec-uptime-raw nsec-uptime-raw-approx nsec-monotonic nsec-monotonic-raw nsec-monotonic-raw-approx nsec-realtime
-    nsec-thread-cputime nsec-process-cputime thread-info proc-pid-rusage
-    monotonic-precise monotonic-fast realtime-precise realtime-fast uptime uptime-precise uptime-fast second virtual
-    prof";
+    mach-absolute uptime-raw";
 
 /// Those that follow the clock when it is set, so that even a step backwards would be right.
-const SETTABLE: [&str; 21] = [
+const SETTABLE: [&str; 17] = [
     "realtime",
     "realtime-coarse",
     "realtime-syscall",
@@ -39,10 +35,6 @@ const SETTABLE: [&str; 21] = [
     "file-time-precise",
     "crt-clock",
     "ftime64",
-    "nsec-realtime",
-    "realtime-precise",
-    "realtime-fast",
-    "second",
     "ptp0",
     "ptp1",
     "ptp2",
@@ -69,7 +61,7 @@ const FAST_WALL: [&str; 15] = [
 ];
 
 /// Those that count for one thread and refuse to be compared between two.
-const PER_THREAD: [&str; 10] = [
+const PER_THREAD: [&str; 8] = [
     "thread-cputime",
     "thread-cputime-syscall",
     "getrusage-thread",
@@ -78,8 +70,6 @@ const PER_THREAD: [&str; 10] = [
     "rdpmc-cycles",
     "thread-times",
     "thread-cycle-time",
-    "nsec-thread-cputime",
-    "thread-info",
 ];
 
 /// Counters of Arm and RISC-V: of all cores, in steps well below those spans; and of one core each.

@@ -15,25 +15,19 @@ const PROMISED: &str = "
     clock-nanosleep-monotonic-absolute clock-nanosleep-realtime-absolute clock-nanosleep-boottime-absolute usleep
     poll ppoll select pselect epoll-wait epoll-pwait2 futex pthread-cond-timedwait sem-timedwait sigtimedwait
     so-rcvtimeo timerfd timer-create setitimer io-uring-timeout
-    sleep sleep-ex wait-for-single-object sleep-condition-variable-srw waitable-timer waitable-timer-high-resolution
-    time-set-event timer-queue-timer threadpool-timer
+    sleep waitable-timer waitable-timer-high-resolution
     std-sleep std-park-timeout std-condvar-wait-timeout std-recv-timeout spin yield hybrid spin-sleep
     tokio-sleep tokio-interval";
 
 /// Those that may return before their time: because the clock that they wait for was set, for no reason, or because they go by a tick
 /// that is under way.
-const UNPROMISED: [&str; 11] = [
+const UNPROMISED: [&str; 6] = [
     "clock-nanosleep-realtime-absolute",
     "sem-timedwait",
     "std-park-timeout",
     "std-condvar-wait-timeout",
     "sleep",
-    "sleep-ex",
-    "wait-for-single-object",
-    "sleep-condition-variable-srw",
     "waitable-timer",
-    "time-set-event",
-    "timer-queue-timer",
 ];
 
 /// The reference, which all systems have: the clock by which the others are programmed.

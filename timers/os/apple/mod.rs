@@ -66,42 +66,8 @@ pub mod clocks {
 }
 
 pub mod machine {
-    //! What macOS tells of the machine.
+    //! What macOS tells of the machine by POSIX.
 
-    use std::ffi::CString;
-
-    // Nothing is shown in files that are there on each, and a program cannot be forbidden to read a counter.
-    pub use crate::os::other::machine::{files, kernel_log, regain_counter};
+    pub use crate::os::other::machine::{files, kernel_log, regain_counter, told};
     pub use crate::os::unix::machine::kernel;
-    use crate::os::unix::sysctl::{load, number, online, text};
-    use crate::os::{MachineFacts, ToldKind};
-
-    /// What the system tells by sysctl(3).
-    #[must_use]
-    pub fn told(_cpu: Option<u32>) -> MachineFacts {
-        let release = text(c"kern.osproductversion");
-        let translated = number(c"sysctl.proc_translated") == Some(1);
-        let in_a_guest = number(c"kern.hv_vmm_present") == Some(1);
-        MachineFacts {
-            os_name: Some(release.map_or_else(|| "macOS".into(), |release| format!("macOS {release}"))),
-            emulator: translated.then(|| "Rosetta 2".into()).or(in_a_guest.then(|| "a hypervisor".into())),
-            load: load(),
-            cpu_model: text(c"machdep.cpu.brand_string"),
-            // Macs with Apple's processors declare none.
-            nominal: number(c"hw.cpufrequency").map(|hertz| (hertz as f64, "hw.cpufrequency")),
-            online: online(),
-            kinds: kinds(),
-            ..MachineFacts::default()
-        }
-    }
-
-    /// Kinds of cores, the most capable first. Which CPU is of which kind is not told, nor would it help: no thread can be bound to one.
-    fn kinds() -> Option<Vec<ToldKind>> {
-        let of_level = |level: u64, what: &str| CString::new(format!("hw.perflevel{level}.{what}")).ok();
-        let kind = |level| {
-            let count = u32::try_from(number(&of_level(level, "logicalcpu")?)?).ok()?;
-            Some(ToldKind { name: text(&of_level(level, "name")?)?, count, cpus: None })
-        };
-        (0..number(c"hw.nperflevels")?).map(kind).collect()
-    }
 }

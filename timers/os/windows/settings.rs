@@ -93,7 +93,7 @@ pub(super) fn kinds(cores: &[(u8, Vec<u32>)]) -> Option<Vec<ToldKind>> {
             class if class == least && classes.len() == 2 => LEAST_CAPABLE.to_owned(),
             class => format!("core of efficiency class {class}"),
         };
-        ToldKind { name, count: cpus.len() as u32, cpus: Some(cpus) }
+        ToldKind { name, cpus }
     };
     Some(classes.iter().rev().map(|&class| kind(class)).collect())
 }
@@ -111,14 +111,14 @@ mod tests {
 
     #[test]
     fn cores_by_their_class() {
-        let names = |cores: &[(u8, Vec<u32>)]| -> Vec<(String, Option<Vec<u32>>)> {
+        let names = |cores: &[(u8, Vec<u32>)]| -> Vec<(String, Vec<u32>)> {
             kinds(cores).unwrap_or_default().into_iter().map(|kind| (kind.name, kind.cpus)).collect()
         };
         assert_eq!(names(&[]), []);
-        assert_eq!(names(&[(0, vec![0, 1]), (0, vec![2])]), [("core".into(), Some(vec![0, 1, 2]))]);
+        assert_eq!(names(&[(0, vec![0, 1]), (0, vec![2])]), [("core".into(), vec![0, 1, 2])]);
         assert_eq!(
             names(&[(0, vec![2]), (1, vec![0, 1]), (0, vec![3])]),
-            [("P-core".into(), Some(vec![0, 1])), ("E-core".into(), Some(vec![2, 3]))]
+            [("P-core".into(), vec![0, 1]), ("E-core".into(), vec![2, 3])]
         );
         let three: Vec<String> =
             names(&[(0, vec![2]), (2, vec![0]), (1, vec![1])]).into_iter().map(|(name, _)| name).collect();
