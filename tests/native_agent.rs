@@ -11,6 +11,7 @@ use timermeter::prober::process::Command;
 use timers::{During, Fault};
 
 use crate::program::program;
+use crate::runtimes::speaks_the_protocol;
 
 fn start(args: &[&str]) -> Rc<RefCell<Connection>> {
     let args = ["agent"].iter().chain(args).map(Into::into).collect();
@@ -41,6 +42,11 @@ fn it_serves_the_whole_catalogue() {
         assert!(moved.timer >= 2_000_000 && moved.reference >= 2_000_000, "{during:?}: {moved:?}");
     }
     assert_eq!(monotonic.handoffs(10).map(|pairs| pairs.len()), Ok(10));
+}
+
+#[test]
+fn it_answers_all_scenarios() {
+    speaks_the_protocol(&Command::new("native", program(), vec!["agent".into()]));
 }
 
 #[test]

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use agent_scenarios::{Verdict, check};
 use tempfile::TempDir;
 use timermeter::prober::children::this_program;
-use timermeter::prober::conformance::{Verdict, check};
 use timermeter::prober::connection::Connection;
 use timermeter::prober::hosted::subject;
 use timermeter::prober::process::Command;
@@ -264,7 +264,7 @@ fn ends_with_a_late_wait(ready: &Ready) {
     }
 }
 
-fn speaks_the_protocol(command: &Command) {
+pub fn speaks_the_protocol(command: &Command) {
     for finding in check(command, PATIENCE) {
         assert!(!matches!(finding.verdict, Verdict::Fail { .. }), "{}: {finding:?}", command.name);
     }

@@ -1,4 +1,4 @@
-//! `agent-check`: tells the author of an agent whether it speaks the protocol, question by question.
+//! `agent-check`: reports to the author of an agent whether it speaks the protocol, question by question.
 
 use std::io::Write;
 use std::time::Duration;
@@ -6,8 +6,7 @@ use std::time::Duration;
 use super::{CommandError, hosts, terminal_style};
 use crate::cli::AgentCheckArgs;
 use crate::prober::children;
-use crate::prober::conformance::{Finding, Verdict, check};
-use crate::table::Style;
+use crate::prober::conformance::{Verdict, check};
 use crate::text::plain;
 
 /// Runs the command. Returns whether the agent passed.
@@ -21,25 +20,21 @@ pub fn run(args: &AgentCheckArgs, output: &mut dyn Write) -> Result<bool, Comman
     }
     let style = terminal_style();
     for finding in &findings {
-        writeln!(output, "{}", line(finding, style))?;
+        let question = plain(&finding.question);
+        match &finding.verdict {
+            Verdict::Pass => writeln!(output, "{}  {question}", style.paint("32", "pass"))?,
+            Verdict::NotOffered => {
+                writeln!(output, "{}  {question}: not offered, and need not be", style.paint("2", "  – "))?;
+            }
+            Verdict::Fail(cause) => {
+                writeln!(output, "{}  {question}: {}", style.paint("31", "FAIL"), plain(cause))?;
+            }
+        }
     }
-    let failed = findings.iter().filter(|finding| matches!(finding.verdict, Verdict::Fail { .. })).count();
+    let failed = findings.iter().filter(|finding| matches!(finding.verdict, Verdict::Fail(_))).count();
     match failed {
         0 => writeln!(output, "\nIt speaks the protocol.")?,
         failed => writeln!(output, "\n{failed} of {} checks failed.", findings.len())?,
     }
     Ok(failed == 0)
-}
-
-fn line(finding: &Finding, style: Style) -> String {
-    let question = plain(&finding.question);
-    match &finding.verdict {
-        Verdict::Pass => format!("{}  {question}", style.paint("32", "pass")),
-        Verdict::NotOffered => {
-            format!("{}  {question}: not offered, and need not be", style.paint("2", "  – "))
-        }
-        Verdict::Fail { cause, remedy } => {
-            format!("{}  {question}: {} → {remedy}", style.paint("31", "FAIL"), plain(cause))
-        }
-    }
 }

@@ -1,31 +1,38 @@
-//! Whether a program speaks the agent protocol: every question is asked, and a few that are none.
+//! Whether a program speaks the agent protocol: its introduction, each question that it offers, and lines that are none.
 
-mod partner;
-mod waiting;
-
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
-use partner::{EXCERPT, Partner, quoted};
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use timers::waits::{WaitRequest, WaitSubject};
+use timers::{Answer, During, Fault};
 
-use super::connection::objection;
-use super::lines::printable;
+use super::connection::Connection;
+use super::hosted::{adds, advances, subject, together};
 use super::process::Command;
-use super::protocol::{
-    Adds, Advanced, Batches, Comparisons, Handoffs, HandoffsBetween, Hello, Intervals, Ordered, Readings,
-    Refusal,
-};
-use crate::text::from_bytes;
+use super::protocol::{Hello, HostedWaiter};
+use super::waits::waiter;
+use crate::model::Context;
 
-/// Intervals in a row with much work and with none, of which the medians are compared.
-const ROW: u32 = 9;
+/// Questions that every agent answers, to each of its timers.
+const MANDATORY: [&str; 3] = ["intervals", "batches", "readings"];
+/// Questions to timers that wait.
+const WAITING: [&str; 3] = ["waits", "arms", "periods"];
 /// Work that takes long on every machine and in every language, against the cost of a read.
 const MUCH_WORK: u64 = 100_000;
 /// How often it is made eight times as much where the timer did not move: steps of 100 ms are known.
 const COARSER: u32 = 4;
-/// More values than a prober ever asks for at once; an agent may refuse so many.
-const LARGE: u32 = 100_000;
+/// No wait, and one that is no whole number of milliseconds.
+const LENGTHS_NS: [u64; 2] = [0, 1_400_000];
+const PERIOD_NS: u64 = 2_000_000;
+
+/// Lines that an agent refuses, and goes on.
+const REFUSED: [(&str, &str); 4] = [
+    ("a timer it does not have", r#"{"op":"readings","timer":"no such timer","count":1}"#),
+    ("an op that does not exist", r#"{"op":"no such op"}"#),
+    ("a request without its keys", r#"{"op":"readings"}"#),
+    ("a line that is no JSON", r#"{"op":"#),
+];
 
 /// What became of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,13 +41,8 @@ pub enum Verdict {
     Pass,
     /// The agent does not offer the question, and need not.
     NotOffered,
-    /// Otherwise.
-    Fail {
-        /// What it did.
-        cause: String,
-        /// What it should do.
-        remedy: &'static str,
-    },
+    /// Otherwise: what it did, and what was expected.
+    Fail(String),
 }
 
 /// A check and its verdict.
@@ -52,293 +54,191 @@ pub struct Finding {
     pub verdict: Verdict,
 }
 
-const ERROR: &str = "answer {\"error\":\"why, in one line\"} and go on";
+type Agent = Rc<RefCell<Connection>>;
+/// What contradicts itself in an answer, if anything.
+type Contradiction = Option<String>;
 
-/// Asks a program everything, each answer within `timeout`.
+/// Asks a program each question once, each answer within `timeout`.
 #[must_use]
 pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
-    let mut examination =
-        Examination { partner: Partner { command, timeout, process: None }, findings: Vec::new() };
-    let Some(hello) = examination.introduction() else { return examination.findings };
-    let reference = hello
-        .timers
-        .iter()
-        .find(|timer| timer.reference)
-        .or(hello.timers.first())
-        .map(|timer| timer.id.clone());
-    let Some(reference) = reference else { return examination.findings };
-    for timer in &hello.timers {
-        examination.timer(&timer.id, &reference);
+    let mut examination = Examination { command, timeout, agent: None, findings: Vec::new() };
+    let mut hello = Hello::default();
+    examination.ask("hello", &mut |agent| {
+        hello = agent.borrow().hello().clone();
+        Ok(introduction(&hello))
+    });
+    let marked = hello.timers.iter().find(|timer| timer.reference);
+    if let Some(reference) = marked.or(hello.timers.first()) {
+        examination.clocks(&hello, &reference.id);
+        examination.waiters(&hello, &reference.id);
+        examination.lines(&reference.id);
     }
-    examination.amounts(&reference);
-    examination.optional(&hello, &reference);
-    examination.waiting(&hello, &reference);
-    examination.nonsense(&reference);
-    examination.end();
     examination.findings
 }
 
+/// What is missing in an introduction.
+fn introduction(hello: &Hello) -> Contradiction {
+    let references = hello.timers.iter().filter(|timer| timer.reference).count();
+    if references != 1 {
+        return Some(format!("{references} timers are marked with \"reference\":true, not the finest one"));
+    }
+    if let Some(op) = MANDATORY.iter().find(|op| !offers(&hello.ops, op)) {
+        return Some(format!("`ops` lacks {op}"));
+    }
+    let lacking = |waiter: &HostedWaiter| {
+        let op = waiter.ops.iter().find(|op| !offers(&hello.ops, op))?;
+        Some(format!("`{}` answers {op}, which the `ops` of the agent lacks", waiter.id))
+    };
+    hello.waiters.iter().find_map(lacking)
+}
+
+fn offers(ops: &[String], op: &str) -> bool {
+    ops.iter().any(|offered| offered == op)
+}
+
 struct Examination<'a> {
-    partner: Partner<'a>,
+    command: &'a Command,
+    timeout: Duration,
+    /// Started again where it did not survive the last question.
+    agent: Option<Agent>,
     findings: Vec<Finding>,
 }
 
 impl Examination<'_> {
-    fn introduction(&mut self) -> Option<Hello> {
-        let remedy = "answer {\"protocol\":1,\"runtime\":{\"name\":…,\"version\":…},\"timers\":[…],\"ops\":[…]}, one line, flushed";
-        let hello = self.ask::<Hello>(&hello_request());
-        let hello = hello.and_then(|hello| match objection(&hello) {
-            Some(why) => Err(why),
-            None => Ok(hello),
-        });
-        let kept = hello.as_ref().ok().cloned();
-        self.note("hello", hello.map(|_| ()), remedy);
-        let hello = kept?;
-        let some = if hello.timers.is_empty() { Err("it names no timer".to_owned()) } else { Ok(()) };
-        self.note("hello: timers", some, "name at least one");
-        let one = match hello.timers.iter().filter(|timer| timer.reference).count() {
-            1 => Ok(()),
-            count => Err(format!("{count} timers are marked as the reference")),
-        };
-        self.note("hello: a reference", one, "mark the finest timer, and only that, with \"reference\":true");
-        let needed = ["intervals", "batches", "readings"];
-        let lacking: Vec<&str> =
-            needed.into_iter().filter(|op| !hello.ops.iter().any(|offered| offered == op)).collect();
-        let all =
-            if lacking.is_empty() { Ok(()) } else { Err(format!("`ops` lacks {}", lacking.join(", "))) };
-        self.note("hello: ops", all, "serve and name intervals, batches and readings");
-        Some(hello)
-    }
-
-    fn timer(&mut self, id: &str, reference: &str) {
-        let request = json!({"op":"readings","timer":id,"count":3});
-        let answer = self.ask::<Readings>(&request).and_then(|answer| counted(answer.readings.len(), 3));
-        self.note(
-            &format!("readings of {id}"),
-            answer,
-            "answer {\"readings\":[…]}: as many 64-bit integers as `count` says",
-        );
-        let request = json!({"op":"intervals","timer":id,"work":[0, 1, 10],"repeat":4});
-        let answer = self.ask::<Intervals>(&request).and_then(|answer| {
-            counted(answer.intervals.len(), 3)?;
-            answer.intervals.iter().try_for_each(|row| counted(row.len(), 4))
-        });
-        self.note(
-            &format!("intervals of {id}"),
-            answer,
-            "answer {\"intervals\":[[…],…]}: a row for each amount of work, `repeat` integers in each",
-        );
-        for calls in [0, 5] {
-            let request = json!({"op":"batches","timer":id,"reference":reference,"calls":calls,"repeat":4});
-            let answer = self.ask::<Batches>(&request).and_then(|answer| counted(answer.batches.len(), 4));
-            let question = format!("batches of {id} by {reference}, {calls} calls");
-            self.note(
-                &question,
-                answer,
-                "answer {\"batches\":[…]}: `repeat` integers, in ticks of the reference",
-            );
-        }
-    }
-
-    /// None, many, and whether more work takes longer.
-    fn amounts(&mut self, id: &str) {
-        let request = json!({"op":"readings","timer":id,"count":0});
-        let answer = self.ask::<Readings>(&request).and_then(|answer| counted(answer.readings.len(), 0));
-        self.note("count 0", answer, "answer with an empty list");
-        let request = json!({"op":"intervals","timer":id,"work":[],"repeat":3});
-        let answer = self.ask::<Intervals>(&request).and_then(|answer| counted(answer.intervals.len(), 0));
-        self.note("no work amounts", answer, "answer with an empty list");
-        let request = json!({"op":"batches","timer":id,"reference":id,"calls":1,"repeat":LARGE});
-        let answer =
-            self.ask_or_refused::<Batches>(&request, |answer| counted(answer.batches.len(), LARGE as usize));
-        self.note(
-            &format!("{LARGE} values"),
-            answer,
-            "answer with all of them, or refuse: {\"error\":\"too many\"}",
-        );
-        let answer = self.more_takes_longer(id);
-        self.note(
-            "more work takes longer",
-            answer,
-            "let each unit wait for the one before, and keep the result, so that the work cannot be left out",
-        );
-    }
-
-    /// Work that is made more while the timer, which may be coarse, does not tell it from none.
-    fn more_takes_longer(&mut self, id: &str) -> Result<(), String> {
-        let mut work = MUCH_WORK;
-        let mut coarser = COARSER;
-        loop {
-            let request = json!({"op":"intervals","timer":id,"work":[0, work],"repeat":ROW});
-            let told = grows(&self.ask::<Intervals>(&request)?.intervals, work);
-            if told.is_ok() || coarser == 0 {
-                return told;
-            }
-            work *= 8;
-            coarser -= 1;
-        }
-    }
-
-    fn optional(&mut self, hello: &Hello, id: &str) {
-        let offers = |op: &str| hello.ops.iter().any(|offered| offered == op);
-        self.offered("order", offers("order"), |this| {
-            let answer = this.ask::<Ordered>(&json!({"op":"order","timer":id,"count":4}))?;
-            answer.contradiction(4).map_or(Ok(()), Err)
-        });
-        self.offered("handoffs", offers("handoffs"), |this| {
-            let answer = this.ask::<Handoffs>(&json!({"op":"handoffs","timer":id,"count":4}))?;
-            counted(answer.handoffs.len(), 4)
-        });
-        let cpus = timers::allowed_cpus().unwrap_or_default();
-        self.offered("handoffs-between", offers("handoffs-between") && cpus.len() > 1, |this| {
-            let request = json!({"op":"handoffs-between","timer":id,"cpus":[&cpus[..2]],"count":4});
-            this.ask_or_refused::<HandoffsBetween>(&request, |answer| {
-                counted(answer.handoffs.len(), 1)?;
-                answer.handoffs.iter().try_for_each(|pair| counted(pair.len(), 4))
-            })
-        });
-        self.offered("comparisons", offers("comparisons"), |this| {
-            let request = json!({"op":"comparisons","timer":id,"reference":id,"work":3,"count":4});
-            this.ask_or_refused::<Comparisons>(&request, |answer| {
-                counted(answer.comparisons.len(), 4)?;
-                let before = |[first, _, last]: &[i64; 3]| first <= last;
-                if answer.comparisons.iter().all(before) {
-                    Ok(())
-                } else {
-                    Err("the second reading of the reference is below the first".into())
-                }
-            })
-        });
-        self.offered("adds", offers("adds"), |this| {
-            let request =
-                json!({"op":"adds","timer":id,"reference":id,"contexts":["latency"],"turns":4,"repeat":3});
-            this.ask_or_refused::<Adds>(&request, |answer| {
-                counted(answer.adds.len(), 1)?;
-                answer.adds.iter().try_for_each(|row| counted(row.len(), 3))
-            })
-        });
-        for during in ["spin", "sleep", "other-spin"] {
-            self.offered(&format!("advance during {during}"), offers("advance"), |this| {
-                let request = json!({"op":"advance","timer":id,"reference":id,"during":during,"ms":2});
-                this.ask_or_refused::<Advanced>(&request, |_| Ok(()))
+    fn clocks(&mut self, hello: &Hello, reference: &str) {
+        for timer in &hello.timers {
+            let id = &timer.id;
+            self.ask(&format!("readings of {id}"), &mut |agent| subject(agent, id).readings(3).map(|_| None));
+            self.ask(&format!("intervals of {id}"), &mut |agent| {
+                subject(agent, id).intervals(&[0, 10], 4).map(|_| None)
+            });
+            self.ask(&format!("batches of {id}"), &mut |agent| {
+                subject(agent, id).batches(reference, 5, 4).map(|_| None)
             });
         }
-    }
-
-    /// Asks an optional question, where the agent offers it.
-    fn offered(&mut self, question: &str, offers: bool, ask: impl FnOnce(&mut Self) -> Result<(), String>) {
-        if !offers {
-            return self.not_offered(question);
-        }
-        let answer = ask(self);
-        self.note(question, answer, "answer as the protocol says, or take the question out of `ops`");
-    }
-
-    fn not_offered(&mut self, question: &str) {
-        self.findings.push(Finding { question: question.into(), verdict: Verdict::NotOffered });
-    }
-
-    /// What is no question has to be refused, and must not end the agent.
-    fn nonsense(&mut self, id: &str) {
-        let unlikely = "no such timer";
-        for (question, line) in [
-            ("a timer it does not have", json!({"op":"readings","timer":unlikely,"count":1}).to_string()),
-            (
-                "a reference it does not have",
-                json!({"op":"batches","timer":id,"reference":unlikely,"calls":1,"repeat":1}).to_string(),
-            ),
-            ("an op that does not exist", json!({"op":"no such op"}).to_string()),
-            ("a request without its keys", json!({"op":"readings"}).to_string()),
-            ("a line that is no JSON", "{\"op\":".to_owned()),
-            ("JSON that is no object", "[1]".to_owned()),
-        ] {
-            self.refused(question, &line, id);
-        }
-        let two = format!(
-            "{}\n{}",
-            json!({"op":"readings","timer":id,"count":1}),
-            json!({"op":"readings","timer":id,"count":2})
-        );
-        let answers = self.partner.say(&two).and_then(|first| {
-            let second = self.partner.receive()?;
-            let length = |line: &[u8]| from_bytes::<Readings>(line).map(|answer| answer.readings.len());
-            match (length(&first), length(&second)) {
-                (Ok(1), Ok(2)) => Ok(()),
-                _ => Err(format!("it answered {} and {}", quoted(&first), quoted(&second))),
+        self.ask("more work takes longer", &mut |agent| more_takes_longer(agent, reference));
+        self.offered("order", hello, &mut |agent| subject(agent, reference).order(4).map(|_| None));
+        self.offered("handoffs", hello, &mut |agent| subject(agent, reference).handoffs(4).map(|_| None));
+        let cpus = timers::allowed_cpus().unwrap_or_default();
+        self.offered("handoffs-between", hello, &mut |agent| match cpus[..] {
+            [one, other, ..] => subject(agent, reference).handoffs_between(&[[one, other]], 4).map(|_| None),
+            _ => Ok(None),
+        });
+        self.offered("comparisons", hello, &mut |agent| {
+            let all = subject(agent, reference).comparisons(reference, 3, 4)?;
+            Ok(all.iter().find_map(|&[first, _, last]| falls(first, last)))
+        });
+        self.offered("together", hello, &mut |agent| {
+            together(agent, &[reference], reference, [2, 3], 3).map(|_| None)
+        });
+        self.offered("adds", hello, &mut |agent| {
+            adds(agent, reference, reference, &[Context::Latency], [4, 3]).map(|_| None)
+        });
+        self.offered("advance", hello, &mut |agent| {
+            for during in [During::Spin, During::Sleep, During::OtherSpin] {
+                subject(agent, reference).advance(reference, during, 2)?;
             }
+            Ok(None)
         });
-        self.note("two requests at once", answers, "answer one request with one line, in order");
-    }
-
-    /// That it refuses this, and goes on.
-    fn refused(&mut self, question: &str, line: &str, id: &str) {
-        let refused = self.partner.say(line).and_then(|answer| match from_bytes::<Refusal>(&answer) {
-            Ok(refusal) if !refusal.error.trim().is_empty() => Ok(()),
-            _ => Err(format!("it answered {}", quoted(&answer))),
+        self.offered("advances", hello, &mut |agent| {
+            advances(agent, &[reference], reference, During::Spin, 2).map(|_| None)
         });
-        let request = json!({"op":"readings","timer":id,"count":1});
-        let refused = refused.and_then(|()| self.ask::<Readings>(&request).map(|_| ()));
-        self.note(question, refused, ERROR);
     }
 
-    fn end(&mut self) {
-        let ended = self.partner.end();
-        self.note("end of input", ended, "exit with status 0 when standard input ends");
+    fn waiters(&mut self, hello: &Hello, reference: &str) {
+        for op in WAITING.into_iter().filter(|op| !offers(&hello.ops, op)) {
+            self.note(op, Verdict::NotOffered);
+        }
+        for HostedWaiter { id, ops, .. } in &hello.waiters {
+            for op in ops {
+                self.ask(&format!("{op} of {id}"), &mut |agent| {
+                    waits(&mut *waiter(agent, id), op, reference)
+                });
+            }
+        }
     }
 
-    fn note(&mut self, question: &str, answer: Result<(), String>, remedy: &'static str) {
+    fn lines(&mut self, reference: &str) {
+        for (what, line) in REFUSED {
+            self.ask(what, &mut |agent| {
+                agent.borrow_mut().provoke(line)?;
+                subject(agent, reference).readings(1).map(|_| None)
+            });
+        }
+        self.ask("end of input", &mut |agent| agent.borrow_mut().dismiss().map(|()| None));
+    }
+
+    /// Asks an optional question; an agent may refuse what its machine does not have.
+    fn offered(&mut self, op: &str, hello: &Hello, ask: &mut dyn FnMut(&Agent) -> Answer<Contradiction>) {
+        if !offers(&hello.ops, op) {
+            return self.note(op, Verdict::NotOffered);
+        }
+        self.ask(op, &mut |agent| match ask(agent) {
+            Err(Fault::Refused(_)) => Ok(None),
+            answer => answer,
+        });
+    }
+
+    fn ask(&mut self, question: &str, ask: &mut dyn FnMut(&Agent) -> Answer<Contradiction>) {
+        let answer = self.started().and_then(|agent| ask(&agent));
         let verdict = match answer {
-            Ok(()) => Verdict::Pass,
-            Err(cause) => Verdict::Fail { cause, remedy },
+            Ok(None) => Verdict::Pass,
+            Ok(Some(contradiction)) => Verdict::Fail(contradiction),
+            Err(Fault::Refused(why)) => Verdict::Fail(format!("it refused: {why}")),
+            Err(fault) => {
+                self.agent = None;
+                Verdict::Fail(fault.to_string())
+            }
         };
+        self.note(question, verdict);
+    }
+
+    fn started(&mut self) -> Answer<Agent> {
+        if let Some(agent) = &self.agent {
+            agent.borrow_mut().allow_anew();
+            return Ok(Rc::clone(agent));
+        }
+        let agent = Rc::new(RefCell::new(Connection::start(self.command, None, self.timeout)?));
+        Ok(Rc::clone(self.agent.insert(agent)))
+    }
+
+    fn note(&mut self, question: &str, verdict: Verdict) {
         self.findings.push(Finding { question: question.into(), verdict });
     }
+}
 
-    fn ask<T: DeserializeOwned>(&mut self, request: &Value) -> Result<T, String> {
-        let line = self.partner.say(&request.to_string())?;
-        if let Ok(Refusal { error }) = from_bytes(&line) {
-            return Err(format!("it refused: {}", printable(error.as_bytes(), EXCERPT)));
+/// Work is made more while the timer, which may be coarse, does not tell it from none.
+fn more_takes_longer(agent: &Agent, id: &str) -> Answer<Contradiction> {
+    let mut work = MUCH_WORK;
+    for _ in 0..=COARSER {
+        let mut rows = subject(agent, id).intervals(&[0, work], 9)?;
+        rows.iter_mut().for_each(|row| row.sort_unstable());
+        if rows[1][4] > rows[0][4] {
+            return Ok(None);
         }
-        from_bytes(&line).map_err(|error| {
-            format!("{} in {}", printable(error.to_string().as_bytes(), EXCERPT), quoted(&line))
-        })
+        work *= 8;
     }
+    Ok(Some("it does not: let each unit of work wait for the one before, and keep the result".into()))
+}
 
-    fn ask_or_refused<T: DeserializeOwned>(
-        &mut self,
-        request: &Value,
-        judge: impl FnOnce(T) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let line = self.partner.say(&request.to_string())?;
-        if from_bytes::<Refusal>(&line).is_ok() {
-            return Ok(());
+/// Asks a question of a timer that waits.
+fn waits(timer: &mut dyn WaitSubject, op: &str, reference: &str) -> Answer<Contradiction> {
+    match op {
+        "waits" => {
+            let request =
+                WaitRequest { lengths_ns: &LENGTHS_NS, repeat: 4, pause_ns: 100_000, break_ns: None };
+            let rows = timer.waits(reference, request)?;
+            Ok(rows.iter().flatten().find_map(|wait| falls(wait.before, wait.after)))
         }
-        from_bytes(&line).map_err(|error| format!("{error} in {}", quoted(&line))).and_then(judge)
+        "arms" => Ok(timer.arms(reference, 4)?.iter().find_map(|&took| falls(0, took))),
+        "periods" => {
+            let wakeups = timer.periods(reference, PERIOD_NS, 5, &[1])?;
+            Ok(wakeups.windows(2).find_map(|pair| falls(pair[0].at, pair[1].at)))
+        }
+        _ => Ok(Some(format!("a timer that waits is asked {}", WAITING.join(", ")))),
     }
 }
 
-fn hello_request() -> Value {
-    json!({"op":"hello","protocol":super::protocol::VERSION})
-}
-
-fn counted(found: usize, wanted: usize) -> Result<(), String> {
-    if found == wanted { Ok(()) } else { Err(format!("there are {found} values, not {wanted}")) }
-}
-
-/// Whether the median of the second row lies above that of the first.
-fn grows(rows: &[Vec<i64>], work: u64) -> Result<(), String> {
-    let median = |row: &Vec<i64>| {
-        let mut row = row.clone();
-        row.sort_unstable();
-        row.get(row.len() / 2).copied().unwrap_or_default()
-    };
-    match rows {
-        [none, much] if median(much) > median(none) => Ok(()),
-        [none, much] => Err(format!(
-            "{} ticks with no work, {} ticks with {work} units of it",
-            median(none),
-            median(much)
-        )),
-        _ => Err("there are not two rows".into()),
-    }
+fn falls(first: i64, second: i64) -> Contradiction {
+    (second < first).then(|| format!("{second} comes after {first}, and is less"))
 }

@@ -28,6 +28,8 @@ const DYING: Duration = Duration::from_millis(500);
 const LONGEST_TICK: f64 = 1e18;
 /// As much of an answer is quoted.
 const EXCERPT: usize = 80;
+/// Bytes of the longest answer to what is no request.
+const NO_REQUEST: u64 = 64 << 10;
 /// As much of an agent's own explanation is passed on.
 const EXPLANATION: usize = 300;
 
@@ -175,7 +177,9 @@ impl Connection {
         objection: impl FnOnce(&T) -> Option<String>,
     ) -> Answer<T> {
         let op = request.op();
-        let line = self.exchange(request)?;
+        let line = written(request, Layout::Compact)
+            .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
+        let line = self.exchange(op, line, request.longest_answer())?;
         self.events = told::<ToldEvents>(&line, "disturbed").unwrap_or_default().disturbed;
         self.events.extend(self.log.as_mut().map(Log::events).unwrap_or_default());
         if let Some(Refusal { error }) = told(&line, "error") {
@@ -192,8 +196,47 @@ impl Connection {
         Err(self.lose(format!("malformed reply to `{op}`: {why}; expected {expected}, got `{excerpt}`")))
     }
 
-    fn exchange(&mut self, request: &Request) -> Answer<Vec<u8>> {
-        let op = request.op();
+    /// Sends a line that is no request, which the agent has to refuse.
+    ///
+    /// # Errors
+    /// Lost when it does anything else.
+    pub fn provoke(&mut self, line: &str) -> Answer<()> {
+        let answer = self.exchange("no request", line.into(), NO_REQUEST)?;
+        match told(&answer, "error") {
+            Some(Refusal { error }) if !error.trim().is_empty() => Ok(()),
+            _ => {
+                let excerpt = printable(&answer, EXCERPT);
+                Err(self.lose(format!(
+                    "is expected to answer {{\"error\":\"why, in one line\"}}, not `{excerpt}`"
+                )))
+            }
+        }
+    }
+
+    /// From now on its answers may take as long as at the beginning.
+    pub(super) fn allow_anew(&mut self) {
+        self.left = self.timeout;
+    }
+
+    /// Ends its input, after which it has to exit by itself.
+    ///
+    /// # Errors
+    /// Lost when it does not, or not with status 0.
+    pub fn dismiss(&mut self) -> Answer<()> {
+        self.process.close();
+        let deadline = Deadline::after(self.timeout);
+        while !self.process.has_exited() && deadline.remaining().is_some() && !children::interrupted() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let by_itself = self.process.has_exited();
+        match self.process.end().filter(|_| by_itself) {
+            Some(status) if status.success() => Ok(()),
+            Some(status) => Err(self.lose(in_words(status) + " when its input ended, and not with status 0")),
+            None => Err(self.lose(format!("still ran {} s after its input", self.timeout.as_secs_f64()))),
+        }
+    }
+
+    fn exchange(&mut self, op: &str, line: String, longest: u64) -> Answer<Vec<u8>> {
         if let Some(fault) = &self.over {
             return Err(fault.clone());
         }
@@ -204,17 +247,14 @@ impl Connection {
             };
             return Err(self.lose(format!("wrote something without being asked, before `{op}`: `{excerpt}`")));
         }
-        let line = written(request, Layout::Compact)
-            .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
-        self.process.send((line + "\n").into_bytes(), request.longest_answer());
+        self.process.send((line + "\n").into_bytes(), longest);
         let deadline = Deadline::after(self.left);
-        let received = self.receive(request, deadline);
+        let received = self.receive(op, longest, deadline);
         self.left = deadline.remaining().unwrap_or_default();
         received
     }
 
-    fn receive(&mut self, request: &Request, deadline: Deadline) -> Answer<Vec<u8>> {
-        let op = request.op();
+    fn receive(&mut self, op: &str, longest: u64, deadline: Deadline) -> Answer<Vec<u8>> {
         loop {
             if children::interrupted() {
                 return Err(self.finish(Fault::Interrupted));
@@ -235,7 +275,7 @@ impl Connection {
             return match output {
                 Some(Output::Line(line)) => Ok(line),
                 Some(Output::Endless) => {
-                    let most = request.longest_answer() >> 10;
+                    let most = longest >> 10;
                     Err(self.lose(format!(
                         "answered `{op}` with more than {most} KiB, which no answer to that question needs"
                     )))
@@ -290,7 +330,7 @@ fn told<T: DeserializeOwned>(line: &[u8], key: &str) -> Option<T> {
 }
 
 /// What is wrong with an introduction.
-pub(super) fn objection(hello: &Hello) -> Option<String> {
+pub fn objection(hello: &Hello) -> Option<String> {
     if hello.protocol != VERSION {
         return Some(format!("it speaks protocol {}, not {VERSION}", hello.protocol));
     }

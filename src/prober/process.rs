@@ -58,7 +58,7 @@ impl Command {
 }
 
 /// What an agent wrote to its standard output.
-pub(super) enum Output {
+pub enum Output {
     /// A line.
     Line(Vec<u8>),
     /// More than any answer to the last question needs, without an end.
@@ -69,7 +69,7 @@ pub(super) enum Output {
 const STACK: usize = 128 << 10;
 
 /// An agent that was started and is not yet waited for, its pipes in the hands of threads.
-pub(super) struct Process {
+pub struct Process {
     running: Running,
     interpreter: RefCell<Option<Interpreter>>,
     input: Option<Sender<Vec<u8>>>,
@@ -82,7 +82,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts it, placed like that from its first instruction.
-    pub(super) fn start(command: &Command, placement: impl Into<Placement>) -> Answer<Self> {
+    pub fn start(command: &Command, placement: impl Into<Placement>) -> Answer<Self> {
         let lost = |why: String| Fault::Lost(format!("cannot start `{}`: {why}", command.program.display()));
         let no_thread = |error| {
             lost(crate::limits::explain(&error).unwrap_or_else(|| format!("no thread for it: {error}")))
@@ -124,13 +124,13 @@ impl Process {
     }
 
     /// Its number.
-    pub(super) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.running.id()
     }
 
     /// Hands a line to it, whose answer is a line of at most `longest` bytes. If it is not read, the end of the output will
     /// tell.
-    pub(super) fn send(&self, line: Vec<u8>, longest: u64) {
+    pub fn send(&self, line: Vec<u8>, longest: u64) {
         self.longest.store(longest, Ordering::SeqCst);
         let line = match self.interpreter.borrow_mut().as_mut() {
             Some(interpreter) => interpreter.say(&line),
@@ -142,12 +142,12 @@ impl Process {
     }
 
     /// Ends its input.
-    pub(super) fn close(&mut self) {
+    pub fn close(&mut self) {
         self.input = None;
     }
 
     /// What it writes next. Disconnected once there is nothing more to come.
-    pub(super) fn next(&self, wait: Duration) -> Result<Output, RecvTimeoutError> {
+    pub fn next(&self, wait: Duration) -> Result<Output, RecvTimeoutError> {
         let deadline = Deadline::after(wait);
         loop {
             let left = deadline.remaining().unwrap_or_default();
@@ -158,7 +158,7 @@ impl Process {
     }
 
     /// What it has written already, if anything.
-    pub(super) fn pending(&self) -> Option<Output> {
+    pub fn pending(&self) -> Option<Output> {
         self.interpreted(|| self.output.try_recv()).ok().flatten()
     }
 
@@ -176,18 +176,18 @@ impl Process {
     }
 
     /// Whether it is over. It is not waited for, so its process group can still be ended.
-    pub(super) fn has_exited(&self) -> bool {
+    pub fn has_exited(&self) -> bool {
         self.running.has_exited()
     }
 
     /// Ends it and all it started, at once. How it ended is only its own doing if it [had exited](Self::has_exited).
-    pub(super) fn end(&mut self) -> Option<ExitStatus> {
+    pub fn end(&mut self) -> Option<ExitStatus> {
         self.input = None;
         self.running.end()
     }
 
     /// The last line of its standard error that holds something.
-    pub(super) fn last_words(&self) -> Option<String> {
+    pub fn last_words(&self) -> Option<String> {
         // Ends at once when the thread does, as it never sends anything.
         let _ = self.words_end.recv_timeout(LAST_WORDS);
         Some(self.words.lock().unwrap_or_else(PoisonError::into_inner).clone())
@@ -277,7 +277,7 @@ pub fn make_room_for_files() -> Result<(), String> {
 }
 
 /// How a process ended, as a sentence goes on after its name.
-pub(super) fn in_words(status: ExitStatus) -> String {
+pub fn in_words(status: ExitStatus) -> String {
     let Some(signal) = timers::os::process::signal(status) else {
         return status.code().map_or_else(|| "ended".into(), |code| format!("exited with status {code}"));
     };

@@ -124,7 +124,7 @@ fn agent_check_tells_what_is_wrong() {
     timermeter(&["agent-check", &deaf]).code(3).stdout(
         predicate::str::contains("pass  hello")
             .and(predicate::str::contains("pass  readings of a"))
-            .and(predicate::str::contains("FAIL  count 0: there are 3 values, not 0"))
+            .and(predicate::str::contains("FAIL  intervals of a: agent `sh` malformed reply to `intervals`"))
             .and(predicate::str::contains("FAIL  an op that does not exist"))
             .and(predicate::str::contains("pass  end of input")),
     );
@@ -150,16 +150,15 @@ esac; done"#;
     let checked = timermeter(&["agent-check", &format!("sh {}", agent.path().display())]).code(3);
     let contains = |text: &str| predicate::str::contains(text.to_owned());
     checked.stdout(
-        contains("FAIL  hello: waiters: `back` answers arms, which the `ops` of the agent lacks")
-            .and(contains("pass  waits of early (4 of 4 returned before their time"))
+        contains("FAIL  hello: `back` answers arms, which the `ops` of the agent lacks")
+            .and(contains("pass  waits of early"))
             .and(contains("FAIL  waits of back: 6 comes after 7, and is less"))
-            .and(contains("FAIL  arms of back: it refused: no"))
-            .and(contains("FAIL  periods of few: a wake-up stands for -1 expirations"))
-            .and(contains("FAIL  waits of a reference it does not have: it answered"))
-            .and(contains("pass  waits of a timer it does not have")),
+            .and(contains("FAIL  arms of back: it refused: this agent does not offer `arms`"))
+            .and(contains("FAIL  periods of few:").and(contains("a wake-up stands for -1 expirations")))
+            .and(contains("pass  a timer it does not have")),
     );
     let twice = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","reference":true}],"ops":[],"waiters":[{"id":"a","label":"W","ops":["waits"]}]}"#;
     std::fs::write(agent.path(), format!("read -r x; echo '{twice}'; read -r x")).expect("it can be written");
     let checked = timermeter(&["agent-check", &format!("sh {}", agent.path().display())]).code(3);
-    checked.stdout(contains("FAIL  hello: two timers are called `a`"));
+    checked.stdout(contains("FAIL  hello:").and(contains("two timers are called `a`")));
 }

@@ -1,9 +1,9 @@
 //! The questions to timers that wait: few waits, so that they do not take long.
 
 use serde_json::json;
+use timermeter::prober::protocol::{Arms, Hello, HostedWaiter, Periods, Waits};
 
 use super::{Examination, counted};
-use crate::prober::protocol::{Arms, Hello, HostedWaiter, Periods, Waits};
 
 const OPS: [&str; 3] = ["waits", "arms", "periods"];
 /// None, and one that is no whole number of milliseconds.

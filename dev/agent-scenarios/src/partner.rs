@@ -4,15 +4,13 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Duration;
 
+use timermeter::prober::children;
+use timermeter::prober::process::{Command, Output, Process, in_words};
+use timermeter::text::clipped;
 use timers::Deadline;
 
-use crate::prober::children;
-use crate::prober::lines::printable;
-use crate::prober::process::Command;
-use crate::prober::process::{Output, Process, in_words};
-
 /// As much of an answer is quoted.
-pub(super) const EXCERPT: usize = 100;
+const EXCERPT: usize = 100;
 /// No answer to what is asked here is as long as this.
 const LONGEST_ANSWER: u64 = 16 << 20;
 
@@ -97,5 +95,10 @@ impl Partner<'_> {
 
 /// A line as messages quote it.
 pub(super) fn quoted(line: &[u8]) -> String {
-    format!("`{}`", printable(line, EXCERPT))
+    format!("`{}`", printable(line))
+}
+
+/// What an agent wrote, fit to stand in a message.
+pub(super) fn printable(bytes: &[u8]) -> String {
+    clipped(&String::from_utf8_lossy(bytes), EXCERPT)
 }
