@@ -1,10 +1,12 @@
 //! Judges the estimators: probes simulated timers of known truth and prints declared against found.
 
 mod clocks;
+mod pick;
 mod shown;
 mod waits;
 
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum, value_parser};
@@ -37,6 +39,10 @@ struct Args {
     /// Simulate this many of each kind of timer and machine instead, by either reference; of 500 each kind has to be covered
     #[arg(long, value_name = "N", conflicts_with_all = ["count", "waits"], value_parser = value_parser!(u32).range(1..=100_000))]
     per_kind: Option<u32>,
+    /// Judge the plans of `pick` on this machine instead, which has to be quiet: measure by every clock of this report (JSON), and hold what
+    /// is found against what was promised
+    #[arg(long, value_name = "REPORT", conflicts_with_all = ["quick", "waits", "seed", "count", "per_kind", "format"])]
+    pick: Option<PathBuf>,
     /// Format of the output
     #[arg(long, short, value_enum, default_value_t)]
     format: Format,
@@ -54,7 +60,11 @@ enum Format {
 fn main() -> ExitCode {
     let args = Args::parse();
     let mut output = BufWriter::new(std::io::stdout().lock());
-    let judged = if args.waits { waits::run(&args, &mut output) } else { clocks::run(&args, &mut output) };
+    let judged = match &args.pick {
+        Some(report) => pick::run(report, &mut output),
+        None if args.waits => waits::run(&args, &mut output),
+        None => clocks::run(&args, &mut output),
+    };
     match judged {
         Ok(()) | Err(CommandError::Closed) => ExitCode::SUCCESS,
         Err(error) => {
