@@ -101,7 +101,8 @@ impl<'p> Pattern<'p> {
 }
 
 /// The ids that look most like `text`, with or without the name of their runtime.
-fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
+#[must_use]
+pub fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
     /// The most that are named.
     const MOST: usize = 3;
     /// From here on two words look alike.

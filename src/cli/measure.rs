@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::values;
+use crate::measure::worker::Instrument;
 use crate::method::requirement::share;
 use crate::model::Nanos;
 use crate::quantity;
@@ -32,7 +33,7 @@ pub struct MeasureArgs {
     pub clock: Option<String>,
     /// How to measure
     #[arg(long, value_enum, default_value_t)]
-    pub instrument: InstrumentName,
+    pub instrument: Instrument,
     /// Largest error of the clock
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
     pub error: f64,
@@ -83,24 +84,6 @@ pub struct MeasureWorkerArgs {
     /// What to measure, as JSON
     #[arg(value_name = "REQUEST")]
     pub request: String,
-}
-
-/// How to measure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum InstrumentName {
-    /// Batches that double until they are long enough for the clock (Sestoft)
-    #[default]
-    Adaptive,
-    /// How often in a given time (Kabutz)
-    Throughput,
-    /// Edge-crossing beside classic
-    Discrete,
-    /// Instances and bytes a call (Caliper)
-    Allocations,
-    /// Weighted samples around one length, varied at random (Caliper)
-    Micro,
-    /// Single calls, each a sample (Caliper)
-    Macro,
 }
 
 /// The formats of measurements.

@@ -12,7 +12,7 @@ use shown::{Measurement, ShownMeasurements};
 use super::frame::choose_cpu;
 use super::progress::Progress;
 use super::{CommandError, tell, terminal_style, trial};
-use crate::cli::measure::{InstrumentName, MeasureArgs};
+use crate::cli::MeasureArgs;
 use crate::measure::Goal;
 use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Instrument, Request};
@@ -20,7 +20,7 @@ use crate::method::{ClockFigures, Counts, Facts};
 use crate::model::Report;
 use crate::native;
 use crate::report::terminal::listed;
-use crate::selection::select;
+use crate::selection::{nearest, select};
 use crate::text::clipped;
 
 /// Samples of an operation that have to be valid, unless specified otherwise.
@@ -42,7 +42,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     if !args.sizes.is_empty() && entries.iter().all(|entry| entry.sizes.is_empty()) {
         return Err(CommandError::Usage("--sizes: none of these operations has a size".into()));
     }
-    if args.instrument == InstrumentName::Allocations && !cfg!(feature = "allocations") {
+    if args.instrument == Instrument::Allocations && !cfg!(feature = "allocations") {
         return Err(CommandError::Failed(
             "this program does not count allocations; build it with: cargo build --release --features allocations".into(),
         ));
@@ -106,7 +106,7 @@ fn about_commands(args: &MeasureArgs) -> Result<(), CommandError> {
 fn fitting(args: &MeasureArgs) -> Result<(), CommandError> {
     let refused = |why: String| Err(CommandError::Usage(why));
     let command = !args.command.is_empty();
-    if command && !matches!(args.instrument, InstrumentName::Adaptive | InstrumentName::Macro) {
+    if command && !matches!(args.instrument, Instrument::Adaptive | Instrument::Macro) {
         return refused("--instrument: runs of a command are single calls; use macro".into());
     }
     let Some(name) = args.clock.as_deref() else { return Ok(()) };
@@ -153,14 +153,11 @@ fn list(output: &mut dyn Write) -> Result<(), CommandError> {
 
 fn entry(name: &str) -> Result<Entry, CommandError> {
     operations::find(name).ok_or_else(|| {
-        let near = operations::ALL
-            .iter()
-            .map(|entry| (strsim::jaro_winkler(name, entry.name), entry.name))
-            .filter(|(likeness, _)| *likeness > 0.8 && !name.contains(' '))
-            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let names = operations::ALL.iter().map(|entry| entry.name).collect::<Vec<_>>();
+        let near = nearest(name, &names).into_iter().next().filter(|_| !name.contains(' '));
         let shown = clipped(name, 40);
         CommandError::Usage(match near {
-            Some((_, near)) => format!("there is no operation `{shown}`; did you mean `{near}`?"),
+            Some(near) => format!("there is no operation `{shown}`; did you mean `{near}`?"),
             None => format!("there is no operation `{shown}`; `timermeter measure` lists them, and a command goes behind `--`"),
         })
     })
@@ -189,7 +186,8 @@ fn operate(
             clock: clock.clone(),
             operation: entry.name.into(),
             size: size.unwrap_or(0),
-            instrument: instrument(args),
+            instrument: args.instrument,
+            span: Duration::from_nanos(args.time.0 as u64),
             goal: Goal {
                 error: args.error,
                 confidence: args.confidence,
@@ -206,15 +204,4 @@ fn operate(
         progress.step();
     }
     Ok(measurements)
-}
-
-fn instrument(args: &MeasureArgs) -> Instrument {
-    match args.instrument {
-        InstrumentName::Adaptive => Instrument::Adaptive,
-        InstrumentName::Throughput => Instrument::Throughput(Duration::from_nanos(args.time.0 as u64)),
-        InstrumentName::Discrete => Instrument::Discrete,
-        InstrumentName::Allocations => Instrument::Allocations,
-        InstrumentName::Micro => Instrument::Micro,
-        InstrumentName::Macro => Instrument::Macro,
-    }
 }

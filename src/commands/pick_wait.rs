@@ -5,6 +5,7 @@ use std::io::Write;
 use super::{CommandError, failed, terminal_style, wait};
 
 use crate::cli::{Lengths, PickArgs, RuntimeArgs, RuntimeName, ShortFormat, WaitArgs, WaitingArgs};
+use crate::method::plan::percent;
 use crate::method::runtime::host;
 use crate::method::waiting::{
     self, ExactWait, Exactness, Punctuality, WaitChoice, Waiter, choose, promising, waits_to_prove,
@@ -14,7 +15,7 @@ use crate::prober::waits::plan::WaitPlan;
 use crate::report::read;
 use crate::report::terminal::listed;
 use crate::table::Style;
-use crate::text::numbers::{short_time, significant, time};
+use crate::text::numbers::{short_time, time};
 use crate::text::{clipped, hang};
 
 /// Runs the command. Returns whether a method suffices.
@@ -292,8 +293,4 @@ fn candidate(out: &mut String, title: &str, waiter: &Waiter, style: Style) {
     for note in &waiter.notes {
         hang(out, "  → ", "    ", note, style.columns());
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", significant(share * 100.0, 3))
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use super::stability::Stability;
@@ -12,20 +13,21 @@ use super::{instruments, operations};
 use crate::method::ClockFigures;
 
 /// How to measure.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Instrument {
-    /// Batches that double until they are long enough for the clock.
+    /// Batches that double until they are long enough for the clock (Sestoft)
+    #[default]
     Adaptive,
-    /// How often in so long a time.
-    Throughput(Duration),
-    /// Edge-crossing beside classic.
+    /// How often in a given time (Kabutz)
+    Throughput,
+    /// Edge-crossing beside classic
     Discrete,
-    /// Instances and bytes a call.
+    /// Instances and bytes a call (Caliper)
     Allocations,
-    /// Weighted samples around one length.
+    /// Weighted samples around one length, varied at random (Caliper)
     Micro,
-    /// Single calls.
+    /// Single calls, each a sample (Caliper)
     Macro,
 }
 
@@ -40,6 +42,8 @@ pub struct Request {
     pub size: u64,
     /// How to measure.
     pub instrument: Instrument,
+    /// Length of a run of the throughput instrument.
+    pub span: Duration,
     /// How well, how often and how long.
     pub goal: Goal,
     /// The CPU to run on.
@@ -111,7 +115,9 @@ fn measured(request: &Request) -> Result<Vec<MeasurementOutcome>, String> {
     let one = |way, found: Result<Measured, TrialError>| found.map(|found| vec![(way, found)]);
     let ways = match request.instrument {
         Instrument::Adaptive => one("adaptive", instruments::adaptive(timed, clock, goal)),
-        Instrument::Throughput(span) => one("throughput", instruments::throughput(timed, clock, goal, span)),
+        Instrument::Throughput => {
+            one("throughput", instruments::throughput(timed, clock, goal, request.span))
+        }
         Instrument::Discrete => both(timed, clock, goal),
         Instrument::Micro => one("micro", instruments::micro(timed, clock, goal)),
         Instrument::Macro => one("macro", instruments::macro_trial(timed, clock, goal)),

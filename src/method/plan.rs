@@ -225,7 +225,8 @@ fn too_dear(requirement: &Requirement, plan: &Plan) -> Option<Shortfall> {
 }
 
 /// A share in percent, as short as it can be told.
-pub(super) fn percent(share: f64) -> String {
+#[must_use]
+pub fn percent(share: f64) -> String {
     format!("{} %", crate::text::numbers::significant(share * 100.0, 3))
 }
 

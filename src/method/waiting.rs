@@ -6,9 +6,10 @@ use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
 
 pub use self::exactness::{ExactWait, Exactness, exactness, in_a_sentence};
+use super::plan::percent;
 use crate::analysis::statistics::bisected;
 use crate::model::{Granularity, Lateness, LatenessHistogram, Means, Report, WaitFigures, WaitRow};
-use crate::text::numbers::{short_time, significant, time};
+use crate::text::numbers::{short_time, time};
 
 /// Lengths that differ by more than this factor tell too little of each other.
 const NEAR: f64 = 1.25;
@@ -326,10 +327,6 @@ pub fn waits_to_prove(share: f64) -> f64 {
 /// The longest step of a timer's requests or wake-ups, in nanoseconds.
 fn coarsest(figures: &WaitFigures) -> Option<f64> {
     figures.granularities().filter_map(Granularity::step).map(|step| step.value).reduce(f64::max)
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", significant(share * 100.0, 3))
 }
 
 #[cfg(test)]
