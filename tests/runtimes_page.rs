@@ -1,5 +1,5 @@
-//! The figures of docs/runtimes.md are those of a kept run, one row a clock. `TIMERMETER_UPDATE=1 cargo test --test main runtimes_page::` writes
-//! them again.
+//! The figures of docs/runtimes-measured.md are those of a kept run, one row a clock.
+//! `TIMERMETER_UPDATE=1 cargo test --test main runtimes_page::` writes them again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -128,7 +128,7 @@ fn figures(place: &str, report: &Value) -> String {
 
 #[test]
 fn the_page_has_the_figures_of_a_kept_run() {
-    let path = root().join("docs/runtimes.md");
+    let path = root().join("docs/runtimes-measured.md");
     let page = fs::read_to_string(&path).expect("it is there");
     let (before, rest) = page.split_once(BEGIN).expect("it has a place for them");
     let (there, after) = rest.split_once(END).expect("that ends");
