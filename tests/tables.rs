@@ -16,7 +16,7 @@ use crate::sample::report;
 const COLUMNS: [&str; 6] = ["platform", "timer", "label", "accuracy", "cost", "quality"];
 
 fn column(name: &str) -> ColumnName {
-    ColumnName::named(name).unwrap_or_else(|| panic!("there is no column {name}"))
+    ValueEnum::from_str(name, false).expect("a column is called so")
 }
 
 /// Two reports of two machines, hostile agents included.
@@ -37,7 +37,7 @@ fn table(format: Format, layout: Layout, columns: &[ColumnName], sort: Option<(C
     let (_folder, paths) = folder();
     let choice =
         TableChoice { kind: Kind::Clocks, columns: columns.to_vec(), layout, sort, all: true, top: None };
-    let tabulation = Tabulation::read(&paths, choice);
+    let tabulation = Tabulation::first_of(&paths, vec![choice]);
     assert!(tabulation.refused.is_empty(), "{:?}", tabulation.refused);
     let mut out = Vec::new();
     tabulation.write(format, &mut out).unwrap();
@@ -217,7 +217,9 @@ fn latex_of(reports: &[Report], columns: &[ColumnName]) -> String {
         all: true,
     };
     let mut out = Vec::new();
-    Tabulation::read(&[folder.path().to_owned()], choice).write(Format::LatexDocument, &mut out).unwrap();
+    Tabulation::first_of(&[folder.path().to_owned()], vec![choice])
+        .write(Format::LatexDocument, &mut out)
+        .unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -278,7 +280,7 @@ fn trust_and_the_reason_of_a_quality_of_nothing_have_columns() {
             top: None,
         };
         let mut out = Vec::new();
-        Tabulation::read(std::slice::from_ref(&path), choice).write(format, &mut out).unwrap();
+        Tabulation::first_of(std::slice::from_ref(&path), vec![choice]).write(format, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains(trust) && text.contains(reason), "{format:?}: {text}");
     }

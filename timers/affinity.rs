@@ -56,7 +56,9 @@ pub fn move_process(process: u32, cpus: &[u32]) -> bool {
 
 /// The calling thread, and those it starts meanwhile, kept off a CPU that something else measures on. Dropping this gives
 /// the thread back the CPUs it had.
-pub struct KeptOff(Pinned);
+pub struct KeptOff {
+    _pinned: Pinned,
+}
 
 impl KeptOff {
     /// Keeps the calling thread off `cpu`. `None` when it has no other.
@@ -69,13 +71,7 @@ impl KeptOff {
         }
         allow(None, &others).ok()?;
         BEFORE_PINNING.get_or_init(|| before.clone());
-        Some(Self(Pinned { before }))
-    }
-
-    /// The CPUs the thread had before.
-    #[must_use]
-    pub fn from(&self) -> Vec<u32> {
-        self.0.before.clone()
+        Some(Self { _pinned: Pinned { before } })
     }
 }
 

@@ -107,14 +107,6 @@ macro_rules! contexts {
         impl Context {
             /// All of them.
             pub const ALL: [Self; [$(Self::$id),*].len()] = [$(Self::$id),*];
-
-            /// Its name in documents.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$id => stringify!($name),)*
-                }
-            }
         }
 
         /// What a read adds to the code around it, by what that is.

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::model::{Lateness, PeriodRow, Status, TimerRow, WaitRow};
+use crate::model::{Lateness, PeriodRow, TimerRow, WaitRow};
 use crate::table::Value;
 use crate::text::numbers::short_time;
 
@@ -179,18 +179,6 @@ pub struct Ticked<'a> {
     pub row: &'a PeriodRow,
     /// As above.
     pub conditions: &'a str,
-}
-
-impl Row<'_> {
-    /// How its characterisation ended.
-    #[must_use]
-    pub fn status(&self) -> Status {
-        match self {
-            Self::Clock(row) => row.status,
-            Self::Wait(wait) => wait.row.status,
-            Self::Period(tick) => tick.row.status,
-        }
-    }
 }
 
 /// What a row is told apart by where each has one line: id, length and conditions.

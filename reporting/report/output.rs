@@ -146,12 +146,6 @@ impl OutputFile {
         Ok(Self { file: WholeFile::prepare(path)?, format })
     }
 
-    /// The path, as it was given.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.file.path
-    }
-
     /// The format that is to be written.
     #[must_use]
     pub fn format(&self) -> Format {

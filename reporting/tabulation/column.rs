@@ -27,12 +27,6 @@ impl ColumnName {
     /// Median lateness, by which timers that wait are.
     pub const LATENESS: Self = Self("late-p50");
 
-    /// That of this name, if there is one.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::value_variants().iter().copied().find(|column| column.0 == name)
-    }
-
     /// What is shown of rows of a kind by default: of one report or of many, on a narrow terminal or not.
     #[must_use]
     pub fn by_default(kind: Kind, many: bool, narrow: bool) -> Vec<Self> {

@@ -74,13 +74,7 @@ struct Sheet {
 }
 
 impl Tabulation {
-    /// Reads the reports at `paths`, files and folders.
-    #[must_use]
-    pub fn read(paths: &[PathBuf], choice: TableChoice) -> Self {
-        Self::first_of(paths, vec![choice])
-    }
-
-    /// Reads the reports at `paths`, and shows what the first of the choices finds rows for. There has to be one.
+    /// Reads the reports at `paths`, files and folders, and shows what the first of the choices finds rows for. There has to be one.
     #[must_use]
     pub fn first_of(paths: &[PathBuf], mut choices: Vec<TableChoice>) -> Self {
         let mut collection = Collection::read(paths, |path, report: Report| {

@@ -30,18 +30,6 @@ pub enum CounterVerdict {
     Unsafe,
 }
 
-impl CounterVerdict {
-    /// The word for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Safe => "safe",
-            Self::UntilMoved => "safe until this machine is moved",
-            Self::Unsafe => "unsafe",
-        }
-    }
-}
-
 /// What is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {

@@ -65,12 +65,6 @@ operations! {
     "heapsort", "heap sort of shuffled numbers", SORTS, |size| built_in::heapsort(size);
 }
 
-/// Whether each call needs something put back before it; `None` when there is no such operation.
-#[must_use]
-pub fn needs_set_up(name: &str) -> Option<bool> {
-    of_name(name, 1).map(|operation| operation.needs_set_up())
-}
-
 /// The entry of that name.
 #[must_use]
 pub fn find(name: &str) -> Option<Entry> {
