@@ -19,7 +19,7 @@ impl Counts {
     /// Those of this system.
     #[must_use]
     pub fn of_system() -> Self {
-        Self { folder: "/proc".into(), numbered_as_here: process::is_ours() }
+        Self { numbered_as_here: process::is_ours(), ..Self::at(Path::new("/proc")) }
     }
 
     /// A folder that stands for procfs.
