@@ -15,10 +15,15 @@ pub fn mapped<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R + Sync) -> Vec
     made.into_iter().filter_map(|one| one.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
-/// What comes of both.
-pub fn both<A: Send, B: Send>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B + Send) -> (A, B) {
+/// What comes of both: of `one` on this thread, which may hold locks, and meanwhile of the other.
+pub fn both<A, B: Send>(one: impl FnOnce() -> A, other: impl FnOnce() -> B + Send) -> (A, B) {
     share_work();
-    rayon::join(one, other)
+    let mut second = None;
+    let first = rayon::in_place_scope(|scope| {
+        scope.spawn(|_| second = Some(other()));
+        one()
+    });
+    (first, second.expect("the scope ends after it"))
 }
 
 /// One loop for all: a parallel iterator of its own would be compiled for each of them. What cannot be shared needs no threads.

@@ -2,7 +2,6 @@
 
 mod analyse;
 mod check;
-mod collect;
 mod compare;
 pub mod groups;
 mod inspect;
@@ -24,16 +23,15 @@ use crate::report::{Format, is_standard};
 
 pub use analyse::AnalyseArgs;
 pub use check::{CheckArgs, RecipeArgs};
-pub use collect::CollectArgs;
 pub use compare::{CompareArgs, CompareFormat};
 pub use groups::CompletionsArgs;
 pub use inspect::InspectArgs;
-pub use keep::{KeepArgs, NodeArgs, RunArgs};
+pub use keep::{KeepArgs, RunArgs};
 pub use measure::{MeasureArgs, MeasureWorkerArgs};
 pub use pick::PickArgs;
 pub use report::{FiguresWanted, PublishArgs, ReportArgs};
 pub use runtimes::{AgentCheckArgs, BrowserArgs, RuntimeArgs, RuntimeName};
-pub use table::{ColumnFormat, TableArgs, TableFormat};
+pub use table::{Columns, TableArgs, TableFormat};
 pub use wait::{Cpus, Lengths, LoadName, PeriodArgs, Slack, WaitArgs, WaitingArgs};
 pub use watch::WatchArgs;
 
@@ -165,14 +163,9 @@ pub enum Command {
     Publish(PublishArgs),
     /// Print reports side by side: text, Markdown, CSV, LaTeX, HTML …
     ///
-    /// JSON, Parquet and Arrow too.
+    /// JSON and Parquet too; with `--columns all` the whole of any number of reports, for SQL.
     #[command(after_help = groups::REPORTS)]
     Table(TableArgs),
-    /// Collect the reports of a fleet into one Parquet dataset
-    ///
-    /// Partitioned by platform and date.
-    #[command(after_help = groups::REPORTS, after_long_help = with_examples(collect::EXAMPLES, groups::REPORTS))]
-    Collect(CollectArgs),
     /// Tell what changed between reports, beyond noise
     ///
     /// Between two reports, or several runs per side.

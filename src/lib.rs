@@ -22,8 +22,6 @@ pub mod trust;
 pub mod watching;
 
 pub use estimators::{analysis, model, quality, scoring, trace};
-#[cfg(feature = "dataset")]
-pub use reporting::dataset;
 pub use reporting::{
     comparison, fields, glob, input, limits, page, parallel, report, scratch, table, tabulation, text,
 };

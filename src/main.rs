@@ -6,9 +6,8 @@ use std::thread;
 
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
-    CommandError, agent, agent_check, analyse, answer, browser, check, collect, colour, compare, completions,
-    counter, inspect, list, measure, period, pick, platform, probe, publish, report, table, tell, trial,
-    wait, watch,
+    CommandError, agent, agent_check, analyse, answer, browser, check, colour, compare, completions, counter,
+    inspect, list, measure, period, pick, platform, probe, publish, report, table, tell, trial, wait, watch,
 };
 use timermeter::prober::children::{self, guard};
 use timermeter::text::shortened;
@@ -172,7 +171,6 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Report(args) => report::run(args, &mut output)?,
         Command::Publish(args) => publish::run(args, &mut output)?,
         Command::Table(args) => table::run(args, &mut output)?,
-        Command::Collect(args) => collect::run(args, &mut output)?,
         Command::Compare(args) => compare::run(args, &mut output)?,
         Command::List(args) => list::run(args, &mut output)?,
         Command::AgentCheck(args) => agent_check::run(args, &mut output)?,

@@ -106,12 +106,9 @@ fn names() -> Vec<Field> {
             }),
         )
         .column("reason", "reason"),
-        each!("reason", "Why, when it is not ok", |row| (&row.reason).into())
-            .not_in_files()
-            .csv(40, "reason"),
-        each!("remedy", "What to do about it", |row| (&row.remedy).into()).not_in_files().csv(50, "remedy"),
+        each!("reason", "Why, when it is not ok", |row| (&row.reason).into()).not_in_all().csv(40, "reason"),
+        each!("remedy", "What to do about it", |row| (&row.remedy).into()).csv(50, "remedy"),
         Field::of_clocks("legend", Type::Text, "What the paper calls it", |row| (&row.legend).into())
-            .not_in_files()
             .csv(340, "legend"),
     ]
 }
@@ -143,18 +140,18 @@ fn steps() -> Vec<Field> {
             }),
             ..accuracy
         }
-        .not_in_files(),
+        .not_in_all(),
         Field::clock_figure("step_ns", "One step, where it is known", |row| {
             of_kind(row, AccuracyKind::Resolved)
         })
-        .not_in_files()
+        .not_in_all()
         .metric("timermeter_timer_resolution", "seconds", "Step in which the clock moves")
         .compared(Comparable::ACCURACY),
         Field::clock_figure("step_bound_ns", "Bound of a step that is not known", |row| {
             let [bound, ..] = of_kind(row, AccuracyKind::AtMost);
             [bound, None, None]
         })
-        .not_in_files()
+        .not_in_all()
         .metric(
             "timermeter_timer_resolution_bound",
             "seconds",
@@ -169,7 +166,7 @@ fn steps() -> Vec<Field> {
         Field::of_clocks("accuracy_cycles", Type::Figure, "One step or its bound, in cycles", |row| {
             row.accuracy.as_ref().and_then(|step| step.cycles).into()
         })
-        .not_in_files()
+        .not_in_all()
         .screen(["acc. cycles", "acc.\u{a0}cycles", "cycles"], Notation::Count, "wide"),
         Field::of_clocks(
             "accuracy_kind",
@@ -181,7 +178,6 @@ fn steps() -> Vec<Field> {
         Field::of_clocks("accuracy_ticks", Type::Figure, "One step, in ticks", |row| {
             row.accuracy.as_ref().map(|step| step.ticks).into()
         })
-        .not_in_files()
         .csv(90, "accuracy_ticks")
         .check("accuracy.ticks", Range::STEP),
         Field::of_clocks("ns_per_tick", Type::Figure, "Nanoseconds in a tick", |row| row.ns_per_tick.into())
@@ -247,7 +243,6 @@ fn costs() -> Vec<Field> {
         of_cost("cost_single_median_ns", "Median of single calls as the reference shows them", |cost| {
             cost.single_median_ns
         })
-        .not_in_files()
         .csv(140, "cost_single_median_ns")
         .check("cost.single_median_ns", range),
         of_cost("cost_p99_ns", "99th percentile of single invocations, in ns", |cost| cost.p99_ns)
@@ -265,7 +260,7 @@ fn costs() -> Vec<Field> {
             "What a read adds to the code around it, the least and the most over kinds of work, in ns",
             |row| adds(row).and_then(|adds| adds.range()).map(range_ns).into(),
         )
-        .not_in_files()
+        .not_in_all()
         .screen(["adds", "adds", "adds"], Notation::Time, "medium")
         .where_told(),
         Field::of_clocks("cost_reference", Type::Text, "The timer that timed the invocations", |row| {
@@ -273,7 +268,6 @@ fn costs() -> Vec<Field> {
         })
         .csv(160, "cost_reference"),
         Field::of_clocks("distribution_modes", Type::Text, "The costs there are, with their shares", modes)
-            .not_in_files()
             .csv(180, "distribution_modes"),
         distributed(190, "distribution_within_ns", |costs| Some(costs.within_ns))
             .check("distribution.within_ns", range),
@@ -301,10 +295,10 @@ fn spreads() -> Vec<Field> {
         Field::clock_figure("quality_percent", "Quality, in percent", |row| quality(row).map(percent))
             .notation(PERCENT)
             .largest_first()
-            .not_in_files();
+            .not_in_all();
     let ends = [
-        in_percent.end(1, "quality_low_percent", "Lower end of the interval of Quality").not_in_files(),
-        in_percent.end(2, "quality_high_percent", "Upper end of the interval of Quality").not_in_files(),
+        in_percent.end(1, "quality_low_percent", "Lower end of the interval of Quality").not_in_all(),
+        in_percent.end(2, "quality_high_percent", "Upper end of the interval of Quality").not_in_all(),
     ];
     let [percent_low, percent_high] = ends;
     vec![
@@ -335,7 +329,7 @@ fn spreads() -> Vec<Field> {
         .column("interval", "± (points)")
         .notation(PERCENT)
         .by_default(7, Room::OfOneReport)
-        .not_in_files(),
+        .not_in_all(),
         percent_low.column("quality-low", "Quality, low (%)"),
         percent_high.column("quality-high", "Quality, high (%)"),
         Field::of_clocks(
@@ -347,7 +341,7 @@ fn spreads() -> Vec<Field> {
         .column("printed", "Quality, printed (%)")
         .notation(PERCENT)
         .largest_first()
-        .not_in_files(),
+        .not_in_all(),
         Field::of_clocks(
             "quality_printed",
             Type::Figure,
@@ -356,11 +350,10 @@ fn spreads() -> Vec<Field> {
         )
         .check("printed_quality", Range::SHARE),
         seen(230, "processes", "Fresh processes that measured it", |seen| u64::from(seen.processes)),
-        seen(240, "intervals", "Intervals", |seen| seen.intervals).not_in_files(),
-        seen(250, "batched_calls", "Invocations in batches", |seen| seen.batched_calls).not_in_files(),
+        seen(240, "intervals", "Intervals", |seen| seen.intervals),
+        seen(250, "batched_calls", "Invocations in batches", |seen| seen.batched_calls),
         seen(260, "single_calls", "Single invocations that were timed", |seen| seen.single_calls),
-        seen(270, "backward_steps", "Negative differences between readings", |seen| seen.backward_steps)
-            .not_in_files(),
+        seen(270, "backward_steps", "Negative differences between readings", |seen| seen.backward_steps),
     ]
 }
 
@@ -438,8 +431,8 @@ fn trust() -> Vec<Field> {
             )
             .check("verdicts.stable.offset_ppm", Range::EITHER)
             .compared(Comparable::DRIFT),
-        rate_low.not_in_files(),
-        rate_high.not_in_files(),
+        rate_low,
+        rate_high,
         verdict(
             "rate_offset_uncertainty_ppm",
             Type::Figure,
@@ -454,7 +447,7 @@ fn trust() -> Vec<Field> {
         }),
         each!("warnings", "Codes of the warnings", |row| codes(&row.warnings)).column("warnings", "warnings"),
         Field::of_clocks("warnings", Type::Text, "Codes of the warnings", |row| codes(&row.warnings))
-            .not_in_files()
+            .not_in_all()
             .csv(290, "warnings"),
     ]
 }
@@ -482,7 +475,6 @@ fn distributed(place: u16, key: &'static str, of: fn(&Distribution) -> Option<f6
     Field::of_clocks(key, Type::Figure, "Of single costs", move |row| {
         row.distribution.as_ref().and_then(of).into()
     })
-    .not_in_files()
     .csv(place, key)
 }
 

@@ -1,4 +1,4 @@
-//! What is listed of a report: each field once, with all that tables, files of columns, CSV, metrics, comparisons and checks have to know
+//! What is listed of a report: each field once, with all that tables, CSV, Parquet, metrics, comparisons and checks have to know
 //! of it. To list another figure is an entry in `clocks.rs`, `waits.rs` or `report.rs`; what is a sentence is written by hand elsewhere. Functions
 //! there are as long as their lists.
 
@@ -14,15 +14,14 @@ use crate::model::{Figure, Report, TimerRow};
 use crate::table::{Notation, TableColumn, Type, Value};
 
 pub use comparable::{Comparable, Kind, Measure, Range, Row, Scatter, Ticked, Waited, in_a_line};
-pub use report::{UNSET_UNTIL, instant, micros, time};
 
 /// Something that is listed.
 pub struct Field {
-    /// What tables and files of columns call it, with its unit; it stays.
+    /// What it is called where scripts read it, with its unit; it stays.
     pub key: &'static str,
     /// What it is, in a sentence.
     pub about: &'static str,
-    /// What files hold of it.
+    /// What files of typed columns hold of it.
     pub kind: Type,
     /// As `table --columns` calls it, and its heading there; none where `table` does not have it.
     pub column: Option<(&'static str, &'static str)>,
@@ -36,10 +35,8 @@ pub struct Field {
     pub by_default: Option<(u8, Room)>,
     /// In the table of a single report, on terminals and pages.
     pub screen: Option<Screen>,
-    /// Whether files of columns have it; and whether the folders of a dataset tell it.
-    pub in_files: bool,
-    /// Whether folders of a dataset tell it, and its files do not.
-    pub in_path: bool,
+    /// Whether `table --columns all` and Parquet have it.
+    pub in_all: bool,
     /// Its place in the CSV of a single report, and what it is called there.
     pub csv: Option<(u16, &'static str)>,
     /// Its gauge.
@@ -162,7 +159,7 @@ impl<T> Of<T> {
     }
 }
 
-/// All fields, in the order of columns in files: those of reports first.
+/// All fields, in the order of `table --columns all`: those of reports first.
 #[must_use]
 pub fn fields() -> &'static [Field] {
     static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
@@ -276,8 +273,7 @@ impl Field {
             whole: false,
             by_default: None,
             screen: None,
-            in_files: true,
-            in_path: false,
+            in_all: true,
             csv: None,
             metric: None,
             compared: None,
@@ -332,9 +328,9 @@ impl Field {
         Self { csv: Some((place, name)), ..self }
     }
 
-    /// Files of columns lack it.
-    fn not_in_files(self) -> Self {
-        Self { in_files: false, ..self }
+    /// `table --columns all` lacks it.
+    fn not_in_all(self) -> Self {
+        Self { in_all: false, ..self }
     }
 
     fn metric(self, name: &'static str, unit: &'static str, help: &'static str) -> Self {
@@ -362,8 +358,8 @@ impl Field {
     fn end(&self, end: usize, key: &'static str, about: &'static str) -> Self {
         let FieldSource::Figure(of, _) = &self.source else { unreachable!("figures have ends") };
         let source = FieldSource::Figure(of.clone(), end);
-        let Self { largest_first, notation, in_files, .. } = *self;
-        Self { largest_first, notation, in_files, ..Self::new(key, Type::Figure, about, source) }
+        let Self { largest_first, notation, in_all, .. } = *self;
+        Self { largest_first, notation, in_all, ..Self::new(key, Type::Figure, about, source) }
     }
 
     /// The figure and both ends of its interval, in CSV next to each other.

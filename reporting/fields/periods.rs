@@ -32,7 +32,7 @@ fn figure(
         .csv(place, csv)
         .check(csv, Range::EITHER)
         .with_ends(low, high);
-    [field, low.not_in_files(), high.not_in_files()]
+    [field, low, high]
 }
 
 pub(super) fn fields() -> Vec<Field> {
@@ -147,10 +147,11 @@ fn intervals() -> Vec<Field> {
 
 fn expirations() -> Vec<Field> {
     vec![
-        count("expirations", "Expirations", |found| found.expirations)
-            .not_in_files()
-            .csv(120, "expirations")
-            .metric("timermeter_period_expirations", "", "Expirations in the measurement"),
+        count("expirations", "Expirations", |found| found.expirations).csv(120, "expirations").metric(
+            "timermeter_period_expirations",
+            "",
+            "Expirations in the measurement",
+        ),
         count("missed", "Of periodic timers: expirations that were missed", |found| found.missed)
             .column("missed", "missed")
             .by_default(9, Room::Wide)
@@ -165,9 +166,7 @@ fn expirations() -> Vec<Field> {
         })
         .column("missed-reported", "of which reported")
         .csv(150, "missed_reported"),
-        count("stalls", "Stalls that were injected", |found| found.stalls.into())
-            .not_in_files()
-            .csv(160, "stalls"),
+        count("stalls", "Stalls that were injected", |found| found.stalls.into()).csv(160, "stalls"),
         tick("after_stall", Type::Text, "Of periodic timers: what they do after a stall", |tick| {
             let policy = tick.row.figures.as_ref().and_then(|found| found.policy);
             policy.map(MissedPolicy::name).map(Value::Word).into()

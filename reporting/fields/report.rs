@@ -1,6 +1,6 @@
 //! Fields of a whole report: which one it is, who made it, and on what machine.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use super::clocks::codes;
 use super::{Field, FieldSource, Range};
@@ -41,40 +41,28 @@ fn origin(key: &'static str, about: &'static str) -> Field {
 
 fn run() -> Vec<Field> {
     vec![
-        origin("report_id", "What tells reports apart, by what was measured: 32 hexadecimal digits"),
-        Field { whole: true, ..origin("file", "File of the report, or which document of standard input") }
-            .column("file", "report"),
-        origin(
-            "host",
-            "Name of the node: as the run was told, else of the file, else of its folder; see above",
-        ),
-        text("node", "Name of the node, where the run was told", |r| (&r.node).into())
-            .column("node", "node")
-            .not_in_files(),
+        Field { whole: true, ..origin("file", "File of the report") }.column("file", "report"),
+        text("node", "Name of the node, where the run was told", |r| (&r.node).into()).column("node", "node"),
         Field {
             whole: true,
-            in_path: true,
             ..origin(
                 "platform",
                 "The machine, by a name made of its CPU and the generation of that, hypervisor and OS",
             )
         }
         .column("platform", "platform"),
-        Field {
-            in_path: true,
-            ..Field::of_reports("date", Type::Day, "Day on which the measurement began, UTC", |r| {
-                day(&r.created).map_or(Value::Nothing, Value::Day)
-            })
-        },
+        Field::of_reports("date", Type::Day, "Day on which the measurement began, UTC", |r| {
+            day(&r.created).map_or(Value::Nothing, Value::Day)
+        }),
         text("date", "The day of the measurement", |r| r.created.get(..10).unwrap_or(&r.created).into())
             .column("date", "date")
             .largest_first()
-            .not_in_files(),
+            .not_in_all(),
         Field::of_reports("created", Type::Time, "When the measurement began", |r| {
             time(&r.created).map_or(Value::Nothing, Value::Time)
         }),
         text("created", "When the measurement began", |r| (&r.created).into())
-            .not_in_files()
+            .not_in_all()
             .csv(330, "created"),
         text("tool_version", "Version of timermeter that measured", |r| (&r.tool.version).into()),
         text("profile", "`quick`, `default` or `thorough`", |r| (&r.settings.profile).into()),
@@ -141,7 +129,7 @@ fn kernel() -> Vec<Field> {
 }
 
 fn frequencies() -> Vec<Field> {
-    let range_only = |place, of: OfReport| rate(place, place, "An end of what was seen", of).not_in_files();
+    let range_only = |place, of: OfReport| rate(place, place, "An end of what was seen", of).not_in_all();
     let mut fields = vec![
         truth("invariant_tsc", "Whether the TSC runs at a constant rate in all power states", |r| {
             r.platform.cpu.invariant_tsc.into()
@@ -168,7 +156,6 @@ fn frequencies() -> Vec<Field> {
         .column("frequency", "frequency (GHz)")
         .notation(Notation::Fixed(3)),
         text("cycles_from", "Which frequency turned time into cycles", |r| (&r.frequency.cycles_from).into())
-            .not_in_files()
             .csv(310, "cycles_from"),
     ];
     let csv: [(&str, &str, OfReport); 3] = [
@@ -177,9 +164,7 @@ fn frequencies() -> Vec<Field> {
         ("cycles_hz_high", "frequency.cycles_hz_high", |r| r.frequency.cycles_hz_high.into()),
     ];
     let csv = csv.into_iter().zip(320..).map(|((key, place, of), at)| {
-        rate(key, place, "Frequency that turned time into cycles, or an end of its interval", of)
-            .not_in_files()
-            .csv(at, key)
+        rate(key, place, "Frequency that turned time into cycles, or an end of its interval", of).csv(at, key)
     });
     fields.extend(csv);
     fields.push(range_only("frequency.effective_hz_low", |r| r.frequency.effective_hz_low.into()));
@@ -232,24 +217,9 @@ fn tsc_offset(report: &Report) -> Option<CpuOffset> {
 }
 
 /// Microseconds since 1970 of a time such as `2026-11-20T12:00:00Z`; times from elsewhere may be anything.
-#[must_use]
-pub fn time(created: &str) -> Option<i64> {
-    micros(humantime::parse_rfc3339(created).ok()?)
-}
-
-/// 1971, in microseconds since 1970: before that only clocks stand that were never set.
-pub const UNSET_UNTIL: i64 = 31_536_000_000_000;
-
-/// An instant in microseconds since 1970.
-#[must_use]
-pub fn micros(at: SystemTime) -> Option<i64> {
+fn time(created: &str) -> Option<i64> {
+    let at = humantime::parse_rfc3339(created).ok()?;
     i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_micros()).ok()
-}
-
-/// The instant so many microseconds after 1970 began.
-#[must_use]
-pub fn instant(micros: i64) -> Option<SystemTime> {
-    UNIX_EPOCH.checked_add(Duration::from_micros(u64::try_from(micros).ok()?))
 }
 
 /// Its day, in days since 1970.

@@ -13,14 +13,14 @@ fn names_are_unique_and_carry_their_unit() {
             let all: HashSet<_> = names.iter().collect();
             assert_eq!(all.len(), names.len(), "{names:?}");
         };
-        unique(of_kind(kind).filter(|field| field.in_files).map(|field| field.key).collect());
+        unique(of_kind(kind).filter(|field| field.in_all).map(|field| field.key).collect());
         unique(of_kind(kind).filter_map(|field| Some(field.column?.0)).collect());
         unique(of_kind(kind).filter_map(|field| Some(field.column?.1)).collect());
         unique(of_kind(kind).filter(|field| field.column.is_some()).map(|field| field.key).collect());
         unique(in_csv(kind).into_iter().map(|(name, _)| name).collect());
         let places: Vec<_> = in_csv(kind).into_iter().filter_map(|(_, field)| Some(field.csv?.0)).collect();
         assert!(places.is_sorted_by(|a, b| a < b), "{places:?}");
-        for field in of_kind(kind).filter(|field| field.in_files || field.column.is_some()) {
+        for field in of_kind(kind).filter(|field| field.in_all || field.column.is_some()) {
             assert!(plain(field.key) && !field.about.is_empty(), "{}", field.key);
         }
     }

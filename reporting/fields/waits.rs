@@ -118,7 +118,7 @@ fn in_csv(
     about: &'static str,
     of: fn(&WaitFigures) -> Option<Figure>,
 ) -> [Field; 3] {
-    let field = found(keys[0], about, of).not_in_files().csv(place, keys[0]);
+    let field = found(keys[0], about, of).csv(place, keys[0]);
     field.check(keys[0], Range::EITHER).with_ends(keys[1], keys[2])
 }
 
@@ -173,7 +173,7 @@ fn of_timers() -> Vec<Field> {
         );
         fields.push(
             wait(kind, Type::Text, "Whether it is a step or a bound", move |wait| kind_of(wait, of))
-                .not_in_files()
+                .not_in_all()
                 .csv(place, kind),
         );
     }
@@ -182,7 +182,7 @@ fn of_timers() -> Vec<Field> {
             let figures = wait.row.figures.as_ref();
             told(figures.and_then(|figures| figures.granularities().find_map(Granularity::step)))
         })
-        .not_in_files()
+        .not_in_all()
         .compared(Comparable::GRANULARITY),
     );
     let [floor, low, high] =
@@ -197,8 +197,8 @@ fn of_timers() -> Vec<Field> {
             .by_default(5, Room::Wide)
             .metric("timermeter_wait_shortest", "seconds", "How long the shortest wait takes")
             .compared(Comparable::FLOOR),
-        low.not_in_files(),
-        high.not_in_files(),
+        low,
+        high,
     ]);
     fields.extend(in_csv(110, ["zero_ns", "zero_low_ns", "zero_high_ns"], "A wait of 0", |found| {
         found.zero_ns
@@ -245,7 +245,7 @@ fn quantile(
         .metric("timermeter_wait_lateness", "seconds", "How late waits were: observed less asked")
         .percentile(percentile)
         .of_length();
-    [field, low.not_in_files(), high.not_in_files()]
+    [field, low, high]
 }
 
 fn of_lengths() -> Vec<Field> {
@@ -279,7 +279,6 @@ fn of_lengths() -> Vec<Field> {
     ));
     let [part, low, high] =
         late("timers_part_ns", "What is not waiting for a CPU", |late| late.timers_part_ns)
-            .not_in_files()
             .csv(270, "timers_part_ns")
             .check("timers_part_ns", Range::EITHER)
             .with_ends("timers_part_low_ns", "timers_part_high_ns");
@@ -308,7 +307,6 @@ fn of_lengths() -> Vec<Field> {
         .metric("timermeter_wait_early", "ratio", "Share of waits that returned before their time")
         .of_length(),
         bare("earliest_ns", Type::Figure, "By how much the earliest did", |late| Some(late.earliest_ns))
-            .not_in_files()
             .csv(290, "earliest_ns")
             .check("earliest_ns", Range::LENGTH),
         cpu.column("cpu-time", "CPU time")
@@ -316,8 +314,8 @@ fn of_lengths() -> Vec<Field> {
             .metric("timermeter_wait_cpu", "seconds", "CPU time of the waiting thread a wait")
             .of_length()
             .compared(Comparable::CPU),
-        cpu_low.not_in_files(),
-        cpu_high.not_in_files(),
+        cpu_low,
+        cpu_high,
         bare("cpu_cycles", Type::Figure, "Of timers that wait: CPU time a wait, in cycles", |late| {
             late.cpu_cycles
         })
@@ -326,14 +324,11 @@ fn of_lengths() -> Vec<Field> {
         .csv(310, "cpu_cycles")
         .check("cpu_cycles", Range::EITHER),
         bare("accuracy_ns", Type::Figure, "Median of |observed − asked|", |late| Some(late.accuracy_ns))
-            .not_in_files()
             .check("accuracy_ns", Range::LENGTH),
         bare("spread", Type::Figure, "Share of waits within that of the median", |late| late.spread)
-            .not_in_files()
             .csv(320, "spread")
             .check("spread", Range::SHARE),
         bare("quality", Type::Figure, "Formula (1) of waits, 0 to 1", |late| late.quality)
-            .not_in_files()
             .csv(330, "quality")
             .check("quality", Range::SHARE),
         bare(

@@ -22,8 +22,6 @@ const MARK: &str = ".timermeter-site";
 const SIDE_BY_SIDE: usize = 40;
 /// With more reports than this, pages have no figures unless specified otherwise: a megabyte each.
 const MANY: usize = 100;
-/// With more reports than this there is no table of all clocks, for which reports are read once more.
-const VERY_MANY: usize = 1_000;
 
 /// Why a site could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -81,9 +79,6 @@ pub enum SiteError {
         /// What the system said.
         source: io::Error,
     },
-    /// The table of all reports could not be made.
-    #[error("{0}")]
-    Table(String),
     /// A page could not be made.
     #[error("the page of '{}': {source}", .path.display())]
     Page {
@@ -107,22 +102,9 @@ pub struct Site {
     pub at_once: bool,
 }
 
-/// A file that the index of a site names: all that its reports hold, as one table.
-#[derive(Clone, Copy, Debug)]
-pub struct WholeTable {
-    /// Its name.
-    pub name: &'static str,
-    /// What it is, for those who read the index.
-    pub about: &'static str,
-    /// Writes it, of the reports in and below the first folder, to that path.
-    pub write: fn(&Path, &Path) -> Result<(), String>,
-}
-
 /// What a site is to be like; nothing where the number of reports decides.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
-    /// All clocks as one table, where this build can write one.
-    pub table: Option<WholeTable>,
     /// What a report comes down to.
     pub sentence: Option<Sentence>,
     /// Whether pages have figures.
@@ -134,20 +116,6 @@ pub struct Wanted {
 struct SiteContent {
     figures: Figures,
     sentence: Option<Sentence>,
-    table: Option<WholeTable>,
-}
-
-impl SiteContent {
-    /// The line of the table on the index.
-    fn table(&self) -> Option<Entry> {
-        let WholeTable { name, about, .. } = self.table?;
-        Some(Entry {
-            href: name.to_owned(),
-            name: "All clocks as one table".to_owned(),
-            about: about.to_owned(),
-            says: None,
-        })
-    }
 }
 
 /// What has been made so far, before it takes its place.
@@ -177,13 +145,8 @@ pub fn publish(
     let count = count(folder);
     let figures = if count > MANY { Figures::LeftOut } else { Figures::Drawn };
     let figures = wanted.figures.unwrap_or(figures);
-    // Of more there is `collect`.
-    let table = wanted.table.filter(|_| count <= VERY_MANY);
-    let shown = SiteContent { figures, sentence: wanted.sentence, table };
+    let shown = SiteContent { figures, sentence: wanted.sentence };
     let Made { reports, refused } = make(folder, site, shown, read)?;
-    if let Some(WholeTable { name, write, .. }) = table {
-        write(folder, &site.join(name)).map_err(SiteError::Table)?;
-    }
     place::write_manifest(site).map_err(|source| SiteError::Write { path: site.join(MARK), source })?;
     let at_once = place::take(made, place)?;
     Ok(Site { reports, left_out: in_words(&refused), figures, at_once })
@@ -294,7 +257,7 @@ fn make(folder: &Path, site: &Path, shown: SiteContent, read: &(dyn Fn() + Sync)
     };
     let page = Page {
         matrices: if is_many { Vec::new() } else { Matrix::all_of(&briefs) },
-        list: briefs.iter().zip(names).map(entry).chain(shown.table()).collect(),
+        list: briefs.iter().zip(names).map(entry).collect(),
         is_verdicts: true,
         left_out: &in_words(&found.refused),
         ..Page::new(

@@ -99,27 +99,19 @@ impl WholeFile {
     /// # Errors
     /// When the disk is full, or the folder changed since.
     pub fn commit(mut self, bytes: &[u8]) -> Result<(), OutputError> {
-        self.append(bytes)?;
+        let written = self.write_all(bytes);
+        written.map_err(|source| self.explain(source))?;
         self.finish()
     }
 
-    /// Writes some of what will be there once it is [finished](Self::finish); at once where it cannot be replaced.
-    ///
-    /// # Errors
-    /// When the disk is full.
-    pub fn append(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
-        let written = match &mut self.target {
-            Target::Whole { file, .. } => file.file().and_then(|file| file.write_all(bytes)),
-            Target::Standard => io::stdout().write_all(bytes),
-            Target::Straight => {
-                OpenOptions::new().append(true).open(&self.path).and_then(|mut file| file.write_all(bytes))
-            }
-        };
+    /// Why it cannot be written, by what the system said.
+    #[must_use]
+    pub fn explain(&self, source: io::Error) -> OutputError {
         let place = if let Target::Whole { place, .. } = &self.target { place } else { &self.path };
-        written.map_err(|source| explain(&self.path, place, source))
+        explain(&self.path, place, source)
     }
 
-    /// Has all that was [appended](Self::append) be there.
+    /// Has all that was written be there.
     ///
     /// # Errors
     /// When the disk is full, or the folder changed since.
@@ -127,6 +119,21 @@ impl WholeFile {
         let Target::Whole { mut file, place } = self.target else { return Ok(()) };
         let whole = file.file().and_then(|file| file.sync_all()).and_then(|()| file.persist(&place));
         whole.map_err(|source| explain(&self.path, &place, source))
+    }
+}
+
+/// What is written is there once the file is [finished](WholeFile::finish); at once where it cannot be replaced.
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.target {
+            Target::Whole { file, .. } => file.file()?.write(bytes),
+            Target::Standard => io::stdout().write(bytes),
+            Target::Straight => OpenOptions::new().append(true).open(&self.path)?.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if let Target::Standard = self.target { io::stdout().flush() } else { Ok(()) }
     }
 }
 

@@ -23,8 +23,9 @@ pub(super) fn write_csv(table: &Table<'_>, output: &mut dyn Write) -> io::Result
     writer.flush()
 }
 
-/// A cell of a spreadsheet: what would start a formula is led by an apostrophe (OWASP, "CSV Injection").
-pub(super) fn escape_csv(text: &str) -> String {
+/// Text as a cell of a spreadsheet: what would start a formula is led by an apostrophe (OWASP, "CSV Injection").
+#[must_use]
+pub fn escape_csv(text: &str) -> String {
     let text = plain(text);
     if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) { format!("'{text}") } else { text }
 }

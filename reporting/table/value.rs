@@ -22,21 +22,6 @@ pub enum Type {
     Day,
 }
 
-impl Type {
-    /// As SQL calls it.
-    #[must_use]
-    pub fn in_sql(self) -> &'static str {
-        match self {
-            Self::Text => "VARCHAR",
-            Self::Figure => "DOUBLE",
-            Self::Count => "BIGINT",
-            Self::Truth => "BOOLEAN",
-            Self::Time => "TIMESTAMP WITH TIME ZONE",
-            Self::Day => "DATE",
-        }
-    }
-}
-
 /// What stands in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {

@@ -1,6 +1,7 @@
 //! Tables of one or many reports: a row a timer, the platforms one below the other or side by side.
 
 mod column;
+pub mod whole;
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -8,12 +8,11 @@ use clap_complete::Shell;
 use super::Cli;
 
 /// Each command that the help shows, once.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     ("Clocks", &["probe", "inspect", "check", "watch", "platform", "list"]),
     ("Waits", &["wait", "period"]),
     ("Use", &["pick", "measure"]),
     ("Reports", &["table", "compare", "report", "publish", "analyse"]),
-    ("Fleets", &["collect"]),
     ("Agents", &["agent", "agent-check", "completions"]),
 ];
 

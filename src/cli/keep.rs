@@ -22,26 +22,15 @@ pub struct RunArgs {
     /// How much the table says.
     #[command(flatten)]
     pub detail: DetailArgs,
-    /// What the machine is called.
-    #[command(flatten)]
-    pub node: NodeArgs,
+    /// Name of this machine in the report, which identifies it in tables and comparisons
+    #[arg(long, value_name = "NAME", value_parser = values::node, overrides_with = "node")]
+    pub node: Option<String>,
     /// Where it is kept.
     #[command(flatten)]
     pub keep: KeepArgs,
     /// Seed of all random choices
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: Option<u64>,
-}
-
-/// What the machine is called.
-#[derive(Clone, Debug, Default, Args)]
-pub struct NodeArgs {
-    /// Name of this machine in the report, which identifies it in tables, comparisons and datasets
-    #[arg(long, value_name = "NAME", value_parser = values::node, overrides_with = "node")]
-    pub node: Option<String>,
-    /// Use a hash of the machine-id and SALT as the name instead: the same in each run, and not traceable without both
-    #[arg(long, value_name = "SALT", conflicts_with = "node")]
-    pub node_hash: Option<String>,
 }
 
 /// How much the table says.

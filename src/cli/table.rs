@@ -1,6 +1,7 @@
 //! Arguments of `table`.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
@@ -14,17 +15,8 @@ use crate::tabulation::{ColumnName, Layout, TableChoice};
 pub enum TableFormat {
     /// Cell by cell, as it is shown.
     Shown(Format),
-    /// All columns, typed, in one of the formats of datasets.
-    Typed(ColumnFormat),
-}
-
-/// The formats of datasets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ColumnFormat {
-    /// All columns, typed (Apache Parquet), for DuckDB, Polars, pandas
+    /// All columns, typed.
     Parquet,
-    /// All columns, typed (Apache Arrow's file, also called Feather)
-    Arrow,
 }
 
 impl ValueEnum for TableFormat {
@@ -37,8 +29,7 @@ impl ValueEnum for TableFormat {
                 Self::Shown(Format::Latex),
                 Self::Shown(Format::Html),
                 Self::Shown(Format::Json),
-                Self::Typed(ColumnFormat::Parquet),
-                Self::Typed(ColumnFormat::Arrow),
+                Self::Parquet,
             ]
         }
     }
@@ -46,7 +37,37 @@ impl ValueEnum for TableFormat {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
             Self::Shown(format) => format.to_possible_value(),
-            Self::Typed(format) => format.to_possible_value(),
+            Self::Parquet => {
+                Some(PossibleValue::new("parquet").help("All columns, typed (Apache Parquet), for SQL"))
+            }
+        }
+    }
+}
+
+/// What `--columns` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// All that there are.
+    All,
+    /// This one.
+    One(ColumnName),
+}
+
+impl ValueEnum for Columns {
+    fn value_variants<'a>() -> &'a [Self] {
+        static VARIANTS: LazyLock<Vec<Columns>> = LazyLock::new(|| {
+            let one = ColumnName::value_variants().iter().copied().map(Columns::One);
+            std::iter::once(Columns::All).chain(one).collect()
+        });
+        &VARIANTS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::All => {
+                Some(PossibleValue::new("all").help("All columns and rows, as CSV or Parquet for SQL"))
+            }
+            Self::One(name) => name.to_possible_value(),
         }
     }
 }
@@ -69,9 +90,9 @@ pub struct TableArgs {
     /// How several platforms stand to each other
     #[arg(long, value_enum, default_value_t)]
     pub layout: Layout,
-    /// Columns in this order, separated by commas
+    /// Columns in this order, separated by commas; `all`: every column, named for SQL, with a row for each timer, as CSV or Parquet
     #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…", hide_possible_values = false)]
-    pub columns: Vec<ColumnName>,
+    pub columns: Vec<Columns>,
     /// Sort by this column, the best or smallest first; the default is the order of the reports
     #[arg(long, value_enum, value_name = "COLUMN", hide_possible_values = true)]
     pub sort: Option<ColumnName>,
@@ -100,20 +121,32 @@ impl TableArgs {
             "tex" => Some(TableFormat::Shown(Format::Latex)),
             "html" => Some(TableFormat::Shown(Format::Html)),
             "json" => Some(TableFormat::Shown(Format::Json)),
-            "parquet" => Some(TableFormat::Typed(ColumnFormat::Parquet)),
-            "arrow" | "feather" => Some(TableFormat::Typed(ColumnFormat::Arrow)),
+            "parquet" => Some(TableFormat::Parquet),
             _ => None,
         };
-        self.format.or_else(by_ending).unwrap_or(TableFormat::Shown(Format::Table))
+        let otherwise = if self.columns.contains(&Columns::All) { Format::Csv } else { Format::Table };
+        self.format.or_else(by_ending).unwrap_or(TableFormat::Shown(otherwise))
+    }
+
+    /// Whether all columns of all rows are asked for.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.columns.contains(&Columns::All) || self.format() == TableFormat::Parquet
+    }
+
+    /// The columns that are named one by one.
+    fn named(&self) -> Vec<ColumnName> {
+        let named = |column: &Columns| if let Columns::One(name) = column { Some(*name) } else { None };
+        self.columns.iter().filter_map(named).collect()
     }
 
     /// What may be shown: of the kind that was asked for, else of those that have all columns that were named; of all kinds if none
     /// has.
     #[must_use]
     pub fn choices(&self, narrow: bool) -> Vec<TableChoice> {
-        let named = || self.columns.iter().chain(&self.sort);
+        let named: Vec<ColumnName> = self.named().into_iter().chain(self.sort).collect();
         let (mut kinds, all): (Vec<Kind>, _) = (Vec::new(), Kind::value_variants());
-        kinds.extend(all.iter().filter(|&&kind| named().all(|column| column.is_of(kind))));
+        kinds.extend(all.iter().filter(|&&kind| named.iter().all(|column| column.is_of(kind))));
         let kinds = match self.kind {
             Some(kind) => vec![kind],
             None if kinds.is_empty() => all.to_vec(),
@@ -128,7 +161,7 @@ impl TableArgs {
         let many = self.reports.len() > 1 || self.reports.iter().any(|path| path.is_dir());
         let best = if kind == Kind::Clocks { ColumnName::QUALITY } else { ColumnName::LATENESS };
         let columns = match self.layout {
-            _ if !self.columns.is_empty() => self.columns.clone(),
+            _ if !self.columns.is_empty() => self.named(),
             Layout::Beside => vec![ColumnName::TIMER, best],
             Layout::Stacked => {
                 let platform = many.then_some(ColumnName::PLATFORM);

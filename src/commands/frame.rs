@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use timers::KernelEntry;
 
 use super::CommandError;
-use crate::cli::{NodeArgs, RunArgs};
+use crate::cli::RunArgs;
 use crate::model::{Estimate, Platform, Settings, TimerRow, Tool};
 use crate::platform;
 use crate::platform::frequency::{self, CyclesFrom, Parts, TscWatch};
@@ -27,10 +27,10 @@ impl Frame {
     /// Begins a run on that CPU.
     ///
     /// # Errors
-    /// When cycles are to be counted at a frequency that is unknown, or the name of the machine cannot be had.
+    /// When cycles are to be counted at a frequency that is unknown.
     pub fn begin(cpu: Option<u32>, args: &RunArgs) -> Result<Self, CommandError> {
         let created = timers::date();
-        let (node, cycles) = (name(&args.node)?, args.cycles);
+        let (node, cycles) = (args.node.clone(), args.cycles);
         let nominal = frequency::nominal();
         let known = Parts { nominal, ..Parts::default() };
         frequency::summarise(&known, cycles).map_err(|error| CommandError::Usage(error.to_string()))?;
@@ -79,21 +79,6 @@ impl Frame {
             periods: Vec::new(),
         }
     }
-}
-
-/// What this machine is called.
-///
-/// # Errors
-/// When it is to be called by its machine-id and has none.
-fn name(args: &NodeArgs) -> Result<Option<String>, CommandError> {
-    let Some(salt) = &args.node_hash else { return Ok(args.node.clone()) };
-    let hashed = platform::node::hashed(&platform::Root::system(), salt);
-    hashed.map(Some).ok_or_else(|| {
-        CommandError::Usage(
-            "--node-hash: /etc/machine-id cannot be read here, or holds none; name the machine with --node"
-                .into(),
-        )
-    })
 }
 
 /// The CPU to measure on: the one asked for, which has to be usable, or the quietest.

@@ -6,8 +6,6 @@ pub mod analyse;
 pub mod answer;
 pub mod browser;
 pub mod check;
-pub mod collect;
-mod columns;
 pub mod compare;
 pub mod completions;
 pub mod counter;
@@ -209,16 +207,6 @@ fn show(report: &Report, format: Format, notes: Detail, output: &mut dyn Write) 
     }
     output.flush()?;
     Ok(())
-}
-
-/// How many reports do not say of which node they are, and how they would.
-#[cfg(feature = "dataset")]
-fn unnamed(reports: usize, of: usize) -> String {
-    format!(
-        "{reports} of {} do not say of which node they are, and each counts as a node of its own: name nodes with `probe --node NAME`, or put \
-         reports into folders that are called like them",
-        crate::text::counted(of, "report")
-    )
 }
 
 /// Names the files that could not be read on standard error. Returns whether there were none.

@@ -27,7 +27,7 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let site = site::publish(
         &args.reports,
         &args.output,
-        Wanted { table: super::columns::ALL_CLOCKS, figures, sentence: Some(super::sentence) },
+        Wanted { figures, sentence: Some(super::sentence) },
         &read,
     )
     .map_err(failed)?;

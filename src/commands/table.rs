@@ -1,14 +1,15 @@
 //! `table`: one or many reports as a table.
 
-use std::io::Write;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::Path;
 
 use clap::ValueEnum;
 
-use super::{CommandError, columns, failed, tell, tell_refused, terminal_style};
-use crate::cli::{TableArgs, TableFormat};
-use crate::report::WholeFile;
+use super::{CommandError, failed, tell, tell_refused, terminal_style};
+use crate::cli::{Columns, TableArgs, TableFormat};
+use crate::report::{WholeFile, is_standard};
 use crate::table::Format;
-use crate::tabulation::{Layout, Tabulation};
+use crate::tabulation::{Layout, Tabulation, whole};
 
 /// Narrower terminals have no room for all columns.
 const NARROW: usize = 110;
@@ -19,12 +20,10 @@ const NARROW: usize = 110;
 /// When none could, or the output cannot be written.
 pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let format = match args.format() {
+        _ if args.is_whole() => return write_whole(args),
         TableFormat::Shown(format) if args.standalone => format.standalone(),
         TableFormat::Shown(format) => format,
-        TableFormat::Typed(_) if args.top.is_some() => {
-            return Err(CommandError::Usage("--top: files of typed columns hold all rows".into()));
-        }
-        TableFormat::Typed(format) => return columns::table(args, format),
+        TableFormat::Parquet => unreachable!("that is the whole"),
     };
     let file = args.output.as_deref().map(WholeFile::prepare).transpose().map_err(failed)?;
     let style = terminal_style();
@@ -48,6 +47,47 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     for (kind, rows) in tabulation.others.iter().filter(|_| args.kind.is_none()) {
         let flag = kind.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
         tell(&format!("these reports have {rows} rows of {} too: --kind {flag} shows them", kind.in_words()));
+    }
+    Ok(complete)
+}
+
+/// Writes all columns of all rows, however many reports there are.
+fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
+    let usage = |why: &str| Err(CommandError::Usage(why.to_owned()));
+    let chosen = args.columns.iter().any(|column| *column != Columns::All) || args.top.is_some();
+    if chosen || args.sort.is_some() || args.reverse || args.layout != Layout::Stacked {
+        return usage(
+            "`--columns all` and Parquet hold all columns and rows, in the order of the reports: choose and sort where they are read",
+        );
+    }
+    let path = args.output.as_deref().unwrap_or(Path::new("-"));
+    let write: whole::WriteTable = match args.format() {
+        TableFormat::Shown(Format::Csv) => whole::write_csv,
+        TableFormat::Shown(_) => {
+            return usage("`--columns all` is written as CSV or Parquet: -f csv, -f parquet");
+        }
+        TableFormat::Parquet if is_standard(path) && std::io::stdout().is_terminal() => {
+            return usage(
+                "Parquet is no text, and is not written to a terminal: name a file (--output), or a pipe",
+            );
+        }
+        TableFormat::Parquet => whole::PARQUET.ok_or_else(|| {
+            failed(
+                "this program was built without the feature `parquet`; build it with that, from a clone: \
+                 cargo install --locked --path . --features parquet",
+            )
+        })?,
+    };
+    let kind = args.kind.unwrap_or_default();
+    let mut file = WholeFile::prepare(path).map_err(failed)?;
+    let written = write(&args.reports, kind, &mut file).map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => CommandError::Closed,
+        _ => failed(file.explain(error)),
+    })?;
+    let complete = tell_refused(&written.refused, written.reports)?;
+    file.finish().map_err(failed)?;
+    if written.rows == 0 {
+        tell(&format!("these reports have no {}: --kind names others", kind.in_words()));
     }
     Ok(complete)
 }

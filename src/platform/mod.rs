@@ -9,10 +9,10 @@ mod cores;
 mod counter;
 pub mod cpu;
 mod cpu_arm;
+mod distribution;
 pub mod frequency;
 mod hypervisor;
 mod kernel;
-pub mod node;
 pub mod quietest;
 mod root;
 mod waiting;
@@ -46,7 +46,7 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
     let clocksource = kernel::clocksource(root, &told);
     Platform {
         cpu: cpu::identify(root, cpu, &told),
-        os: node::os(root, &told),
+        os: distribution::os(root, &told),
         kernel: kernel::kernel(root),
         hypervisor: hypervisor::hypervisor(root, &told),
         hypervisor_clocks: hypervisor::clocks(&clocksource.available),

@@ -43,7 +43,7 @@ pub fn folder(root: &Path) -> PathBuf {
 }
 
 /// What is handed out can do all that costs only those who compile it.
-const FEATURES: &str = "timermeter/dataset";
+const FEATURES: &str = "timermeter/parquet";
 
 /// Compiles the program by the profile `dist`.
 pub fn program(root: &Path, target: &str) -> Outcome<PathBuf> {
