@@ -34,6 +34,7 @@ mod runtimes;
 mod runtimes_page;
 mod sample;
 mod skipping;
+mod sql;
 mod suitability;
 mod tables;
 mod tasks;
