@@ -225,7 +225,7 @@ impl Wanted {
         self.show(out, [&row.id, &row.label], &facts_of_timer(row), plots, &row.warnings);
         if self.whole && plots().is_empty() {
             *out += if row.observations.is_some() {
-                "This report holds no figures: it was written by an older version, or published elsewhere.\n\n"
+                "This report holds no figures of it.\n\n"
             } else {
                 "Nothing was observed of it.\n\n"
             };

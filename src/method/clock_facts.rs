@@ -148,7 +148,7 @@ pub(super) fn is_cpu_counter(row: &TimerRow) -> bool {
     declared(row).family == Some(Family::CpuCounter)
 }
 
-/// What is declared of the timer of this row; in reports of older versions, which do not say, by the timer of this program that has
+/// What is declared of the timer of this row; where the report does not say, by the timer of this program that has
 /// its id. Of one that an agent hosts nothing is known then.
 fn declared(row: &TimerRow) -> Properties {
     let own = || timers::find(&row.id).filter(|_| row.runtime == "native");

@@ -20,7 +20,7 @@ pub struct ClockFigures {
     pub cost_ns: f64,
     /// How far the true median may lie from it.
     pub cost_error_ns: f64,
-    /// The most that a read adds to the code around it, where that is known; nothing in what older versions wrote.
+    /// The most that a read adds to the code around it, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adds_ns: Option<f64>,
     /// Upper bound of the 99th percentile of the cost, where known.
