@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, ErrorKind};
 
-use super::CommandError;
+use super::{CommandError, failed};
 use crate::cli::AgentArgs;
 use crate::prober::children;
 use crate::prober::serve::serve;
@@ -29,7 +29,7 @@ pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
         .chain(timers::waits::find(timers::waits::FLOOR_ID))
         .collect();
     if let Some(cpu) = args.cpu {
-        timers::pin_to(cpu).map_err(|error| CommandError::Failed(error.to_string()))?;
+        timers::pin_to(cpu).map_err(failed)?;
     }
     let mut input = BufReader::new(io::stdin().lock());
     match serve(&mut input, &mut io::stdout().lock(), &entries, &waiters) {

@@ -174,5 +174,5 @@ fn profiles(report: &Report) -> [bool; 2] {
 
 fn probed(args: &ProbeArgs) -> Result<Report, CommandError> {
     let (recording, _) = probe::record(args)?;
-    recording.report().map_err(|error| CommandError::Failed(error.to_string()))
+    recording.report().map_err(failed)
 }

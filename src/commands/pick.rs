@@ -28,10 +28,10 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
     let requirement = requirement(args)?;
     let runtime = requirement.runtime.as_deref();
     let report = match &args.from {
-        Some(path) => read(path).map_err(|error| CommandError::Failed(error.to_string()))?,
+        Some(path) => read(path).map_err(failed)?,
         None => probed(args, runtime)?,
     };
-    let choice = choose(&report, &requirement).map_err(|error| CommandError::Failed(error.to_string()))?;
+    let choice = choose(&report, &requirement).map_err(failed)?;
     match args.format {
         ShortFormat::Json => writeln!(output, "{}", super::pretty(&choice)?)?,
         ShortFormat::Table if args.all => output.write_all(page(&choice, terminal_style()).as_bytes())?,

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, terminal_style};
+use super::{CommandError, failed, terminal_style};
 use crate::cli::{PlatformArgs, ShortFormat};
 use crate::model::{Frequency, Platform};
 use crate::platform;
@@ -29,8 +29,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
     let before = frequency::effective(cpu);
     let (tsc, nominal) = (tsc.and_then(TscWatch::end), frequency::nominal());
     let parts = Parts { before, tsc, nominal, ..Parts::default() };
-    let (frequency, _) = frequency::summarise(&parts, frequency::CyclesFrom::Effective)
-        .map_err(|error| CommandError::Failed(error.to_string()))?;
+    let (frequency, _) = frequency::summarise(&parts, frequency::CyclesFrom::Effective).map_err(failed)?;
     let date = humantime::format_rfc3339_seconds(timers::date()).to_string();
     let platform = platform::identify(cpu);
     match args.format {

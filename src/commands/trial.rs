@@ -27,7 +27,7 @@ const LONGEST_ANSWER: u64 = 64 << 20;
 /// When neither is to be had.
 pub fn report(from: Option<&Path>, timers: &[String]) -> Result<Report, CommandError> {
     match from {
-        Some(path) => read(path).map_err(|error| CommandError::Failed(error.to_string())),
+        Some(path) => read(path).map_err(failed),
         None => first_look(timers, &[], None),
     }
 }
