@@ -124,6 +124,23 @@ fn a_site_has_an_index_and_a_page_for_each_report() {
 }
 
 #[test]
+fn more_than_forty_reports_are_listed_by_their_files() {
+    let folder = folder();
+    let (reports, place) = (folder.path().join("reports"), folder.path().join("site"));
+    for node in 0..41 {
+        write(&report(), &reports.join(format!("node-{node:02}.json")));
+    }
+    let made = site::publish(&reports, &place, Wanted::default(), &|| ()).unwrap();
+    assert_eq!(made.reports, 41);
+    let index = fs::read_to_string(place.join("index.html")).unwrap();
+    assert!(index.contains("41 reports") && !index.contains("id=\"matrix\""), "{index}");
+    for node in 0..41 {
+        assert!(index.contains(&format!(">node-{node:02}</a>")), "{node}: {index}");
+        assert!(place.join(format!("reports/node-{node:02}.html")).is_file(), "{node}");
+    }
+}
+
+#[test]
 fn a_folder_that_is_no_site_is_left_alone() {
     let folder = folder();
     let reports = folder.path().join("reports");
