@@ -53,14 +53,6 @@ pub enum OutputError {
     },
 }
 
-impl OutputError {
-    /// What the system said of `path`, for which `place` has to be writable.
-    #[must_use]
-    pub fn explained(path: &Path, place: &Path, source: io::Error) -> Self {
-        explain(path, place, source)
-    }
-}
-
 /// A file that will be written; dropped without [`commit`](Self::commit) it leaves nothing behind.
 #[derive(Debug)]
 pub struct WholeFile {
