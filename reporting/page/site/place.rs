@@ -141,15 +141,7 @@ pub(super) fn foreign(site: &Path) -> io::Result<Foreign> {
         if path == Path::new(MARK) {
             continue;
         }
-        let Some(known) = listed.as_ref().map(|listed| path.to_str().and_then(|name| listed.get(name)))
-        else {
-            // Before there was a list, sites held nothing but this.
-            if !is_of_a_site(&path) {
-                foreign.added.push(path);
-            }
-            continue;
-        };
-        let Some(known) = known else {
+        let Some(known) = path.to_str().and_then(|name| listed.get(name)) else {
             foreign.added.push(path);
             continue;
         };
@@ -167,13 +159,9 @@ pub(super) fn foreign(site: &Path) -> io::Result<Foreign> {
     Ok(foreign)
 }
 
-/// The files of the list; nothing where there is no list.
-fn listed(text: &str) -> Option<BTreeMap<&str, Made>> {
-    let mut lines = text.lines();
-    if lines.next() != Some(HEAD) {
-        return None;
-    }
-    Some(lines.filter_map(entry).collect())
+/// The files of the list.
+fn listed(text: &str) -> BTreeMap<&str, Made> {
+    text.lines().skip_while(|line| *line != HEAD).skip(1).filter_map(entry).collect()
 }
 
 /// A line of the list: its check, its length, its name.
@@ -182,12 +170,6 @@ fn entry(line: &str) -> Option<(&str, Made)> {
     let check = u32::from_str_radix(parts.next()?, 16).ok()?;
     let bytes = parts.next()?.parse().ok()?;
     Some((parts.next()?, Made { check, bytes }))
-}
-
-fn is_of_a_site(path: &Path) -> bool {
-    let Some(name) = path.to_str() else { return false };
-    let page = name == "index.html" || (name.starts_with("index-") && name.ends_with(".html"));
-    page || (name.starts_with("reports/") && (name.ends_with(".html") || name.ends_with(".json")))
 }
 
 /// All that is no folder, and folders without anything in them, as paths below `folder`, sorted.
