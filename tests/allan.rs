@@ -31,6 +31,7 @@ fn python(script: &str) -> Command {
 }
 
 #[test]
+#[ignore = "long"]
 fn as_allantools_computes_it() {
     if !python("import allantools").output().is_ok_and(|output| output.status.success()) {
         skipping::not_installed(

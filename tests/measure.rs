@@ -125,10 +125,10 @@ fn calls_that_need_a_set_up_are_seen_under_a_coarse_clock() {
         },
         call: |_: &mut ()| clock.pass(40_000.0),
     };
-    let measured = clock.watch().adaptive(sort, &goal(0.05)).expect("measured");
+    let measured = clock.watch().adaptive(sort, &goal(0.2)).expect("measured");
     let summary = &measured.summary;
     assert!((summary.mean_ns / 40_000.0 - 1.0).abs() < summary.error, "{summary:?}");
-    assert!(summary.clock_error < 0.06, "{summary:?}");
+    assert!(summary.clock_error < 0.24, "{summary:?}");
 }
 
 #[test]

@@ -74,6 +74,7 @@ fn more_values_than_any_run_has_are_refused() {
 }
 
 #[test]
+#[ignore = "long"]
 fn many_large_reports_take_a_bounded_memory() {
     let folder = Folder::new();
     fs::create_dir(folder.file("reports")).expect("a folder");
