@@ -35,6 +35,24 @@ fn a_trace_gives_the_same_report_bit_for_bit() {
     assert!(printed(&read).contains("monotonic"), "{}", printed(&read));
 }
 
+/// The runs in `reports/` that have their trace.
+#[test]
+#[ignore = "long"]
+fn kept_traces_give_the_kept_reports() {
+    let runs = fs::read_dir("reports").unwrap().flatten().filter(|platform| platform.path().is_dir());
+    let runs = runs.flat_map(|platform| fs::read_dir(platform.path()).unwrap().flatten());
+    let traces = runs.map(|run| run.path().join("run.trace")).filter(|trace| trace.is_file());
+    let count = traces
+        .map(|trace| {
+            let kept = fs::read_to_string(trace.with_file_name("report.json")).unwrap();
+            let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
+            let analysed = timermeter(&["analyse", trace.to_str().unwrap(), "--format", "json"]).success();
+            assert!(json(&analysed) == kept, "{} gives another report", trace.display());
+        })
+        .count();
+    assert!(count >= 3, "{count}");
+}
+
 #[test]
 fn a_trace_that_cannot_be_used_is_told() {
     let folder = Folder::new();

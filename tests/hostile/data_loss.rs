@@ -15,8 +15,7 @@ use super::program::program;
 use super::run::{Run, waited_for};
 
 /// Three reports: a site of them takes tens of milliseconds.
-const REPORTS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/reports/intel-xeon-emerald-rapids-kvm-debian-12");
+const REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/intel-xeon-emerald-rapids-kvm-debian-12");
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/icpe2011-mbp53/2011-03-14/report.json");
 
 fn publish(site: &str) -> std::process::Output {
