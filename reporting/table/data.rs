@@ -10,17 +10,30 @@ use crate::text::plain;
 
 pub(super) fn write_csv(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     let mut writer = ::csv::Writer::from_writer(output);
-    writer.write_record(table.columns.iter().map(|column| match column.group {
-        Some(group) => escape_csv(&format!("{} {}", table.groups[group], column.key)),
-        None => column.key.to_owned(),
-    }))?;
+    writer
+        .write_record(table.columns.iter().map(|column| match column.group {
+            Some(group) => escape_csv(&format!("{} {}", table.groups[group], column.key)),
+            None => column.key.to_owned(),
+        }))
+        .map_err(csv_error)?;
     for row in &table.rows {
-        writer.write_record(table.cells(row).map(|(_, cell)| match cell {
-            Value::Text(text) => escape_csv(text),
-            plain => plain.to_string(),
-        }))?;
+        writer
+            .write_record(table.cells(row).map(|(_, cell)| match cell {
+                Value::Text(text) => escape_csv(text),
+                plain => plain.to_string(),
+            }))
+            .map_err(csv_error)?;
     }
     writer.flush()
+}
+
+/// The error of the output itself, whose kind the crate's own conversion loses: a closed pipe is no failure.
+#[must_use]
+pub fn csv_error(error: ::csv::Error) -> io::Error {
+    match error.into_kind() {
+        ::csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
 }
 
 /// Text as a cell of a spreadsheet: what would start a formula is led by an apostrophe (OWASP, "CSV Injection").

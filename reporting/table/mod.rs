@@ -16,7 +16,7 @@ use clap::ValueEnum;
 use crate::text::numbers::{NOTHING, count, significant, time};
 use crate::text::plain;
 
-pub use data::escape_csv;
+pub use data::{csv_error, escape_csv};
 pub use markup::{escape_html, escape_markdown};
 pub use text::Style;
 pub use value::{Type, Value};

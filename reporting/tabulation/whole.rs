@@ -12,7 +12,7 @@ use crate::fields::{Field, Kind, of_kind};
 use crate::model::Report;
 use crate::parallel;
 use crate::report::{Collection, ReadError, WholeFile, files, slug};
-use crate::table::{Value, escape_csv};
+use crate::table::{Value, csv_error, escape_csv};
 
 /// Reports of a part: one part is read while the one before is written.
 const PART: usize = 128;
@@ -53,7 +53,7 @@ pub fn write_csv(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Res
     let (mut is_begun, mut text) = (false, Vec::new());
     let written = each_part(paths, kind, |columns, rows| {
         if !is_begun {
-            writer.write_record(columns.iter().map(|field| field.key))?;
+            writer.write_record(columns.iter().map(|field| field.key)).map_err(csv_error)?;
             is_begun = true;
         }
         for row in rows {
@@ -66,9 +66,9 @@ pub fn write_csv(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Res
                     Value::Text(found) => text.extend_from_slice(escape_csv(found).as_bytes()),
                     plain => write!(text, "{plain}")?,
                 }
-                writer.write_field(&text)?;
+                writer.write_field(&text).map_err(csv_error)?;
             }
-            writer.write_record(None::<&[u8]>)?;
+            writer.write_record(None::<&[u8]>).map_err(csv_error)?;
         }
         Ok(())
     })?;

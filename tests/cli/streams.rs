@@ -1,5 +1,7 @@
 //! `-` for files, and colour where it is asked for.
 
+use std::process::Stdio;
+
 use assert_cmd::Command;
 
 use super::{printed, program, timermeter};
@@ -38,6 +40,22 @@ fn a_report_on_standard_output_is_asked_for_by_its_format() {
     let refused = timermeter(&["probe", "-o", "-"]).code(2);
     let told = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
     assert!(told.contains("--format"), "{told}");
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    for more in [&[][..], &["--columns", "all"]] {
+        let mut child = std::process::Command::new(program())
+            .args(["table", "reports", "-f", "csv"])
+            .args(more)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 #[test]
