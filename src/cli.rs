@@ -178,7 +178,7 @@ pub enum Command {
     List(ListArgs),
     /// Identify the machine: CPU, kernel, clock source, NTP
     ///
-    /// CPU, frequencies, hypervisor, kernel, clock source, OS, and how far its clock is from that of others.
+    /// CPU, frequencies, hypervisor, kernel, clock source, OS, and how the clock is steered.
     #[command(after_help = groups::PLAIN)]
     Platform(PlatformArgs),
     /// Judge whether the machine is fit to be measured

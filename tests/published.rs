@@ -269,7 +269,7 @@ fn the_reports_of_the_paper_are_those_of_its_tables() {
                 fs::write(&path, &text).unwrap();
             }
             let kept = fs::read_to_string(&path).unwrap_or_default();
-            // What an older version kept lacks what newer ones add, gives a rank to each of equals, and says the same.
+            // Pages as they are but for their ranks, reports by what they say.
             let same = match format {
                 Format::Json => parse(&kept, name).is_ok_and(|kept| kept == report),
                 _ => without_ranks(&kept) == without_ranks(&text),

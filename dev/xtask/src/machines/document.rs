@@ -95,7 +95,7 @@ const NOT_HERE: &str = "
 ## What is not here
 
 - **CPUs whose counters are offset**: an emulator (TCG) ignores what a guest writes to them, and KVM with an unmodified kernel was not at hand. They are simulated hosts
-  ([selftest](selftest.md), `tests/program`): the figures there are the model's.
+  (`dev/simulated`, `tests/counter.rs`): the figures there are the model's.
 - **libfaketime**: a library that programs are linked to when they start, so that the static one knows nothing of it. `tests/faults` runs the dynamic one beneath it:
   a clock that runs 5 % fast is named, by how much, and the system call beside it is not blamed.
 - **A migration**: two hosts are needed. `watch` is judged by simulated ones.

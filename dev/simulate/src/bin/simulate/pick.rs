@@ -88,7 +88,7 @@ pub fn run(report: &Path, output: &mut dyn Write) -> Result<(), CommandError> {
             }
         };
         for (kind, name) in KINDS {
-            match rehearse(&clock, &truth, kind) {
+            match tried(&clock, &truth, kind) {
                 Ok(promise) => {
                     let is_kept = promise.error <= promise.promised;
                     promised += 1;
@@ -142,7 +142,7 @@ fn links(clock: &ClockFigures, kind: Kind) -> u64 {
 ///
 /// # Errors
 /// Says why the method cannot be used with this clock within the budget.
-fn rehearse(clock: &ClockFigures, truth_clock: &ClockFigures, kind: Kind) -> Result<Promise, String> {
+fn tried(clock: &ClockFigures, truth_clock: &ClockFigures, kind: Kind) -> Result<Promise, String> {
     let links = links(clock, kind);
     let mut chains = [0; 2].map(|_| operations::of_name("chain", links).expect("it is built in"));
     let [chain, same] = &mut chains;
