@@ -140,12 +140,6 @@ impl CounterMachine {
         Self { model, random, now: 0.0, asleep: 0.0, cpu: 0, pinned: false, next_move }
     }
 
-    /// True nanoseconds since the start.
-    #[must_use]
-    pub fn now_ns(&self) -> f64 {
-        self.now
-    }
-
     fn spend(&mut self, ns: f64) {
         self.now += ns * self.random.random_range(0.95..1.05);
         if self.random.random_bool(INTERRUPTED) {
