@@ -161,6 +161,7 @@ fn prometheus_takes_the_metrics_and_has_nothing_to_say_of_them() {
 }
 
 #[test]
+#[ignore = "long"]
 fn the_alerts_are_rules_and_pass_their_tests() {
     for arguments in
         [&["check", "rules", "timermeter.rules.yml"], &["test", "rules", "timermeter.rules.test.yml"]]

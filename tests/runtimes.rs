@@ -287,21 +287,25 @@ fn all_of(name: &str) {
 }
 
 #[test]
+#[ignore = "long"]
 fn java() {
     all_of("java");
 }
 
 #[test]
+#[ignore = "long"]
 fn dotnet() {
     all_of("dotnet");
 }
 
 #[test]
+#[ignore = "long"]
 fn python() {
     all_of("python");
 }
 
 #[test]
+#[ignore = "long"]
 fn node() {
     all_of("node");
 }
