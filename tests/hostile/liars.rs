@@ -24,7 +24,7 @@ fn agent(lie: &str) -> Option<String> {
 fn probed(lie: &str) -> Option<(Value, u64)> {
     let (agent, folder) = (agent(lie)?, Folder::new());
     let mut command = Command::new(program());
-    command.args(["probe", "--quick", "--timeout", "5", "--agent", &agent, "liar:*"]);
+    command.args(["probe", "--quick", "--timeout", "30", "--agent", &agent, "liar:*"]);
     command.args(["--output", &folder.arg("report.json")]);
     let mut run = Run::of(command);
     let peak = run.peak();
